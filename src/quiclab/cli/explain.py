@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli import confirm
 from quiclab.cli.explain_recordings import add_options, explain_recordings
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import ExitCode, SpecError, nearest
@@ -34,6 +35,7 @@ examples:
   quiclab explain STUDY                   every cell
   quiclab explain STUDY 5MB/loss          one cell
   quiclab explain STUDY --json            the same as JSON, times in ms
+  quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
   quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
@@ -50,6 +52,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
     add_options(parser)
+    confirm.add_options(parser)
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -59,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises DecodeError for what cannot be read, SpecError for another cell.
     """
+    confirm.refuse_without(arguments)
+    if arguments.confirm:
+        return confirm.run_confirm(arguments)
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.causes import verdicts

@@ -306,3 +306,13 @@ class Proxy(Endpoint, Protocol):
     def origin_protocols(self) -> frozenset[HttpProtocol]:
         """Versions of HTTP that the proxy speaks to the server."""
         ...
+
+
+@runtime_checkable
+class KnowsOwnValues(Endpoint, Protocol):
+    """A program whose own values of some knobs are known: those that hold where a spec does not set them."""
+
+    @property
+    def own_values(self) -> Mapping[HttpProtocol, Mapping[str, str | int | bool]]:
+        """Protocol → knob → the program's own value, as a spec writes it: setting it must change nothing."""
+        ...

@@ -26,6 +26,10 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h2": frozenset({"groups", "max_streams", "early_data", "compression"}),
     "h3": frozenset({"groups", "max_streams", "stream_window", "gso", "early_data", "compression"}),
 }
+OWN_VALUES: Mapping[Protocol, Mapping[str, str | int | bool]] = {
+    version: {"max_streams": 128} | ({"stream_window": "64 KiB"} if version == "h3" else {}) for version in ("h2", "h3")
+}
+"""Defaults by its documentation: http2_ and http3_max_concurrent_streams, http3_stream_buffer_size."""
 ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges", "pages"})
 _ALL: tuple[Protocol, ...] = ("h1", "h2", "h3")
 

@@ -61,11 +61,11 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
         "aa": {**study.get("aa", {}), "blocks": min(1, study.get("aa", {}).get("blocks", 1))},
     }
     twins = [
-        {"name": name + label} | _arm(document, name)
+        {"name": name + label} | own_arm(document, name)
         for name in arms
         for document, label in ((before, OLD), (after, NEW))
     ]
-    others = [{"name": name, **_arm(before, name), "only_for": "competition"} for name in _competitors(old.study)]
+    others = [{"name": name, **own_arm(before, name), "only_for": "competition"} for name in competitors(old.study)]
     return _HEADING + toml_text(before | {"study": study, "arm": [*twins, *others]})
 
 
@@ -109,7 +109,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
-def _arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+def own_arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An arm's table without its name, with the settings of TCP that it takes from another arm if it has none itself
     (see `read_arms`)."""
     arms: list[dict[str, Any]] = document["arm"]
@@ -119,7 +119,7 @@ def _arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {"tcp": pinned[0]["tcp"], **{key: value for key, value in own.items() if key != "name"}}
 
 
-def _competitors(study: Study) -> list[str]:
+def competitors(study: Study) -> list[str]:
     """Arms that run beside the measured ones."""
     names = (
         competitor.arm

@@ -65,7 +65,9 @@ def _look(asked: tuple[StudyDir, Study, Goal]) -> Look:
     looks: list[dict[str, Any]] = document.get("looks", [])
     before: dict[str, int] = document.get("blocks", {})
     make_tables(study_dir)
-    _write(study_dir, study, goal, before, looks)  # that this study is a sequential one is known before its first look
+    keep_growth(
+        study_dir, study, goal, before, looks
+    )  # that this study is a sequential one is known before its first look
     with disk_errors(study_dir.root):
         comparisons = analyse_study(study_dir.root).comparisons
     states = {f"{each.cell_id} {each.other.arm}": state(each) for each in comparisons}
@@ -73,7 +75,7 @@ def _look(asked: tuple[StudyDir, Study, Goal]) -> Look:
     still_open = {each.cell_id for each in comparisons if state(each) == OPEN}
     blocks = before | more_blocks(still_open, before, study.blocks, goal.at_most)
     looks.append({"pairs": pairs, "states": states})
-    _write(study_dir, study, goal, blocks, looks)
+    keep_growth(study_dir, study, goal, blocks, looks)
     return Look(
         number=len(looks),
         pairs=sum(each.pairs for each in comparisons),
@@ -101,9 +103,10 @@ def _read(study_dir: StudyDir) -> dict[str, Any]:
     return document
 
 
-def _write(
+def keep_growth(
     study_dir: StudyDir, study: Study, goal: Goal, blocks: Mapping[str, int], looks: list[dict[str, Any]]
 ) -> None:
+    """Write down how far a study has grown, and what was seen of it: it is tested as a sequential one from then on."""
     content = {
         "version": 1,
         "effect_pct": goal.effect_pct,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._nginx import ABILITIES, KNOBS, nginx_command, nginx_facts, probe_nginx
+from quiclab.endpoints._nginx import ABILITIES, KNOBS, OWN_VALUES, nginx_command, nginx_facts, probe_nginx
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -18,6 +18,7 @@ class Nginx:
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs = KNOBS
     abilities: frozenset[Ability] = ABILITIES | {"upload"}
+    own_values: Mapping[Protocol, Mapping[str, str | int | bool]] = OWN_VALUES
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask nginx for its version and its modules."""

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is declared before a run that is to confirm a cause: the prediction, the checks and their bounds.
+
+Its hash is kept with the study that follows, so that nobody, quiclab included, can fit the prediction to the result.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quiclab.store.forms import Each, Number, misfit
+
+REPLAY, WITHOUT, SHAM, FAST, WITH, DOSE = "replay", "without", "sham", "fast", "with", "dose-"
+"""Roles of the trials of a block; those of doses have their number behind, from 1."""
+LEAST_REMOVED = 0.8
+"""Share of the mechanism's own time that the setting must take away, or nothing was tried."""
+TOLERANCE = 0.25
+"""Share of the predicted time within which times count as the same."""
+Value = str | int | float | bool | tuple[str, ...]
+
+_PLACE = {"cell!": str, "arm!": str}
+_FORM = {
+    **dict.fromkeys(("study!", "cell!", "cause!", "arm!", "other!", "table!", "key!", "sham!", "spec_sha256!"), str),
+    "alpha!": Number,
+    "total_ms!": Number,
+    "noise_ms!": Number,
+    "tolerance_ms!": Number,
+    "seed!": int,
+    "predicted!": {**dict.fromkeys(("ms!", "low_ms!", "high_ms!", "confidence!"), Number), "blocks!": int},
+    "places!": Each(_PLACE),
+    "left_out!": [str],
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the trials of a role are in the confirming study."""
+
+    cell: str
+    arm: str
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The time that goes with the mechanism, as the stored trials have it."""
+
+    ms: float
+    """Median of the mechanism's time in the arm that has it."""
+    low_ms: float
+    high_ms: float
+    confidence: float
+    """Level that the interval attains with so few blocks."""
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Everything that is fixed before a confirming run."""
+
+    study: str
+    """Name of the study whose cell it is."""
+    cell: str
+    """The cell as `WORKLOAD/PATH`."""
+    cause: str
+    """Name of the mechanism."""
+    arm: str
+    """Arm that has the mechanism, or more of it."""
+    other: str
+    """Arm that it was compared with."""
+    table: str
+    """Where the setting stands: `sender`, `receiver`, `client`, `tcp`, `certificate` or `path`."""
+    key: str
+    value: Value
+    doses: tuple[str | int | float, ...]
+    """Values of the arms `dose-1`, `dose-2`, …, from the most of the mechanism to the least."""
+    alpha: float
+    seed: int
+    """Seed of the new trials: it is another one than that of the trials from which the cause was read."""
+    predicted: Predicted
+    total_ms: float
+    """Median of the whole time in the arm that has it."""
+    noise_ms: float
+    """Standard deviation of that time over the blocks."""
+    tolerance_ms: float
+    """The quarter of the predicted time: what may come back elsewhere, what the sham may move, and within what a total
+    has not moved."""
+    places: Mapping[str, Place]
+    """Role → where its trials are."""
+    sham: str
+    """What the sham is, as a clause."""
+    left_out: tuple[str, ...]
+    """Parts of the plan that are not possible here, and why, a clause each."""
+    spec_sha256: str
+    """Hash of the spec that is run."""
+
+    @property
+    def expected_ms(self) -> tuple[float, float]:
+        """Interval in which the total is to fall: the predicted one, with the tolerance on both sides."""
+        return self.predicted.low_ms - self.tolerance_ms, self.predicted.high_ms + self.tolerance_ms
+
+    @property
+    def dose_roles(self) -> tuple[str, ...]:
+        """Roles in the order of the doses, `without` last."""
+        doses = tuple(f"{DOSE}{number + 1}" for number in range(len(self.doses)))
+        return (*doses, WITHOUT) if doses else ()
+
+    def document(self) -> dict[str, Any]:
+        """The declaration as JSON has it."""
+        document: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return document
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the declaration: of its JSON with sorted keys and without spaces."""
+        text = json.dumps(self.document(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def declared_from(document: Any) -> Declared | None:
+    """The declaration that a document holds; None where it is not of that form."""
+    if misfit(document, _FORM) or not isinstance(document, dict):
+        return None
+    value = document.get("value")
+    doses = document.get("doses")
+    if not isinstance(doses, list) or value is None or isinstance(value, dict):
+        return None
+    known = {field.name for field in dataclasses.fields(Declared)}
+    if document.keys() != known or document["predicted"].keys() != {f.name for f in dataclasses.fields(Predicted)}:
+        return None
+    return Declared(
+        **document
+        | {
+            "value": tuple(value) if isinstance(value, list) else value,
+            "doses": tuple(doses),
+            "predicted": Predicted(**document["predicted"]),
+            "places": {role: Place(place["cell"], place["arm"]) for role, place in document["places"].items()},
+            "left_out": tuple(document["left_out"]),
+        }
+    )

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a confirming run shows of a cause: five checks that were declared before it, and one verdict.
+
+Each check is about the median, over the blocks, of one quantity of a block. Its interval is a confidence sequence, so
+it holds however often it was looked at. A verdict needs all of its checks at once, and is wrong only where each of
+them is: so none needs a correction for their number (intersection–union test, Berger 1982, Technometrics 24).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from quiclab import statistics
+from quiclab.analysis.account_shares import FloatArray
+from quiclab.analysis.confirm.declared import FAST, LEAST_REMOVED, REPLAY, SHAM, WITH, WITHOUT, Declared
+from quiclab.analysis.confirm.times import WHYS, Times
+from quiclab.statistics import Interval
+
+_MOST_LACKING = 0.2
+"""Share of the blocks without a whole pair beyond which nothing is decided: what lacks may lack for a reason."""
+
+
+class Verdict(enum.StrEnum):
+    """What a confirming run amounts to."""
+
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+    UNDECIDED = "undecided"
+
+
+class State(enum.StrEnum):
+    """What is known of one check."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "open"
+    """More blocks could tell."""
+    NOT_RUN = "not run"
+    """The setting has no such arm."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check, with the median of its quantity over the blocks."""
+
+    name: str
+    """`removed`, `moved`, `stayed_away`, `dose` or `sham`."""
+    state: State
+    median: float | None
+    """Milliseconds, except of `removed` (share of its own time that is gone) and of `dose` (how many pairs of arms
+    are in order, less those that are not)."""
+    interval: Interval | None
+    """Confidence sequence of the median; that of `removed` is of the time in ms by which the bar is passed."""
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A measured difference of two roles' whole times: the median over the blocks."""
+
+    name: str
+    """`without` (replay − without), `with` (with − fast)."""
+    ms: float | None
+    interval: Interval | None
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a confirming run showed."""
+
+    verdict: Verdict
+    checks: tuple[Check, ...]
+    effects: tuple[Effect, ...]
+    blocks: int
+    """Blocks in which `replay` and `without` both have an account or failed."""
+    lacking: int
+    """Further blocks, in which one of them has none."""
+    limits_next: str | None
+    """The *why* whose time grew most without the mechanism; None where none grew."""
+    limits_next_ms: float
+
+    @property
+    def final(self) -> bool:
+        """Whether more blocks would change nothing: confirmed, rejected, or a check failed."""
+        return self.verdict is not Verdict.UNDECIDED or any(check.state is State.FAILS for check in self.checks)
+
+    def check(self, name: str) -> Check:
+        """The check of that name."""
+        return next(each for each in self.checks if each.name == name)
+
+
+def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
+    """Hold a run against what was declared before it; `times` has those of each role, with the same blocks."""
+    replay, without = times[REPLAY], times[WITHOUT]
+    fell = _difference(replay.total, without.total)
+    known = int((~np.isnan(fell)).sum())
+    lacking = int(fell.size) - known
+    own_fell = replay.cause - without.cause
+    checks = (
+        _removed(declared, replay.cause, without.cause),
+        _moved(declared, fell),
+        _stayed_away(declared, own_fell - fell),
+        _dose(declared, times),
+        _sham(declared, _difference(times[SHAM].total, replay.total)),
+    )
+    label, grew = _limits_next(replay, without)
+    effects = [_effect("without", fell, declared.alpha)]
+    if WITH in times and FAST in times:
+        effects.append(_effect("with", _difference(times[WITH].total, times[FAST].total), declared.alpha))
+    verdict = _verdict(declared, checks, fell)
+    if lacking > _MOST_LACKING * max(1, fell.size):
+        verdict = Verdict.UNDECIDED
+    return Judgement(verdict, checks, tuple(effects), known, lacking, label, grew)
+
+
+def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) -> Verdict:
+    states = {check.name: check.state for check in checks}
+    if all(state in (State.HOLDS, State.NOT_RUN) for state in states.values()):
+        return Verdict.CONFIRMED
+    total = statistics.median_sequence(fell, declared.alpha)
+    stayed = total is not None and -declared.tolerance_ms <= total.low and total.high <= declared.tolerance_ms
+    # A sham that moves the total says that something else differs between the arms.
+    if stayed and states["removed"] is State.HOLDS and states["sham"] is State.HOLDS:
+        return Verdict.REJECTED
+    return Verdict.UNDECIDED
+
+
+def _removed(declared: Declared, replay: FloatArray, without: FloatArray) -> Check:
+    """The manipulation check: at least four fifths of the mechanism's time are gone."""
+    beyond = (1 - LEAST_REMOVED) * replay - without
+    before, after = _median(replay), _median(without)
+    share = None if before is None or after is None or before <= 0 else 1 - after / before
+    return _checked("removed", beyond, declared.alpha, above=0.0, shown=share)
+
+
+def _moved(declared: Declared, fell: FloatArray) -> Check:
+    """The total fell, and by as much as was predicted."""
+    found = _checked("moved", fell, declared.alpha, above=0.0)
+    low, high = declared.expected_ms
+    if found.interval is None:
+        return found
+    if found.interval.high < low or found.interval.low > high:
+        return _with_state(found, State.FAILS)
+    return found
+
+
+def _stayed_away(declared: Declared, came_back: FloatArray) -> Check:
+    """What the mechanism lost did not come back elsewhere: the total fell by as much as its time did."""
+    found = _checked("stayed_away", -came_back, declared.alpha, above=-declared.tolerance_ms)
+    interval = found.interval and found.interval.scaled(-1)
+    return Check(found.name, found.state, None if found.median is None else -found.median, interval, found.blocks)
+
+
+def _dose(declared: Declared, times: Mapping[str, Times]) -> Check:
+    """The total shrinks in the order of the doses."""
+    roles = [role for role in declared.dose_roles if role in times]
+    if len(roles) < 2:
+        return Check("dose", State.NOT_RUN, None, None, 0)
+    signs = [np.sign(_difference(times[more].total, times[less].total)) for more, less in combinations(roles, 2)]
+    return _checked("dose", np.sum(signs, axis=0), declared.alpha, above=0.0)
+
+
+def _sham(declared: Declared, moved: FloatArray) -> Check:
+    """The value that was there anyway moves nothing."""
+    interval = statistics.median_sequence(moved, declared.alpha)
+    bound, state = declared.tolerance_ms, State.OPEN
+    if interval is not None:
+        inside = -bound <= interval.low and interval.high <= bound
+        outside = interval.low > bound or interval.high < -bound
+        state = State.HOLDS if inside else State.FAILS if outside else State.OPEN
+    return Check("sham", state, _median(moved), interval, _count(moved))
+
+
+def _checked(name: str, values: FloatArray, alpha: float, *, above: float, shown: float | None = None) -> Check:
+    """A check that holds where the interval lies above a bound, and fails where it lies at or below it."""
+    interval = statistics.median_sequence(values, alpha)
+    state = State.OPEN
+    if interval is not None:
+        state = State.HOLDS if interval.low > above else State.FAILS if interval.high <= above else State.OPEN
+    return Check(name, state, _median(values) if shown is None else shown, interval, _count(values))
+
+
+def _with_state(check: Check, state: State) -> Check:
+    return Check(check.name, state, check.median, check.interval, check.blocks)
+
+
+def _effect(name: str, values: FloatArray, alpha: float) -> Effect:
+    return Effect(name, _median(values), statistics.median_sequence(values, alpha), _count(values))
+
+
+def _limits_next(replay: Times, without: Times) -> tuple[str | None, float]:
+    grown = without.why - replay.why
+    whole = grown[~np.isnan(grown).any(axis=1)]
+    if not whole.size:
+        return None, 0.0
+    medians = np.median(whole, axis=0)
+    most = int(medians.argmax())
+    return (str(WHYS[most]), float(medians[most])) if medians[most] > 0 else (None, 0.0)
+
+
+def _difference(first: FloatArray, second: FloatArray) -> FloatArray:
+    """First − second: infinite where one of them failed, NaN where both did or one is not known."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(first - second, dtype=float)
+
+
+def _median(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else None
+
+
+def _count(values: FloatArray) -> int:
+    return int((~np.isnan(values)).sum())

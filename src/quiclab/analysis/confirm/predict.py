@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cell's stored trials predict of a run without one of their mechanisms, and how many blocks would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from quiclab import statistics
+from quiclab.analysis.confirm.declared import TOLERANCE, Predicted
+from quiclab.analysis.confirm.times import mechanisms_in, times_of
+from quiclab.errors import SpecError, nearest
+from quiclab.opened import OpenedStudy
+from quiclab.statistics.confidence_sequence import needed_above
+
+LEAST_BLOCKS = 3
+"""Fewest stored blocks from which anything is predicted."""
+MOST_BLOCKS = 400
+_USUAL_OVERHEAD_MS = 700.0
+"""Time of a trial beside its transfer, where the stored trials do not tell."""
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A mechanism in a cell, and the arm that has more of it."""
+
+    cause: str
+    arm: str
+    other: str
+    predicted: Predicted
+    more_ms: float
+    """Median of its time in `arm`, less that in `other`."""
+    present_in: int
+    """Blocks of `arm` in which it has time at all."""
+
+
+@dataclass(frozen=True)
+class CellTimes:
+    """Medians of the whole times of a cell's two arms, and what a trial takes beside its transfer."""
+
+    total_ms: dict[str, float]
+    noise_ms: dict[str, float]
+    """Standard deviation over the blocks, by the median of the deviations."""
+    overhead_ms: float
+
+
+def suspects(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float) -> list[Suspect]:
+    """Every mechanism of a cell with the arm that has more of it, the greatest difference first."""
+    by_arm = [mechanisms_in(study, cell, arm) for arm in arms]
+    names = dict.fromkeys([*by_arm[0], *by_arm[1]])
+    found = [_suspect(name, arms, [each.get(name) for each in by_arm], alpha) for name in names]
+    return sorted((each for each in found if each is not None), key=lambda each: -each.more_ms)
+
+
+def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
+    """The suspect of that name. Raises SpecError where the cell shows nothing of it."""
+    for each in found:
+        if each.cause == cause:
+            return each
+    shown = [each.cause for each in found]
+    raise SpecError(f"no trial of {cell} shows {cause}", nearest(cause, shown, "they show"))
+
+
+def _suspect(name: str, arms: tuple[str, str], times: Sequence[np.ndarray | None], alpha: float) -> Suspect | None:
+    medians = [0.0 if each is None or not each.size else float(np.median(each)) for each in times]
+    has = int(medians[1] > medians[0])
+    own = times[has] if times[has] is not None else times[1 - has]
+    if own is None:
+        return None
+    interval = statistics.median_interval(own, 1 - alpha)
+    low, high, confidence = (interval.low, interval.high, interval.confidence) if interval else (0.0, np.inf, 0.0)
+    predicted = Predicted(float(np.median(own)), float(low), float(high), confidence, int(own.size))
+    return Suspect(name, arms[has], arms[1 - has], predicted, medians[has] - medians[1 - has], int((own > 0).sum()))
+
+
+def cell_times(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> CellTimes:
+    """How long the trials of a cell took. Raises SpecError where an arm has none with an account."""
+    found = times_of(study, {arm: (cell, arm) for arm in arms}, "")
+    total, noise = {}, {}
+    for arm, times in found.items():
+        known = times.total[np.isfinite(times.total)]
+        if not known.size:
+            raise SpecError(
+                f"no trial of {arm} in {cell} has an account of its time", "run the study, or choose a cell"
+            )
+        total[arm] = float(np.median(known))
+        noise[arm] = 1.4826 * float(np.median(np.abs(known - total[arm])))
+    return CellTimes(total, noise, _overhead_ms(study))
+
+
+def _overhead_ms(study: OpenedStudy) -> float:
+    """Time from the start of a trial to that of the next one, less its transfer: the median over the study."""
+    if "began_utc" not in study.columns("trials"):
+        return _USUAL_OVERHEAD_MS
+    values = study.metrics.filter(pl.col("name") == "ttlb_ms").select("trial_id", "value")
+    rows = study.trials.join(values, on="trial_id").drop_nulls("began_utc").sort("began_utc")
+    began = rows["began_utc"].str.to_datetime(strict=False, time_zone="UTC")
+    gaps = began.diff().shift(-1).dt.total_milliseconds()
+    beside = (gaps - rows["value"]).drop_nulls()
+    found = beside.filter(beside > 0).median()
+    return float(found) if isinstance(found, int | float) else _USUAL_OVERHEAD_MS
+
+
+def blocks_needed(noise_ms: float, tolerance_ms: float, alpha: float) -> int | None:
+    """Blocks after which a sham without effect is expected to be told as such; None where not even many are enough.
+
+    Of the two runs of a pair each has this noise. The confidence sequence ends at two of the ordered differences.
+    """
+    from scipy.stats import norm  # imported late: it takes longer than the rest
+
+    for blocks in range(1, MOST_BLOCKS + 1):
+        needed = needed_above(blocks, alpha)
+        if needed is not None and np.sqrt(2) * noise_ms * norm.ppf(needed / (blocks + 1)) <= tolerance_ms:
+            return blocks
+    return None
+
+
+def least_blocks(alpha: float) -> int:
+    """Fewest blocks that decide anything."""
+    return next(blocks for blocks in range(1, MOST_BLOCKS) if needed_above(blocks, alpha) is not None)
+
+
+def tolerance_of(predicted: Predicted) -> float:
+    """Time within which two totals count as the same, in ms."""
+    return TOLERANCE * predicted.ms

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab explain STUDY CELL --confirm`: run a cell without one of its causes, and say what that showed."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.cli.trouble import code_of
+from quiclab.errors import ExitCode, SpecError
+from quiclab.processes import in_fresh_process
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir
+
+if TYPE_CHECKING:
+    from quiclab.study.confirm import Plan
+
+_USUAL_MINUTES = 10.0
+_OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Teach `quiclab explain` what confirming takes."""
+    options = parser.add_argument_group(
+        "--confirm",
+        "Run the cell again without one of its causes, in blocks: the slow arm as it is, without the cause, and with "
+        "the setting at the value that it has. What must be seen is declared before the run.",
+    )
+    options.add_argument("--confirm", action="store_true", help="put a cause of CELL to the test by running without it")
+    options.add_argument("--cause", metavar="NAME", help="the cause (default: the largest that a setting takes away)")
+    options.add_argument("--arm", metavar="ARM", help="arm that is compared with the baseline, where there are several")
+    options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")
+    options.add_argument("--dry-run", action="store_true", default=None, help="print the plan, and run nothing")
+    options.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link (as `quiclab run`)")
+
+
+def refuse_without(arguments: argparse.Namespace) -> None:
+    """Raise SpecError for an option that does nothing without --confirm."""
+    given = [name for name in _OPTIONS if getattr(arguments, name) is not None]
+    if given and not arguments.confirm:
+        option = given[0].replace("_", "-")
+        raise SpecError(f"--{option} is for a run that confirms a cause", "add --confirm, with a study and a cell")
+
+
+def run_confirm(arguments: argparse.Namespace) -> int:
+    """Plan, show the plan, run it, and say what it showed.
+
+    Raises SpecError for what cannot be confirmed, BusyError, HostError and DecodeError as `quiclab run` does.
+    """
+    # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.study.confirm import Asked, run_confirmation
+    from quiclab.study.specs import load_study
+
+    if arguments.study is None or arguments.cell is None:
+        raise SpecError("--confirm needs a study and one of its cells", "quiclab explain STUDY WORKLOAD/PATH --confirm")
+    minutes = _USUAL_MINUTES if arguments.minutes is None else arguments.minutes
+    if not 0 < minutes < 10_000:
+        raise SpecError(f"--minutes {minutes:g}: this is not a time", "give a number of minutes, such as 10")
+    study_dir = StudyDir(arguments.study)
+    if not study_dir.spec.exists():
+        hint = "put the spec.toml with which it was run back into it"
+        raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)
+    study = load_study(study_dir.spec)
+    plan: Plan = in_fresh_process(
+        _planned, (Asked(arguments.study, arguments.cell, arguments.cause, arguments.arm), study)
+    )
+    for line in in_fresh_process(_plan_lines, (plan, minutes)):
+        print(line, flush=True)
+    if arguments.dry_run:
+        return ExitCode.OK
+    least_minutes = plan.least_blocks * plan.block_ms / 60_000
+    if not plan.begun and least_minutes > minutes:
+        raise SpecError(
+            f"{minutes:g} minutes are too few: {plan.least_blocks} blocks are the least that decide anything",
+            f"give --minutes {least_minutes + 1:.0f} or more",
+        )
+    print(f"Study: {_shown(plan.directory)}", flush=True)
+
+    def trials(confirming: Study, directory: StudyDir, blocks: Mapping[str, int]) -> int:
+        def work() -> int:
+            from quiclab.cli.trials import Bar, tell
+            from quiclab.study.trials import run_trials
+
+            return tell(run_trials(confirming, directory, arguments.backend, blocks=blocks, observer=Bar()))
+
+        return code_of(work, "interrupted: finished trials are kept; the same command goes on")
+
+    judged, code = run_confirmation(plan, minutes, trials)
+    if judged is None:
+        return code
+    for line in in_fresh_process(_verdict_lines, plan):
+        print(line, flush=True)
+    again = shlex.join(["quiclab", "explain", _shown(plan.directory)])
+    print(f"Its trials are a study of their own: {again}")
+    if code != ExitCode.OK:
+        return code
+    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else ExitCode.OK
+
+
+def _planned(asked: tuple[object, Study]) -> Plan:
+    from quiclab.study.confirm.plan import Asked, plan_confirmation
+
+    wanted, study = asked
+    assert isinstance(wanted, Asked)
+    return plan_confirmation(wanted, study)
+
+
+def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
+    from quiclab.report.words import confirmation
+
+    plan, minutes = asked
+    lines = confirmation.declaration(plan.declared, plan.title)
+    lines += [f"Not possible here: {each}" for each in plan.not_possible]
+    if plan.also_changes:
+        lines.append(f"The setting also changes: {'; '.join(plan.also_changes)}.")
+    lines.append(confirmation.time_needed(minutes, plan.block_ms, plan.least_blocks, plan.blocks_needed))
+    return lines
+
+
+def _verdict_lines(plan: Plan) -> list[str]:
+    from quiclab.analysis.confirm.kept import read_confirmation
+    from quiclab.report.words import confirmation
+
+    found = read_confirmation(plan.directory)
+    if found is None or found.judgement is None:
+        return []
+    shown = confirmation.verdict(plan.declared, found.judgement, plan.title)
+    return shown + confirmation.next_to_try(
+        plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words
+    )
+
+
+def _shown(directory: Path) -> str:
+    here = Path.cwd()
+    return str(directory.relative_to(here)) if directory.is_relative_to(here) else str(directory)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences about a cause that is put to the test: what is declared, what the run showed, and what to try next.
+
+Three numbers keep their names: the *share* of an account that a cause has, the *prediction* that was declared, and the
+*effect* that a run without it measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from quiclab import wording
+from quiclab.accounting import Why
+from quiclab.analysis.confirm.declared import (
+    DOSE,
+    FAST,
+    LEAST_REMOVED,
+    REPLAY,
+    SHAM,
+    WITH,
+    WITHOUT,
+    Declared,
+    Value,
+)
+from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
+from quiclab.statistics import Interval
+
+_LETTERS = {"removed": "a", "moved": "b", "stayed_away": "c", "dose": "d", "sham": "e"}
+_NAMES = {
+    "removed": "removed",
+    "moved": "moved",
+    "stayed_away": "did not come back",
+    "dose": "dose",
+    "sham": "sham",
+}
+
+
+def setting(declared: Declared, value: Value | None = None) -> str:
+    """The setting with its value: `sender.stream_window = 1 MiB`."""
+    shown = declared.value if value is None else value
+    return f"{declared.table}.{declared.key} = {_value(shown)}"
+
+
+def declaration(declared: Declared, title: str) -> list[str]:
+    """What is declared before the run, a line each."""
+    predicted, low_high = declared.predicted, declared.expected_ms
+    blocks = wording.counted(predicted.blocks, "block")
+    within = _ms(declared.tolerance_ms)
+    return [
+        f"{declared.cell}: {title} ({declared.cause}) has a share of {_ms(predicted.ms)} "
+        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; {_span(predicted.low_ms, predicted.high_ms)} in {blocks}, "
+        f"at {wording.level(predicted.confidence)}).",
+        f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
+        *(f"  {role:9}{told}" for role, told in _roles(declared)),
+        *(f"  not run: {each}" for each in declared.left_out),
+        f"Declared before the run (sha256 {declared.sha256[:16]}…), of medians over the blocks:",
+        f"  (a) removed: at least {LEAST_REMOVED:.0%} of the cause's own time is gone in {WITHOUT}".replace("%", " %"),
+        f"  (b) moved: the whole time falls, by {_span(*low_high)}",
+        f"  (c) did not come back: the whole falls by no less than the cause's own time less {within}",
+        f"  (d) dose: {_dose(declared)}",
+        f"  (e) sham: it moves the whole by no more than {within}",
+        f"Confirmed if all hold; rejected if (a) and (e) hold and the whole stays within {within}; else undecided.",
+    ]
+
+
+def _roles(declared: Declared) -> list[tuple[str, str]]:
+    arm, other = declared.arm, declared.other
+    of_path = declared.table == "path"
+    told = {
+        REPLAY: f"{arm} as it is",
+        WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
+        SHAM: f"{arm} as {declared.sham}"
+        if of_path or declared.sham.startswith("the same")
+        else f"{arm} with {declared.sham}",
+        FAST: f"{other} as it is",
+        WITH: f"{other} with the value that {arm} has",
+        **{f"{DOSE}{at + 1}": f"{arm} with {setting(declared, dose)}" for at, dose in enumerate(declared.doses)},
+    }
+    return [(role, told[role]) for role in told if role in declared.places]
+
+
+def _dose(declared: Declared) -> str:
+    if not declared.doses:
+        return "not run, the setting has no degrees"
+    return f"the whole gets shorter from {' to '.join(declared.dose_roles)}"
+
+
+def time_needed(minutes: float, block_ms: float, least: int, needed: int | None) -> str:
+    """Say how many blocks fit into the minutes, and what so many can decide."""
+    fit = int(minutes * 60_000 / block_ms)
+    told = (
+        f"A block takes about {_ms(block_ms)}: {minutes:g} minutes hold about {wording.counted(fit, 'block')}. "
+        f"{least} are the least that decide anything"
+    )
+    if needed is None:
+        return f"{told}; by the noise of the stored trials hundreds would be needed: it will probably stay undecided."
+    enough = f"{told}; by the noise of the stored trials about {max(least, needed)} are enough"
+    return f"{enough}." if needed <= fit else f"{enough}, so that it will probably stay undecided."
+
+
+def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
+    """What the run showed: the verdict, the checks that it rests on, and what limits next."""
+    lines = [_headline(declared, judgement, title)]
+    lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
+    lines += [_given(each, declared) for each in judgement.effects if each.name == WITH]
+    if judgement.limits_next is not None:
+        lines.append(
+            f"What grew most without it: {Why(judgement.limits_next).heading}, by {_ms(judgement.limits_next_ms)}."
+        )
+    if judgement.lacking:
+        lines.append(
+            f"{wording.counted(judgement.lacking, 'block')} without an account of both is left out."
+            if judgement.lacking == 1
+            else f"{judgement.lacking} blocks without an account of both are left out."
+        )
+    return lines
+
+
+def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound: bool = True) -> str:
+    """The verdict in one sentence, for a list of causes."""
+    if not sound:
+        return f"{title}: its declaration was changed after it had been kept, so that its run counts for nothing."
+    return f"{title}: declared, not judged yet." if judgement is None else _headline(declared, judgement, title)
+
+
+def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
+    effect = judgement.effects[0]
+    blocks = wording.counted(judgement.blocks, "block")
+    where = f"{declared.cell} in {declared.arm}"
+    if judgement.verdict is Verdict.CONFIRMED:
+        return (
+            f"Confirmed: without {title}, {where} takes {_less(effect)} ({blocks}; its share was "
+            f"{_ms(declared.predicted.ms)})."
+        )
+    if judgement.verdict is Verdict.REJECTED:
+        return (
+            f"Rejected: {title} was removed, and the time of {where} stayed within {_ms(declared.tolerance_ms)}: it "
+            f"takes {_less(effect)} ({blocks})."
+        )
+    failed = [each for each in judgement.checks if each.state is State.FAILS]
+    if failed:
+        named = wording.listed([f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in failed])
+        return f"Undecided: of {title} in {where}, the check {named} failed after {blocks}."
+    still = wording.listed(
+        [f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in judgement.checks if each.state is State.OPEN]
+    )
+    why = f"{still} open" if still else "too many blocks have no account"
+    return f"Undecided: of {title} in {where}, {blocks} leave {why}; the same command goes on with more blocks."
+
+
+def _told(check: Check, declared: Declared) -> str:
+    state = check.state.value
+    if check.state is State.NOT_RUN:
+        return "not run"
+    if check.median is None:
+        return f"{state}: no block has it"
+    blocks = wording.counted(check.blocks, "block")
+    within = _interval(check.interval)
+    if check.name == "removed":
+        return f"{state}: {100 * check.median:.1f} % of its time is gone ({blocks})"
+    if check.name == "dose":
+        return f"{state}: {check.median:+.0f} of {_pairs(declared)} pairs of doses are in order ({blocks})"
+    if check.name == "moved":
+        bounds = _span(*declared.expected_ms)
+        return f"{state}: the whole fell by {_ms(check.median)}{within}; declared {bounds} ({blocks})"
+    if check.name == "stayed_away":
+        return f"{state}: {_ms(check.median)}{within} came back; at most {_ms(declared.tolerance_ms)} may ({blocks})"
+    return f"{state}: {_ms(check.median, signed=True)}{within}; at most ±{_ms(declared.tolerance_ms)} ({blocks})"
+
+
+def _pairs(declared: Declared) -> int:
+    number = len(declared.dose_roles)
+    return number * (number - 1) // 2
+
+
+def _given(effect: Effect, declared: Declared) -> str:
+    if effect.ms is None:
+        return f"Given to {declared.other}: no block has it."
+    return (
+        f"Given to {declared.other} ({WITH} − {FAST}): {_ms(effect.ms, signed=True)}{_interval(effect.interval)}, "
+        f"in {wording.counted(effect.blocks, 'block')}. It is no part of the verdict: two effects that interact differ."
+    )
+
+
+def next_to_try(
+    declared: Declared, judgement: Judgement, gain: str, also: Sequence[str], own: Sequence[str]
+) -> list[str]:
+    """The setting as the program at hand has it, with what it gained here and what else it changes."""
+    if judgement.verdict is not Verdict.CONFIRMED:
+        return []
+    written = f" ({'; '.join(own)})" if own else ""
+    lines = [f"To try: {setting(declared)}{written}. {gain} Here it gained {_gained(judgement.effects[0], declared)}."]
+    if also:
+        lines.append(f"It also changes: {'; '.join(also)}.")
+    return lines
+
+
+def _gained(effect: Effect, declared: Declared) -> str:
+    ms = effect.ms or 0.0
+    return f"{_ms(ms)} of {_ms(declared.total_ms)}{_interval(effect.interval)}"
+
+
+def _less(effect: Effect) -> str:
+    if effect.ms is None:
+        return "an unknown time"
+    return f"{_ms(abs(effect.ms))} {'less' if effect.ms >= 0 else 'more'}{_interval(effect.interval)}"
+
+
+def _interval(interval: Interval | None) -> str:
+    return "" if interval is None else f" ({_span(interval.low, interval.high)})"
+
+
+def _span(low: float, high: float) -> str:
+    """Two ends in one unit: that of the larger."""
+    largest = max((abs(each) for each in (low, high) if math.isfinite(each)), default=0.0)
+    if largest >= 1000:
+        return f"{_number(low / 1000, 2)} … {_number(high / 1000, 2)} s"
+    return f"{_number(low, 1 if largest < 100 else 0)} … {_number(high, 1 if largest < 100 else 0)} ms"
+
+
+def _ms(value: float, *, signed: bool = False) -> str:
+    if abs(value) >= 1000:
+        return f"{_number(value / 1000, 2, signed=signed)} s"
+    return f"{_number(value, 1 if abs(value) < 100 else 0, signed=signed)} ms"
+
+
+def _number(value: float, digits: int, *, signed: bool = False) -> str:
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    plain = round(value, digits) + 0.0
+    return (f"{plain:+.{digits}f}" if signed and plain else f"{plain:.{digits}f}").replace("-", "−")
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of a confirming run: which cause, by which setting, what is predicted, and how long it takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.errors import SpecError, nearest
+from quiclab.spec.model import Study
+from quiclab.spec.two_builds import Build
+from quiclab.store.layout import StudyDir
+
+if TYPE_CHECKING:
+    from quiclab.analysis.confirm.declared import Declared
+    from quiclab.analysis.confirm.predict import CellTimes, Suspect
+    from quiclab.diagnoses import Mechanism, Setting
+    from quiclab.study.confirm.variants import Cell, Variants
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks for."""
+
+    study: Path
+    cell: str
+    cause: str | None = None
+    """Name of the mechanism; None takes the one with the greatest difference that a setting takes away."""
+    arm: str | None = None
+    """The arm that is compared with the baseline, where there are several."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a confirming run before it begins."""
+
+    directory: Path
+    """Where the confirming study is, or goes on."""
+    begun: bool
+    """Whether it has been declared before, and goes on."""
+    declared: Declared
+    spec: str
+    title: str
+    """Name of the mechanism for readers."""
+    gain: str
+    """What the setting is for, as a sentence."""
+    also_changes: tuple[str, ...]
+    own_words: tuple[str, ...]
+    """The setting as the program's own configuration or command line has it."""
+    not_possible: tuple[str, ...]
+    """Other settings of the mechanism that come first and are not possible here, with the reason."""
+    least_blocks: int
+    """Fewest blocks that decide anything."""
+    blocks_needed: int | None
+    """Blocks after which the sham and a total that stays are expected to be told; None where that is hundreds."""
+    block_ms: float
+    """Time that a block is expected to take."""
+
+
+def plan_confirmation(asked: Asked, study: Study) -> Plan:
+    """Plan it, without writing anything. `study` is the spec of the study directory.
+
+    Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
+    tables that do not name mechanisms.
+    """
+    from quiclab.analysis.confirm.predict import cell_times, named, suspects
+    from quiclab.diagnoses import BY_NAME
+    from quiclab.opened import open_study
+
+    opened = open_study(asked.study)
+    workload, path = _cell(study, asked.cell)
+    arms = _arms(study, asked)
+    times = cell_times(opened, asked.cell, arms)
+    found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
+    if asked.cause is not None:
+        if asked.cause not in BY_NAME:
+            raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
+        found = [named(found, asked.cause, asked.cell)]
+    refused: list[str] = []
+    for suspect in found:
+        mechanism = BY_NAME[suspect.cause]
+        told = _not_predicted(suspect)
+        if told is None:
+            place = _place(asked.study, asked.cell, suspect.cause)
+            cell = _of(study, asked.study, workload, path, suspect)
+            chosen, why_not = _first_possible(cell, mechanism.settings, place)
+            if chosen is not None:
+                return _plan(mechanism, suspect, times, cell, chosen, place, why_not)
+            told = f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
+        refused.append(told)
+    raise SpecError(
+        f"no cause of {asked.cell} can be put to the test",
+        "run more blocks, or give the arms programs with a knob for it (docs/reference/endpoints.md)",
+        tuple(refused) or ("its trials show no mechanism",),
+    )
+
+
+def _cell(study: Study, asked: str) -> tuple[str, str]:
+    cells = {f"{w.name}/{p.name}": (w.name, p.name) for w in study.measured_workloads for p in study.paths}
+    if asked not in cells:
+        raise SpecError(f"the study has no cell {asked!r}", nearest(asked, list(cells), "it has"))
+    return cells[asked]
+
+
+def _arms(study: Study, asked: Asked) -> tuple[str, str]:
+    others = [arm.name for arm in study.measured_arms if arm.name != study.baseline]
+    if asked.arm is not None and asked.arm not in others:
+        raise SpecError(
+            f"no arm {asked.arm!r} is compared with {study.baseline}", nearest(asked.arm, others, "these are:")
+        )
+    if asked.arm is None and len(others) > 1:
+        raise SpecError(f"{len(others)} arms are compared with {study.baseline}", f"choose one: --arm {others[0]}")
+    return study.baseline, asked.arm or others[0]
+
+
+def _not_predicted(suspect: Suspect) -> str | None:
+    """Why nothing can be predicted of a mechanism; None where something can."""
+    from quiclab.analysis.confirm.predict import LEAST_BLOCKS
+
+    predicted = suspect.predicted
+    if predicted.blocks < LEAST_BLOCKS:
+        return f"{suspect.cause}: {predicted.blocks} stored blocks predict nothing; {LEAST_BLOCKS} are the least"
+    if predicted.ms <= 0:
+        shown = f"{suspect.present_in} of {predicted.blocks} blocks"
+        return f"{suspect.cause}: only {shown} have it, so that its median time is 0 and nothing is predicted"
+    return None
+
+
+def _of(study: Study, root: Path, workload: str, path: str, suspect: Suspect) -> Cell:
+    from quiclab.study.confirm.variants import Cell
+
+    by_name = {arm.name: arm for arm in study.arms}
+    return Cell(
+        study,
+        Build(StudyDir(root).spec, study).document(),
+        next(each for each in study.workloads if each.name == workload),
+        path,
+        by_name[suspect.arm],
+        by_name[suspect.other],
+    )
+
+
+def _place(root: Path, cell: str, cause: str) -> Path:
+    """The folder of the confirming study: that of one that goes on, or the next number."""
+    from quiclab.analysis.confirm.kept import FOLDER, read_confirmation
+
+    number = 1
+    while True:
+        folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{cause}-{number}"
+        if not folder.exists():
+            return folder
+        found = read_confirmation(folder)
+        if found is not None and found.sound and (found.judgement is None or not found.judgement.final):
+            return folder
+        number += 1
+
+
+def _first_possible(
+    cell: Cell, settings: Sequence[Setting], place: Path
+) -> tuple[tuple[Setting, Variants] | None, tuple[str, ...]]:
+    """The first setting that is possible here with its variants, and why those before it are not."""
+    from quiclab.analysis.confirm.predict import least_blocks
+    from quiclab.study.confirm.variants import variants
+
+    own = {
+        "name": f"{cell.study.name[:40]}-confirm",
+        "question": f"Does {cell.name} get faster in {cell.arm.name} without one cause?",
+        "seed": _seed(cell, place),
+        "blocks": least_blocks(cell.study.alpha),
+        "baseline": "replay",
+        "alpha": cell.study.alpha,
+        "captures": cell.study.captures,
+    }
+    why_not: list[str] = []
+    for setting in settings:
+        try:
+            return (setting, variants(cell, setting, own)), tuple(why_not)
+        except SpecError as error:
+            why_not.append(f"{setting.table}.{setting.key}: {error.message}")
+    return None, tuple(why_not)
+
+
+def _seed(cell: Cell, place: Path) -> int:
+    """A seed of its own, which follows from the study, the cell and the number of the attempt: other draws than those
+    in which the cause was seen."""
+    content = "\0".join([cell.study.name, str(cell.study.seed), place.name])
+    return int(hashlib.sha256(content.encode()).hexdigest()[:15], 16)
+
+
+def _plan(
+    mechanism: Mechanism,
+    suspect: Suspect,
+    times: CellTimes,
+    cell: Cell,
+    chosen: tuple[Setting, Variants],
+    place: Path,
+    why_not: tuple[str, ...],
+) -> Plan:
+    from quiclab.analysis.confirm.declared import Declared
+    from quiclab.analysis.confirm.kept import read_confirmation
+    from quiclab.analysis.confirm.predict import blocks_needed, least_blocks, tolerance_of
+    from quiclab.study.confirm.own_words import own_words
+
+    setting, made = chosen
+    before = read_confirmation(place)
+    declared = Declared(
+        study=cell.study.name,
+        cell=cell.name,
+        cause=mechanism.name,
+        arm=suspect.arm,
+        other=suspect.other,
+        table=made.change.table,
+        key=made.change.key,
+        value=made.change.value,
+        doses=made.doses,
+        alpha=cell.study.alpha,
+        seed=made.study.seed,
+        predicted=suspect.predicted,
+        total_ms=times.total_ms[suspect.arm],
+        noise_ms=times.noise_ms[suspect.arm],
+        tolerance_ms=tolerance_of(suspect.predicted),
+        places=made.places,
+        sham=made.sham,
+        left_out=made.left_out,
+        spec_sha256=made.sha256,
+    )
+    begun = before is not None
+    if before is not None:
+        # What was declared stays, whatever the stored trials would predict by now.
+        declared = before.declared
+    trials = len(made.study.paths) * len(made.study.measured_arms)
+    slow, fast = times.total_ms[suspect.arm], times.total_ms[suspect.other]
+    fast_trials = len(made.study.paths) * sum(each in ("fast", "with") for each in (a.name for a in made.study.arms))
+    return Plan(
+        directory=place,
+        begun=begun,
+        declared=declared,
+        spec=made.spec,
+        title=mechanism.title,
+        gain=setting.gain,
+        also_changes=setting.also_changes,
+        own_words=own_words(made.study, cell.workload, made.change),
+        not_possible=why_not,
+        least_blocks=least_blocks(declared.alpha),
+        blocks_needed=blocks_needed(declared.noise_ms, declared.tolerance_ms, declared.alpha),
+        block_ms=trials * times.overhead_ms + (trials - fast_trials) * slow + fast_trials * fast,
+    )
+
+
+def effect_pct(declared: Declared) -> float:
+    """The tolerance as a share of the whole time, in per cent: what `--until` calls the effect."""
+    return 100 * declared.tolerance_ms / declared.total_ms

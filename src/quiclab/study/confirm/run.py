@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A confirming run: blocks until the declared checks are decided, or the minutes are used up."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quiclab.errors import DecodeError, ExitCode
+from quiclab.processes import in_fresh_process
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir
+from quiclab.study.confirm.plan import Plan, effect_pct
+from quiclab.study.run import in_sandbox_of
+from quiclab.study.specs import held, load_study
+from quiclab.study.until import Goal, keep_growth, more_blocks, planned_blocks
+
+_MOST_PAIRS = 400
+Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
+"""Runs all trials of a study that are not done yet, inside the sandbox, and returns an exit code."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a look at a confirming run found, for a process that must not load what reads tables."""
+
+    verdict: str
+    """`confirmed`, `rejected` or `undecided`."""
+    final: bool
+    """Whether more blocks would change nothing."""
+    blocks: int
+    """Blocks with both runs."""
+    lacking: int
+    """Further blocks, in which one of them has no account."""
+    states: tuple[tuple[str, str], ...]
+    """Each check with what is known of it."""
+
+
+def run_confirmation(plan: Plan, minutes: float, trials: Trials) -> tuple[Judged | None, int]:
+    """Run the plan. Returns the judgement, and the exit code of the runs; without a judgement where a run ended early.
+
+    Raises BusyError where another run holds the directory, DecodeError where the declaration was changed.
+    """
+    began = time.monotonic()
+    study_dir = StudyDir(plan.directory)
+    with tempfile.TemporaryDirectory() as folder:
+        spec = study_dir.spec if plan.begun and study_dir.spec.exists() else Path(folder, "spec.toml")
+        if not spec.exists():
+            spec.write_text(plan.spec, encoding="utf-8")
+        study = load_study(spec)
+        with held(study_dir, spec, study):
+            in_fresh_process(_declare, plan)
+            return _rounds(plan, study_dir, study, trials, lambda: minutes * 60 - (time.monotonic() - began))
+
+
+def _rounds(
+    plan: Plan, study_dir: StudyDir, study: Study, trials: Trials, left_s: Callable[[], float]
+) -> tuple[Judged | None, int]:
+    """Run and look, until it is decided or no further blocks fit into the time that is left."""
+    goal = Goal(effect_pct(plan.declared), _MOST_PAIRS)
+    cells = [f"{workload.name}/{path.name}" for path in study.paths for workload in study.measured_workloads]
+    looks = 0
+    while True:
+        blocks, before = planned_blocks(study_dir), time.monotonic()
+        code = in_sandbox_of(study_dir, lambda blocks=blocks: trials(study, study_dir, blocks))  # type: ignore[misc]
+        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+            return None, code
+        judgement = in_fresh_process(_look, plan)
+        looks += 1
+        _tell(looks, judgement)
+        # Blocks that are added after a look make this a sequential study, for its report too.
+        seen = [{"pairs": dict.fromkeys(cells, judgement.blocks), "states": {}}]
+        keep_growth(study_dir, study, goal, blocks, seen * looks)
+        if judgement.final:
+            return judgement, code
+        # Blocks that stayed void are tried again before there are more of them.
+        void = judgement.blocks + judgement.lacking < max(study.blocks, *blocks.values(), 0)
+        grown = blocks if void else more_blocks(set(cells), blocks, study.blocks, goal.at_most)
+        now, then = (max(study.blocks, *each.values(), 0) for each in (blocks, grown))
+        took_s = time.monotonic() - before
+        if then == now and not void:
+            return judgement, code
+        needs_s = took_s if void else (then - now) * plan.block_ms / 1000
+        if needs_s > left_s():
+            return judgement, code
+        keep_growth(study_dir, study, goal, grown, seen * looks)
+
+
+def _declare(plan: Plan) -> None:
+    from quiclab.analysis.confirm.kept import DECLARATION, keep_declaration, read_confirmation
+
+    if not (plan.directory / DECLARATION).exists():
+        keep_declaration(plan.directory, plan.declared)
+    found = read_confirmation(plan.directory)
+    if found is None or not found.sound:
+        told = f"{plan.directory}: its declaration or its spec is not the one that was kept before the run"
+        raise DecodeError(told, "move the folder away, and run the command again: it begins anew")
+
+
+def _tell(look: int, found: Judged) -> None:
+    open_checks = [name for name, state in found.states if state == "open"]
+    told = f"look {look}: {found.blocks} blocks, {found.verdict}"
+    print(told + (f"; open: {', '.join(open_checks)}" if open_checks else ""), flush=True)
+
+
+def _look(plan: Plan) -> Judged:
+    from quiclab.analysis.confirm.judge import judge
+    from quiclab.analysis.confirm.kept import keep_judgement
+    from quiclab.analysis.confirm.times import times_of
+    from quiclab.opened import open_study
+    from quiclab.study.tables import make_tables
+
+    make_tables(StudyDir(plan.directory))
+    places = {role: (place.cell, place.arm) for role, place in plan.declared.places.items()}
+    found = judge(plan.declared, times_of(open_study(plan.directory), places, plan.declared.cause))
+    keep_judgement(plan.directory, plan.declared, found)
+    states = tuple((check.name, check.state.value) for check in found.checks)
+    return Judged(found.verdict.value, found.final, found.blocks, found.lacking, states)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arms and paths of a confirming study, for one setting of one mechanism, as far as the programs allow."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from quiclab.analysis.confirm.declared import DOSE, FAST, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.diagnoses import Setting
+from quiclab.endpoints import KnowsOwnValues, find, objections
+from quiclab.errors import SpecError
+from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
+from quiclab.spec.model import Arm, Study, Workload
+from quiclab.study.specs import load_study
+
+_OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
+"""Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""
+_MOST_DOSES = 2
+
+
+@dataclass(frozen=True)
+class Variants:
+    """A spec that can run, and what its arms are."""
+
+    change: Change
+    spec: str
+    places: Mapping[str, Place]
+    doses: tuple[str | int | float, ...]
+    sham: str
+    left_out: tuple[str, ...]
+    study: Study
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the spec."""
+        return hashlib.sha256(self.spec.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cell, the arm that has the mechanism in it, and the other one."""
+
+    study: Study
+    document: Mapping[str, Any]
+    workload: Workload
+    path: str
+    arm: Arm
+    other: Arm
+
+    @property
+    def name(self) -> str:
+        """The cell as `WORKLOAD/PATH`."""
+        return f"{self.workload.name}/{self.path}"
+
+
+def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
+    """The confirming study's arms and paths. Raises SpecError where the setting is not possible here, and says why."""
+    change = _for_arm(Change(setting.table, setting.key, setting.value), cell.arm)
+    doses = tuple(each for each in setting.doses if each != setting.value)[-_MOST_DOSES:]
+    found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own)
+    _refuse_what_cannot_run(found.study, cell.workload.name)
+    return found
+
+
+def _of_arms(cell: Cell, change: Change, doses: Sequence[str | int | float], own: Mapping[str, Any]) -> Variants:
+    name = cell.arm.name
+    value, known_by = _value_of(cell, change)
+    sham: tuple[Change, ...] = () if value is None else (replace(change, value=value),)
+    arms = [
+        Variant(REPLAY, name),
+        Variant(WITHOUT, name, (change,)),
+        Variant(SHAM, name, sham),
+        Variant(FAST, cell.other.name),
+        *(Variant(f"{DOSE}{at + 1}", name, (replace(change, value=dose),)) for at, dose in enumerate(doses)),
+    ]
+    given = None if value is None else _for_arm(replace(change, value=value), cell.other)
+    why_not = _not_given(cell, given)
+    if given is not None and why_not is None:
+        arms.append(Variant(WITH, cell.other.name, (given,)))
+    spec, study = _read(cell, arms, [PathVariant(cell.path)], own)
+    before, after = (next(arm for arm in study.arms if arm.name == role) for role in (REPLAY, WITHOUT))
+    if replace(before, name="") == replace(after, name=""):
+        raise SpecError(f"{change.table}.{change.key} is {_shown(change.value)} in {name} already")
+    places = {each.name: Place(cell.name, each.name) for each in arms}
+    told = f"{change.key} set to {_shown(value)}, {known_by}" if value is not None else (
+        f"the same arm under another name: the value of {change.key} that its program has by itself is not known"
+    )  # fmt: skip
+    left_out = (f"{WITH}: {why_not}",) if why_not else ()
+    return Variants(change, spec, places, tuple(doses), told, left_out, study)
+
+
+def _of_path(cell: Cell, change: Change, doses: Sequence[str | int | float], own: Mapping[str, Any]) -> Variants:
+    """Both arms over both paths: blocks of two cells of the same number run within the same minutes."""
+    name, without = cell.path, f"{cell.path}-{WITHOUT}"[-64:]
+    others = {f"{DOSE}{at + 1}": f"{name}-{DOSE}{at + 1}"[-64:] for at in range(len(doses))}
+    paths = [
+        PathVariant(name),
+        PathVariant(without, (change,)),
+        *(PathVariant(others[f"{DOSE}{at + 1}"], (replace(change, value=dose),)) for at, dose in enumerate(doses)),
+    ]
+    arms = [Variant(REPLAY, cell.arm.name), Variant(SHAM, cell.arm.name), Variant(FAST, cell.other.name)]
+    spec, study = _read(cell, arms, paths, own)
+    before, after = (next(path for path in study.paths if path.name == each) for each in (name, without))
+    if replace(before, name="", title="", profile="") == replace(after, name="", title="", profile=""):
+        raise SpecError(f"the path {name} has no {change.key} that could be taken away")
+    workload = cell.workload.name
+    places = {
+        REPLAY: Place(cell.name, REPLAY),
+        SHAM: Place(cell.name, SHAM),
+        FAST: Place(cell.name, FAST),
+        WITHOUT: Place(f"{workload}/{without}", REPLAY),
+        **{role: Place(f"{workload}/{path}", REPLAY) for role, path in others.items()},
+    }
+    sham = "the same arm under another name: a path is shared by all arms"
+    left_out = (f"{WITH}: the path has it for both arms",)
+    return Variants(change, spec, places, tuple(doses), sham, left_out, study)
+
+
+def _read(
+    cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, Any]
+) -> tuple[str, Study]:
+    """The spec's text, and what it is read as. Raises SpecError with its first problem."""
+    spec = confirming_spec(
+        cell.document, cell.study, cell=(cell.workload.name, cell.path), arms=arms, paths=paths, own=own
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "spec.toml")
+        file.write_text(spec, encoding="utf-8")
+        try:
+            return spec, load_study(file)
+        except SpecError as error:
+            told = error.problems[0].partition(": ")[2] if error.problems else error.message
+            raise SpecError(told or error.message) from error
+
+
+def _refuse_what_cannot_run(study: Study, workload: str) -> None:
+    workloads = [each for each in study.workloads if each.name == workload]
+    for arm in study.measured_arms:
+        if arm.name != WITH and (found := objections(arm, workloads)):
+            raise SpecError(found[0])
+
+
+def _for_arm(change: Change, arm: Arm) -> Change:
+    """The change where the arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an H2 arm.
+
+    Raises SpecError for a setting of TCP's alone over HTTP/3.
+    """
+    if arm.protocol == "h2" and change.table == "sender" and change.key in _OF_BOTH:
+        return replace(change, table="tcp")
+    if arm.protocol == "h3" and change.table == "tcp":
+        if change.key in _OF_BOTH:
+            return replace(change, table="sender")
+        raise SpecError(f"tcp.{change.key} does nothing over HTTP/3")
+    return change
+
+
+def _value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
+    """The value that a setting has in the arm, and by what it is known."""
+    value = present_value(cell.arm, cell.workload, change.table, change.key)
+    if value is not None:
+        is_default = change.table in ("tcp", "certificate")
+        return value, "as the study has it, or quiclab's default" if is_default else "as the study has it"
+    role = role_of(change.table, cell.arm, cell.workload)
+    if role is None:
+        return None, ""
+    program = next(program for each, program, _ in cell.arm.programs() if each == role)
+    protocol = next(protocol for each, _, protocol in cell.arm.programs() if each == role)
+    endpoint = find(role, program.name)
+    if isinstance(endpoint, KnowsOwnValues):
+        value = endpoint.own_values.get(protocol, {}).get(change.key)
+    return value, f"which {program.name} has by itself"
+
+
+def _not_given(cell: Cell, given: Change | None) -> str | None:
+    """Why the mechanism cannot be given to the other arm; None where it can."""
+    if given is None:
+        return "the value that the mechanism comes from is not known"
+    try:
+        _for_arm(given, cell.other)
+        # Two arms are the least that a spec has.
+        _, study = _read(
+            cell,
+            [Variant(FAST, cell.other.name), Variant(WITH, cell.other.name, (given,))],
+            [PathVariant(cell.path)],
+            {"name": "with", "seed": 0, "blocks": 1, "baseline": FAST},
+        )
+    except SpecError as error:
+        return error.message
+    before, after = study.measured_arms
+    if replace(before, name="") == replace(after, name=""):
+        return f"{cell.other.name} has {given.key} = {_shown(given.value)} already"
+    found = objections(after, [cell.workload])
+    return found[0] if found else None
+
+
+def _shown(value: Value | None) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
