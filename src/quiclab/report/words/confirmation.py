@@ -49,8 +49,8 @@ def declaration(declared: Declared, title: str) -> list[str]:
     within = _ms(declared.tolerance_ms)
     return [
         f"{declared.cell}: {title} ({declared.cause}) has a share of {_ms(predicted.ms)} "
-        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; {_span(predicted.low_ms, predicted.high_ms)} in {blocks}, "
-        f"at {wording.level(predicted.confidence)}).",
+        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; "
+        f"{_span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:9}{told}" for role, told in _roles(declared)),
         *(f"  not run: {each}" for each in declared.left_out),
