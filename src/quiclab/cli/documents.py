@@ -208,7 +208,8 @@ class CauseEntry:
     name: str
     """The mechanism (docs/reference/causes.md), or `several:REASON`, `unknown:REASON`."""
     status: str
-    """`indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or `in both arms`."""
+    """`confirmed`, `rejected`, `indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or
+    `in both arms`."""
     baseline_ms: float
     """Mean time of it in the baseline."""
     other_ms: float

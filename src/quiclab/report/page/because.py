@@ -25,7 +25,7 @@ from quiclab.report.page.packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.causes import sentence
+from quiclab.report.words.causes import UNPROVEN, sentence
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,16 @@ def because(
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
     lacking = f"{wording.counted(without, 'pair')} have no account of their time." if without else ""
-    limits = " ".join(filter(None, (account.of_one_look(analysis), account.limits(with_pairs, analysis.alpha))))
+    limits = " ".join(
+        filter(
+            None,
+            (
+                account.of_one_look(analysis),
+                account.limits(with_pairs, analysis.alpha),
+                UNPROVEN if any(each.verdicts for each in cells) else "",
+            ),
+        )
+    )
     return Because(tuple(cells), limits, lacking)
 
 

@@ -287,6 +287,5 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     return (
         f"Means over {least} pairs. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        "signed-rank test). The account says what the packets and the logs show of each wait; no run has yet proven "
-        "that without the cause the time is gone."
+        "signed-rank test). The account says what the packets and the logs show of each wait."
     )

@@ -9,6 +9,7 @@ from quiclab import wording
 from quiclab.analysis.accounts import Waterfall
 from quiclab.analysis.causes import FactOfArms, Status, Verdict
 from quiclab.diagnoses import BY_NAME
+from quiclab.report.words.confirmation import in_a_line
 
 
 def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
@@ -18,8 +19,8 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
     told = f"{title(verdict)}: {other} takes {_longer(step.difference_ms)} ({took}{_interval(verdict)})"
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
-    if verdict.status is Status.INDICATED:
-        return f"{told}{decided}."
+    if verdict.status in (Status.INDICATED, Status.CONFIRMED, Status.REJECTED):
+        return f"{told}{decided}.{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
     if verdict.status is Status.SEVERAL:
@@ -31,6 +32,13 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
         needed = f"; about {verdict.pairs_needed} would" if verdict.pairs_needed else ""
         return f"{title(verdict)}: {_longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
+
+
+def _tested(verdict: Verdict) -> str:
+    test = verdict.tested
+    if test is None or verdict.mechanism is None:
+        return ""
+    return f" {in_a_line(test.declared, test.judgement, verdict.mechanism.title, test.sound)}"
 
 
 def title(verdict: Verdict) -> str:
@@ -55,7 +63,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
         lines.append(f"Means of {arms}: {'; '.join(map(_fact, verdict.facts))}.")
     lines += list(verdict.against)
-    if verdict.status is Status.INDICATED:
+    if verdict.status in (Status.INDICATED, Status.CONFIRMED):
         there = {each.mechanism.name for each in found if each.mechanism}
         absent = [
             f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"
@@ -103,7 +111,7 @@ def _ms(value: float) -> str:
 
 
 UNPROVEN = (
-    "Causes are those that the records show in the time that differs. No run has been made without them: a cause is "
-    "proven only by that."
+    "A cause is what the records show in the time that differs. Only a run without it proves it: "
+    "quiclab explain STUDY CELL --confirm."
 )
-"""What verdicts rest on where nothing was confirmed."""
+"""What verdicts rest on, and what proves one."""
