@@ -35,6 +35,7 @@ _TOLD_LATER_NS = 5_000_000
 _SENDINGS = ("server", "client", "ack_held")
 _WITHOUT_DATA = ("acknowledgments", "probe", "handshake")
 _OWN_WORD = "blocked"
+_RUN_DELAYS = "run_delays"
 KINDS = {
     "window": (*UNIONS[Why.WINDOW], Why.WINDOW, Why.CONTESTED),
     "credit": (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT),
@@ -132,12 +133,13 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
         yield "an edge has no length"
     if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
         yield "edges leave a gap"
-    # A wait goes on while the link serves an acknowledgment, which waits for nothing.
-    waits = account.filter(
-        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)),
-        pl.col("why") != str(Why.PROCESSOR),  # a part of a wait
+    # A wait goes on while the link serves an acknowledgment, which waits for nothing, and in the part of it in which a
+    # program had no processor.
+    whole = pl.when(pl.col("why") != str(Why.PROCESSOR)).then("why").forward_fill()
+    waits = account.with_columns(wait=whole).filter(
+        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY))
     )
-    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
+    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("wait").rle_id()).alias("end_ns"))
     if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"
 
@@ -239,7 +241,11 @@ def _confuse(found: Facts, account: pl.DataFrame, evidence: Evidence) -> None:
     told = evidence.tables.get(_OWN_WORD, pl.DataFrame())
     if told.is_empty() or not (account["evidence"] == _OWN_WORD).any():
         return
-    without = account_table(Evidence({**evidence.tables, _OWN_WORD: told.clear()}, evidence.trial))
+    tables = dict(evidence.tables)
+    if (account["why"] == str(Why.PROCESSOR)).any():  # of which no sender can say a word
+        del tables[_RUN_DELAYS]
+        account = account_table(Evidence(tables, evidence.trial))
+    without = account_table(Evidence({**tables, _OWN_WORD: told.clear()}, evidence.trial))
     for said, inferred, ns in _overlaps(account.filter(evidence=_OWN_WORD), without):
         found.confusion[_kind(said), _kind(inferred)] += ns / 1e6
 

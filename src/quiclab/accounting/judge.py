@@ -89,9 +89,11 @@ class Judge:
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
-        if (said is Why.APPLICATION and (again or spent)) or (said in _CREDITS and again):
+        if (said is Why.APPLICATION and (again or spent or (full and self.word.goes_on(said, sent_ns)))) or (
+            said in _CREDITS and again
+        ):
             # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
-            # again needs neither.
+            # again needs neither. Nor does what a library had taken from its program before, and kept for its window.
             said = None
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
