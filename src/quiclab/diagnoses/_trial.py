@@ -70,7 +70,7 @@ class Trial:
 
     @cached_property
     def longest_queue_ns(self) -> int:
-        """Longest time that a packet of the bodies' direction spent in the queue and the service of the sender's link."""
+        """Longest time that a packet of the bodies' direction spent in queue and service of the sender's link."""
         longest = self.ahead.select((pl.col("left_ns") - pl.col("arrival_ns")).max()).item()
         return int(longest or 0)
 
