@@ -74,6 +74,7 @@ def write_account(study: Path, trial_id: str, slow_start_ms: int) -> None:
             "until_ns": ends,
             "evidence": ["handshake", "ip_packets", "transport_metrics", "link_packets", "link_packets"],
             "size_bytes": [None] * 3 + [100_000, None],
+            "mechanism": [None, None, None, "bytes_on_the_wire", None],
         }
     )
     for name, table in (("account", account), ("account_totals", account_totals(account))):

@@ -15,8 +15,10 @@ def beyond(trial: Trial, edges: pl.Series) -> tuple[Fact, ...]:
         "time_ns", pl.col("connection_unacknowledged_bytes").alias("bytes")
     )
     begins = pl.DataFrame({"at_ns": [begin for begin, _ in trial.times(edges)]}, schema={"at_ns": pl.Int64})
-    joined = begins.join_asof(rows.sort("time_ns"), left_on="at_ns", right_on="time_ns")
-    held: list[int] = joined["bytes"].drop_nulls().to_list()
-    if not held:
+    held = begins.join_asof(rows.sort("time_ns"), left_on="at_ns", right_on="time_ns")["bytes"].drop_nulls()
+    if held.is_empty():
         return ()
-    return (Fact("first_unacknowledged", held[0], "bytes"), Fact("most_unacknowledged", max(held), "bytes"))
+    return (
+        Fact("first_unacknowledged", float(held[0]), "bytes"),
+        Fact("most_unacknowledged", float(held.max()), "bytes"),  # type: ignore[arg-type]
+    )

@@ -39,7 +39,7 @@ def silenced(trial: Trial, from_ns: int, until_ns: int) -> bool:
 
 
 def unharmed(trial: Trial, from_ns: int, until_ns: int) -> bool:
-    """Whether links dropped nothing, either way, within a time, and for a round trip and the longest queue before."""
+    """Whether links dropped nothing of either direction within a time, nor a round trip with its queue before."""
     ahead, back = _both(trial)
     since_ns = from_ns - trial.round_trip_ns - trial.longest_queue_ns
     return not (any(ahead.between(since_ns, until_ns)) or any(back.between(since_ns, until_ns)))

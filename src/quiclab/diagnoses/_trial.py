@@ -161,3 +161,9 @@ class Trial:
     def bytes(self, edges: pl.Series) -> float:
         """Bytes that the bottleneck served on some edges."""
         return float(self.account["size_bytes"].filter(edges).fill_null(0).cast(pl.Int64).sum())
+
+    @cached_property
+    def overtaken(self) -> bool:
+        """Whether a packet of the bodies' direction left the sender's link later than one that had come after it."""
+        rows = self.ahead.filter(pl.col("index").is_in(list(self.own)), pl.col("due_ns").is_not_null()).sort("index")
+        return bool((rows["due_ns"] < rows["due_ns"].cum_max()).any())

@@ -15,7 +15,7 @@ _WHYS = (Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION)
 
 
 def _claim(trial: Trial) -> Claim:
-    arrived = pl.Series([each is True for each in taken(trial)], dtype=pl.Boolean)
+    arrived = pl.Series([trial.overtaken and each is True for each in taken(trial)], dtype=pl.Boolean)
     edges = trial.why(Why.WINDOW_AFTER_LOSS) & (arrived | _undone(trial))
     if not edges.any():
         return Claim(edges)
@@ -50,7 +50,8 @@ REORDERING_TAKEN_FOR_LOSS = Mechanism(
     Family.WINDOW,
     "Packets overtook each other. The sender declared the late ones lost, reduced its window and sent them again, "
     "though they were only on their way.",
-    "Waits for a full window whose last reduction names a packet that the link delivered and that the receiver took.",
+    "Waits for a full window whose last reduction names a packet that the link delivered and that the receiver took, "
+    "where packets overtook each other; or one that the sender itself found acknowledged after all.",
     Level.E0,
     "RFC 9002 section 6.1.1, RFC 8985 (RACK), RFC 3522 (spurious retransmission); Kakhki et al., IMC 2017, Figure 10",
     _claim,

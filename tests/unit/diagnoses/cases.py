@@ -24,7 +24,9 @@ def _waits(why: Why, protocol: str = "h3", **columns: object) -> Case:
 
 def _arrived(*, read: bool) -> Case:
     """Packet 5 was declared lost, and is in the client's capture; its program read it, or only the others."""
-    case = _after_loss("").captured("client", "down", 4, 12).captured("client", "down", 5, 12)
+    case = _after_loss("", due_ns=ns(15)).packet("down", 6, 1.5)  # the later one overtakes it
+    for index in (4, 5, 6):
+        case.captured("client", "down", index, 12).captured("server", "down", index, 1)
     case.logged("client", "down", 4, "received")
     return case.logged("client", "down", 5, "received") if read else case
 
