@@ -91,6 +91,16 @@ def test_acknowledgments_of_a_burst_are_not_held_back() -> None:
     assert named(Case([hello, short])) == {"set_up_round_trips": 25, "slow_start": 3}
 
 
+def test_what_takes_longer_than_any_policy_is_no_delayed_acknowledgment() -> None:
+    """60 ms over QUIC, whose receiver may hold one for 25 ms: without its program's log the cause is not known."""
+    late = edge(Why.AWAITING_ACKS, 60, What.ACK_HELD)
+    assert named(Case([busy(), late])) == {"bytes_on_the_wire": 1, "": 60}
+    allowed = Case([busy(), late])
+    allowed.add("parameters", name="parameters_set.client.max_ack_delay", value="100", vantage="client", time_ns=ns(0))
+    assert named(allowed)["acknowledgment_held"] == 60
+    assert named(Case([busy(), edge(Why.SLOW_START, 60, What.ACK_HELD)], "h2"))["acknowledgment_held"] == 60
+
+
 def test_the_first_flight_is_told_in_bytes() -> None:
     """Ten packets in the first round trip of 20 ms, twenty in the second."""
     case = Case([SET_UP, busy(), *full(Why.SLOW_START), busy()]).packet("up", 1, 1)
