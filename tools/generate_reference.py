@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import causes_page
 import json_reference
 import reference_pages
 from field_docs import field_docs
@@ -175,6 +176,7 @@ def main() -> int:
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
+        "causes.md": causes_page.causes_page(),
         "paths.md": reference_pages.paths_page(),
         "json.md": json_reference.json_page(),
     }

@@ -33,8 +33,8 @@ def _claim(trial: Trial) -> Claim:
 
 def _flat(trial: Trial, edges: pl.Series) -> bool:
     """Whether a window that nothing had reduced stayed the same for some round trips in which it was full."""
-    spans = trial.times(edges & trial.why(Why.SLOW_START))
-    return bool(spans) and spans[-1][1] - spans[0][0] >= _TRIPS * max(trial.round_trip_ns, 1_000_000)
+    spans, trip_ns = trial.times(edges & trial.why(Why.SLOW_START)), trial.round_trip_ns
+    return bool(spans and trip_ns) and spans[-1][1] - spans[0][0] >= _TRIPS * (trip_ns + trial.longest_queue_ns)
 
 
 def _reached_again(told: pl.Series, most: float) -> bool:
