@@ -49,8 +49,8 @@ def declaration(declared: Declared, title: str) -> list[str]:
     within = _ms(declared.tolerance_ms)
     return [
         f"{declared.cell}: {title} ({declared.cause}) has a share of {_ms(predicted.ms)} "
-        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; {_span(predicted.low_ms, predicted.high_ms)} in {blocks}, "
-        f"at {wording.level(predicted.confidence)}).",
+        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; "
+        f"{_span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:9}{told}" for role, told in _roles(declared)),
         *(f"  not run: {each}" for each in declared.left_out),
@@ -70,9 +70,7 @@ def _roles(declared: Declared) -> list[tuple[str, str]]:
     told = {
         REPLAY: f"{arm} as it is",
         WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
-        SHAM: f"{arm} as {declared.sham}"
-        if of_path or declared.sham.startswith("the same")
-        else f"{arm} with {declared.sham}",
+        SHAM: f"{arm} {'as' if declared.sham.startswith('the same') else 'with'} {declared.sham}",
         FAST: f"{other} as it is",
         WITH: f"{other} with the value that {arm} has",
         **{f"{DOSE}{at + 1}": f"{arm} with {setting(declared, dose)}" for at, dose in enumerate(declared.doses)},
@@ -154,7 +152,8 @@ def _told(check: Check, declared: Declared) -> str:
     if check.state is State.NOT_RUN:
         return "not run"
     if check.median is None:
-        return f"{state}: no block has it"
+        told = f"{REPLAY} shows nothing of the cause" if check.blocks else "no block has it"
+        return f"{state}: {told}"
     blocks = wording.counted(check.blocks, "block")
     within = _interval(check.interval)
     if check.name == "removed":
