@@ -64,7 +64,7 @@ class Effect:
     """A measured difference of two roles' whole times: the median over the blocks."""
 
     name: str
-    """`without` (replay − without), `with` (with − fast)."""
+    """`without` (replay − without), `with` (with − fast), `gap` (replay − fast) or `gap_without` (without − fast)."""
     ms: float | None
     interval: Interval | None
     blocks: int
@@ -110,9 +110,12 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
         _sham(declared, _difference(times[SHAM].total, replay.total)),
     )
     label, grew = _limits_next(replay, without)
-    effects = [_effect("without", fell, declared.alpha)]
-    if WITH in times and FAST in times:
-        effects.append(_effect("with", _difference(times[WITH].total, times[FAST].total), declared.alpha))
+    others = (("with", WITH, FAST), ("gap", REPLAY, FAST), ("gap_without", WITHOUT, FAST))
+    effects = [_effect(WITHOUT, fell, declared.alpha)] + [
+        _effect(name, _difference(times[first].total, times[second].total), declared.alpha)
+        for name, first, second in others
+        if first in times and second in times
+    ]
     verdict = _verdict(declared, checks, fell)
     if lacking > _MOST_LACKING * max(1, fell.size):
         verdict = Verdict.UNDECIDED

@@ -101,7 +101,10 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     """What the run showed: the verdict, the checks that it rests on, and what limits next."""
     lines = [_headline(declared, judgement, title)]
     lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
-    lines += [_given(each, declared) for each in judgement.effects if each.name == WITH]
+    effects = {each.name: each for each in judgement.effects}
+    if "gap" in effects and "gap_without" in effects:
+        lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
+    lines += [_given(effects[WITH], declared)] if WITH in effects else []
     if judgement.limits_next is not None:
         lines.append(
             f"What grew most without it: {Why(judgement.limits_next).heading}, by {_ms(judgement.limits_next_ms)}."
@@ -171,6 +174,16 @@ def _told(check: Check, declared: Declared) -> str:
 def _pairs(declared: Declared) -> int:
     number = len(declared.dose_roles)
     return number * (number - 1) // 2
+
+
+def _gap(declared: Declared, before: Effect, after: Effect) -> str:
+    told = f"{declared.arm} − {declared.other}: "
+    if before.ms is None or after.ms is None:
+        return f"{told}not known."
+    return (
+        f"{told}{_ms(before.ms, signed=True)}{_interval(before.interval)} as they are, "
+        f"{_ms(after.ms, signed=True)}{_interval(after.interval)} without it."
+    )
 
 
 def _given(effect: Effect, declared: Declared) -> str:

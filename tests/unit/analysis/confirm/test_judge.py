@@ -154,7 +154,8 @@ def test_failed_trials_rank_worst_and_are_not_left_out() -> None:
 
 def test_given_to_the_other_arm_it_is_told_beside_the_verdict() -> None:
     found = judge(DECLARED, _run(_times(0, seed=2), **{"with": _times(390, seed=9)}))
-    assert {each.name: round(each.ms or 0, -1) for each in found.effects} == {"without": 400, "with": 390}
+    shown = {each.name: round(each.ms or 0, -1) for each in found.effects}
+    assert shown == {"without": 400, "with": 390, "gap": 400, "gap_without": 0}
 
 
 @pytest.mark.parametrize("noise_ms", [2.0, 40.0, 400.0])
