@@ -131,13 +131,13 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     where = f"{declared.cell} in {declared.arm}"
     if judgement.verdict is Verdict.CONFIRMED:
         return (
-            f"Confirmed: without {title}, {where} takes {_less(effect)} ({blocks}; its share was "
-            f"{_ms(declared.predicted.ms)})."
+            f"Confirmed: without {title}, {where} takes {_less(effect)}, in {blocks}; its share of the account "
+            f"was {_ms(declared.predicted.ms)}."
         )
     if judgement.verdict is Verdict.REJECTED:
         return (
             f"Rejected: {title} was removed, and the time of {where} stayed within {_ms(declared.tolerance_ms)}: it "
-            f"takes {_less(effect)} ({blocks})."
+            f"takes {_less(effect)}, in {blocks}."
         )
     failed = [each for each in judgement.checks if each.state is State.FAILS]
     if failed:
@@ -162,12 +162,15 @@ def _told(check: Check, declared: Declared) -> str:
     if check.name == "removed":
         return f"{state}: {100 * check.median:.1f} % of its time is gone ({blocks})"
     if check.name == "dose":
-        return f"{state}: {check.median:+.0f} of {_pairs(declared)} pairs of doses are in order ({blocks})"
+        pairs = _pairs(declared)
+        ordered = wording.count((pairs + check.median) / 2)
+        return f"{state}: in the median block {ordered} of {pairs} pairs of doses are in order ({blocks})"
     if check.name == "moved":
         bounds = _span(*declared.expected_ms)
         return f"{state}: the whole fell by {_ms(check.median)}{within}; declared {bounds} ({blocks})"
     if check.name == "stayed_away":
-        return f"{state}: {_ms(check.median)}{within} came back; at most {_ms(declared.tolerance_ms)} may ({blocks})"
+        came = f"{_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
+        return f"{state}: {came}; at most {_ms(declared.tolerance_ms)} may ({blocks})"
     return f"{state}: {_ms(check.median, signed=True)}{within}; at most ±{_ms(declared.tolerance_ms)} ({blocks})"
 
 
