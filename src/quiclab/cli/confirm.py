@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
+from quiclab.cli.voice import print_document
 from quiclab.errors import ExitCode, SpecError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.study.confirm import Plan
+    from quiclab.study.confirm import Asked, Plan
 
 _USUAL_MINUTES = 10.0
 _OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend")
@@ -70,6 +71,8 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
     if arguments.dry_run:
+        if arguments.json:
+            print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
     least_minutes = plan.least_blocks * plan.block_ms / 60_000
     if not plan.begun and least_minutes > minutes:
@@ -95,17 +98,21 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         print(line, flush=True)
     again = shlex.join(["quiclab", "explain", _shown(plan.directory)])
     print(f"Its trials are a study of their own: {again}")
+    if arguments.json:
+        print_document(in_fresh_process(_document, plan))
     if code != ExitCode.OK:
         return code
     return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else ExitCode.OK
 
 
-def _planned(asked: tuple[object, Study]) -> Plan:
-    from quiclab.study.confirm.plan import Asked, plan_confirmation
+def _planned(asked: tuple[Asked, Study]) -> Plan:
+    from quiclab.analysis.looks import note_look
+    from quiclab.study.confirm.plan import plan_confirmation
 
     wanted, study = asked
-    assert isinstance(wanted, Asked)
-    return plan_confirmation(wanted, study)
+    plan = plan_confirmation(wanted, study)
+    note_look(wanted.study, "ttlb_ms")  # a plan shows how long the arms took
+    return plan
 
 
 def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
@@ -131,6 +138,17 @@ def _verdict_lines(plan: Plan) -> list[str]:
     return shown + confirmation.next_to_try(
         plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words
     )
+
+
+def _document(plan: Plan) -> object:
+    from quiclab.analysis.confirm.kept import judgement_document, read_confirmation
+    from quiclab.cli.as_json import as_json
+    from quiclab.cli.documents import VERSION, ConfirmDocument
+
+    found = read_confirmation(plan.directory)
+    shown = judgement_document(found.judgement) if found is not None and found.judgement is not None else None
+    declared = plan.declared
+    return as_json(ConfirmDocument(VERSION, str(plan.directory), declared.sha256, declared.document(), shown))
 
 
 def _shown(directory: Path) -> str:

@@ -277,6 +277,22 @@ class ExplainDocument:
 
 
 @dataclass(frozen=True)
+class ConfirmDocument:
+    """A cause that is put to the test: what was declared before the run, and what the run showed."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the confirming study."""
+    sha256: str
+    """Hash of the declaration."""
+    declared: Mapping[str, Any]
+    """The declaration, as `declared.json` in that directory keeps it: times are in ms."""
+    verdict: Mapping[str, Any] | None
+    """Verdict, checks and effects, as `verdict.json` there keeps them; null with --dry-run."""
+
+
+@dataclass(frozen=True)
 class PlanDocument:
     """What a spec would run."""
 
@@ -323,6 +339,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "run SPEC --json": RunDocument,
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,
+    "explain STUDY CELL --confirm --json": ConfirmDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,

@@ -125,6 +125,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
+        _print_confirmed(console, study, each)
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
@@ -148,6 +149,25 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
         console.print(Padding(Text(f"{number}. {sentence(verdict, waterfall)}"), (0, 0, 0, 2)))
         for line in details(verdict, waterfall, causes):
             console.print(Padding(Text(line, style="dim"), (0, 0, 0, 5)))
+
+
+def _print_confirmed(console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall) -> None:
+    """What runs without a cause of the cell showed."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from quiclab.analysis.confirm.kept import confirmations
+    from quiclab.diagnoses import BY_NAME
+    from quiclab.report.words.confirmation import in_a_line
+
+    comparison = waterfall.comparison
+    for each in confirmations(study.directory):
+        declared = each.declared
+        arms = {declared.arm, declared.other}
+        if declared.cell == comparison.cell_id and arms == {comparison.baseline.arm, comparison.other.arm}:
+            title = BY_NAME[declared.cause].title if declared.cause in BY_NAME else declared.cause
+            told = in_a_line(declared, each.judgement, title, each.sound)
+            console.print(Padding(Text(told), (0, 0, 0, 2)))
 
 
 def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> AccountEntry:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -64,7 +64,7 @@ class Effect:
     """A measured difference of two roles' whole times: the median over the blocks."""
 
     name: str
-    """`without` (replay − without), `with` (with − fast)."""
+    """`without` (replay − without), `with` (with − fast), `gap` (replay − fast) or `gap_without` (without − fast)."""
     ms: float | None
     interval: Interval | None
     blocks: int
@@ -110,9 +110,12 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
         _sham(declared, _difference(times[SHAM].total, replay.total)),
     )
     label, grew = _limits_next(replay, without)
-    effects = [_effect("without", fell, declared.alpha)]
-    if WITH in times and FAST in times:
-        effects.append(_effect("with", _difference(times[WITH].total, times[FAST].total), declared.alpha))
+    others = (("with", WITH, FAST), ("gap", REPLAY, FAST), ("gap_without", WITHOUT, FAST))
+    effects = [_effect(WITHOUT, fell, declared.alpha)] + [
+        _effect(name, _difference(times[first].total, times[second].total), declared.alpha)
+        for name, first, second in others
+        if first in times and second in times
+    ]
     verdict = _verdict(declared, checks, fell)
     if lacking > _MOST_LACKING * max(1, fell.size):
         verdict = Verdict.UNDECIDED
@@ -134,9 +137,10 @@ def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) ->
 def _removed(declared: Declared, replay: FloatArray, without: FloatArray) -> Check:
     """The manipulation check: at least four fifths of the mechanism's time are gone."""
     beyond = (1 - LEAST_REMOVED) * replay - without
+    found = _checked("removed", beyond, declared.alpha, above=0.0)
     before, after = _median(replay), _median(without)
     share = None if before is None or after is None or before <= 0 else 1 - after / before
-    return _checked("removed", beyond, declared.alpha, above=0.0, shown=share)
+    return replace(found, median=share)
 
 
 def _moved(declared: Declared, fell: FloatArray) -> Check:
@@ -146,15 +150,15 @@ def _moved(declared: Declared, fell: FloatArray) -> Check:
     if found.interval is None:
         return found
     if found.interval.high < low or found.interval.low > high:
-        return _with_state(found, State.FAILS)
+        return replace(found, state=State.FAILS)
     return found
 
 
 def _stayed_away(declared: Declared, came_back: FloatArray) -> Check:
     """What the mechanism lost did not come back elsewhere: the total fell by as much as its time did."""
     found = _checked("stayed_away", -came_back, declared.alpha, above=-declared.tolerance_ms)
-    interval = found.interval and found.interval.scaled(-1)
-    return Check(found.name, found.state, None if found.median is None else -found.median, interval, found.blocks)
+    interval = None if found.interval is None else found.interval.scaled(-1)
+    return replace(found, median=None if found.median is None else -found.median, interval=interval)
 
 
 def _dose(declared: Declared, times: Mapping[str, Times]) -> Check:
@@ -177,17 +181,13 @@ def _sham(declared: Declared, moved: FloatArray) -> Check:
     return Check("sham", state, _median(moved), interval, _count(moved))
 
 
-def _checked(name: str, values: FloatArray, alpha: float, *, above: float, shown: float | None = None) -> Check:
+def _checked(name: str, values: FloatArray, alpha: float, *, above: float) -> Check:
     """A check that holds where the interval lies above a bound, and fails where it lies at or below it."""
     interval = statistics.median_sequence(values, alpha)
     state = State.OPEN
     if interval is not None:
         state = State.HOLDS if interval.low > above else State.FAILS if interval.high <= above else State.OPEN
-    return Check(name, state, _median(values) if shown is None else shown, interval, _count(values))
-
-
-def _with_state(check: Check, state: State) -> Check:
-    return Check(check.name, state, check.median, check.interval, check.blocks)
+    return Check(name, state, _median(values), interval, _count(values))
 
 
 def _effect(name: str, values: FloatArray, alpha: float) -> Effect:

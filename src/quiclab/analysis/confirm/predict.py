@@ -109,11 +109,11 @@ def blocks_needed(noise_ms: float, tolerance_ms: float, alpha: float) -> int | N
 
     Of the two runs of a pair each has this noise. The confidence sequence ends at two of the ordered differences.
     """
-    from scipy.stats import norm  # imported late: it takes longer than the rest
+    from scipy.special import ndtri  # imported late: it takes longer than the rest
 
     for blocks in range(1, MOST_BLOCKS + 1):
         needed = needed_above(blocks, alpha)
-        if needed is not None and np.sqrt(2) * noise_ms * norm.ppf(needed / (blocks + 1)) <= tolerance_ms:
+        if needed is not None and np.sqrt(2) * noise_ms * ndtri(needed / (blocks + 1)) <= tolerance_ms:
             return blocks
     return None
 

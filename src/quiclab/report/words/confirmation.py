@@ -70,9 +70,7 @@ def _roles(declared: Declared) -> list[tuple[str, str]]:
     told = {
         REPLAY: f"{arm} as it is",
         WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
-        SHAM: f"{arm} as {declared.sham}"
-        if of_path or declared.sham.startswith("the same")
-        else f"{arm} with {declared.sham}",
+        SHAM: f"{arm} {'as' if declared.sham.startswith('the same') else 'with'} {declared.sham}",
         FAST: f"{other} as it is",
         WITH: f"{other} with the value that {arm} has",
         **{f"{DOSE}{at + 1}": f"{arm} with {setting(declared, dose)}" for at, dose in enumerate(declared.doses)},
@@ -103,7 +101,10 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     """What the run showed: the verdict, the checks that it rests on, and what limits next."""
     lines = [_headline(declared, judgement, title)]
     lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
-    lines += [_given(each, declared) for each in judgement.effects if each.name == WITH]
+    effects = {each.name: each for each in judgement.effects}
+    if "gap" in effects and "gap_without" in effects:
+        lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
+    lines += [_given(effects[WITH], declared)] if WITH in effects else []
     if judgement.limits_next is not None:
         lines.append(
             f"What grew most without it: {Why(judgement.limits_next).heading}, by {_ms(judgement.limits_next_ms)}."
@@ -130,13 +131,13 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     where = f"{declared.cell} in {declared.arm}"
     if judgement.verdict is Verdict.CONFIRMED:
         return (
-            f"Confirmed: without {title}, {where} takes {_less(effect)} ({blocks}; its share was "
-            f"{_ms(declared.predicted.ms)})."
+            f"Confirmed: without {title}, {where} takes {_less(effect)}, in {blocks}; its share of the account "
+            f"was {_ms(declared.predicted.ms)}."
         )
     if judgement.verdict is Verdict.REJECTED:
         return (
             f"Rejected: {title} was removed, and the time of {where} stayed within {_ms(declared.tolerance_ms)}: it "
-            f"takes {_less(effect)} ({blocks})."
+            f"takes {_less(effect)}, in {blocks}."
         )
     failed = [each for each in judgement.checks if each.state is State.FAILS]
     if failed:
@@ -154,24 +155,38 @@ def _told(check: Check, declared: Declared) -> str:
     if check.state is State.NOT_RUN:
         return "not run"
     if check.median is None:
-        return f"{state}: no block has it"
+        told = f"{REPLAY} shows nothing of the cause" if check.blocks else "no block has it"
+        return f"{state}: {told}"
     blocks = wording.counted(check.blocks, "block")
     within = _interval(check.interval)
     if check.name == "removed":
         return f"{state}: {100 * check.median:.1f} % of its time is gone ({blocks})"
     if check.name == "dose":
-        return f"{state}: {check.median:+.0f} of {_pairs(declared)} pairs of doses are in order ({blocks})"
+        pairs = _pairs(declared)
+        ordered = wording.count((pairs + check.median) / 2)
+        return f"{state}: in the median block {ordered} of {pairs} pairs of doses are in order ({blocks})"
     if check.name == "moved":
         bounds = _span(*declared.expected_ms)
         return f"{state}: the whole fell by {_ms(check.median)}{within}; declared {bounds} ({blocks})"
     if check.name == "stayed_away":
-        return f"{state}: {_ms(check.median)}{within} came back; at most {_ms(declared.tolerance_ms)} may ({blocks})"
+        came = f"{_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
+        return f"{state}: {came}; at most {_ms(declared.tolerance_ms)} may ({blocks})"
     return f"{state}: {_ms(check.median, signed=True)}{within}; at most ±{_ms(declared.tolerance_ms)} ({blocks})"
 
 
 def _pairs(declared: Declared) -> int:
     number = len(declared.dose_roles)
     return number * (number - 1) // 2
+
+
+def _gap(declared: Declared, before: Effect, after: Effect) -> str:
+    told = f"{declared.arm} − {declared.other}: "
+    if before.ms is None or after.ms is None:
+        return f"{told}not known."
+    return (
+        f"{told}{_ms(before.ms, signed=True)}{_interval(before.interval)} as they are, "
+        f"{_ms(after.ms, signed=True)}{_interval(after.interval)} without it."
+    )
 
 
 def _given(effect: Effect, declared: Declared) -> str:

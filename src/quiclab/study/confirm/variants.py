@@ -21,6 +21,7 @@ from quiclab.study.specs import load_study
 _OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
 """Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""
 _MOST_DOSES = 2
+Dose = str | int | float
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Variants:
     change: Change
     spec: str
     places: Mapping[str, Place]
-    doses: tuple[str | int | float, ...]
+    doses: tuple[Dose, ...]
     sham: str
     left_out: tuple[str, ...]
     study: Study
@@ -60,14 +61,26 @@ class Cell:
 
 def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
     """The confirming study's arms and paths. Raises SpecError where the setting is not possible here, and says why."""
-    change = _for_arm(Change(setting.table, setting.key, setting.value), cell.arm)
+    change = Change(setting.table, setting.key, setting.value)
+    if change.table == "tcp" and cell.arm.protocol == "h3":
+        raise SpecError("TCP's settings do nothing over HTTP/3")
     doses = tuple(each for each in setting.doses if each != setting.value)[-_MOST_DOSES:]
+    try:
+        return _made(cell, change, doses, own)
+    except SpecError as error:
+        if not doses:
+            raise
+        made = _made(cell, change, (), own)
+        return replace(made, left_out=(*made.left_out, f"doses: {error.message}"))
+
+
+def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own)
     _refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
-def _of_arms(cell: Cell, change: Change, doses: Sequence[str | int | float], own: Mapping[str, Any]) -> Variants:
+def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     name = cell.arm.name
     value, known_by = _value_of(cell, change)
     sham: tuple[Change, ...] = () if value is None else (replace(change, value=value),)
@@ -78,10 +91,14 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[str | int | float], own
         Variant(FAST, cell.other.name),
         *(Variant(f"{DOSE}{at + 1}", name, (replace(change, value=dose),)) for at, dose in enumerate(doses)),
     ]
-    given = None if value is None else _for_arm(replace(change, value=value), cell.other)
-    why_not = _not_given(cell, given)
-    if given is not None and why_not is None:
-        arms.append(Variant(WITH, cell.other.name, (given,)))
+    why_not: str | None = "the value that the mechanism comes from is not known"
+    if value is not None:
+        try:
+            given = _for_other(replace(change, value=value), cell.other)
+            why_not = _not_given(cell, given)
+            arms += [] if why_not else [Variant(WITH, cell.other.name, (given,))]
+        except SpecError as error:
+            why_not = error.message
     spec, study = _read(cell, arms, [PathVariant(cell.path)], own)
     before, after = (next(arm for arm in study.arms if arm.name == role) for role in (REPLAY, WITHOUT))
     if replace(before, name="") == replace(after, name=""):
@@ -94,7 +111,7 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[str | int | float], own
     return Variants(change, spec, places, tuple(doses), told, left_out, study)
 
 
-def _of_path(cell: Cell, change: Change, doses: Sequence[str | int | float], own: Mapping[str, Any]) -> Variants:
+def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     """Both arms over both paths: blocks of two cells of the same number run within the same minutes."""
     name, without = cell.path, f"{cell.path}-{WITHOUT}"[-64:]
     others = {f"{DOSE}{at + 1}": f"{name}-{DOSE}{at + 1}"[-64:] for at in range(len(doses))}
@@ -145,14 +162,12 @@ def _refuse_what_cannot_run(study: Study, workload: str) -> None:
             raise SpecError(found[0])
 
 
-def _for_arm(change: Change, arm: Arm) -> Change:
-    """The change where the arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an H2 arm.
-
-    Raises SpecError for a setting of TCP's alone over HTTP/3.
-    """
-    if arm.protocol == "h2" and change.table == "sender" and change.key in _OF_BOTH:
+def _for_other(change: Change, other: Arm) -> Change:
+    """The change where the other arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an H2
+    arm. Raises SpecError for a setting of TCP's alone over HTTP/3."""
+    if other.protocol == "h2" and change.table == "sender" and change.key in _OF_BOTH:
         return replace(change, table="tcp")
-    if arm.protocol == "h3" and change.table == "tcp":
+    if other.protocol == "h3" and change.table == "tcp":
         if change.key in _OF_BOTH:
             return replace(change, table="sender")
         raise SpecError(f"tcp.{change.key} does nothing over HTTP/3")
@@ -176,12 +191,9 @@ def _value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
     return value, f"which {program.name} has by itself"
 
 
-def _not_given(cell: Cell, given: Change | None) -> str | None:
+def _not_given(cell: Cell, given: Change) -> str | None:
     """Why the mechanism cannot be given to the other arm; None where it can."""
-    if given is None:
-        return "the value that the mechanism comes from is not known"
     try:
-        _for_arm(given, cell.other)
         # Two arms are the least that a spec has.
         _, study = _read(
             cell,

@@ -154,14 +154,15 @@ def test_failed_trials_rank_worst_and_are_not_left_out() -> None:
 
 def test_given_to_the_other_arm_it_is_told_beside_the_verdict() -> None:
     found = judge(DECLARED, _run(_times(0, seed=2), **{"with": _times(390, seed=9)}))
-    assert {each.name: round(each.ms or 0, -1) for each in found.effects} == {"without": 400, "with": 390}
+    shown = {each.name: round(each.ms or 0, -1) for each in found.effects}
+    assert shown == {"without": 400, "with": 390, "gap": 400, "gap_without": 0}
 
 
 @pytest.mark.parametrize("noise_ms", [2.0, 40.0, 400.0])
 def test_nothing_without_an_effect_is_ever_confirmed(noise_ms: float) -> None:
     """A/A: the mechanism's own time goes, or the whole varies by chance, and the total is drawn from one law."""
     verdicts = []
-    for case in range(100):
+    for case in range(70):
         rng = np.random.default_rng((case, int(noise_ms)))
         run = {}
         for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2"):
@@ -172,11 +173,11 @@ def test_nothing_without_an_effect_is_ever_confirmed(noise_ms: float) -> None:
             run[role] = Times(why.sum(axis=1), cause, why)
         declared = replace(DECLARED, doses=()) if case % 2 else DECLARED
         # Every look of a run that goes on.
-        looks = [judge(declared, {role: t.of(slice(0, n)) for role, t in run.items()}) for n in (8, 10, 13, 17, 22, 30)]
+        looks = [judge(declared, {role: t.of(slice(0, n)) for role, t in run.items()}) for n in (8, 13, 30)]
         verdicts.append(next((each.verdict for each in looks if each.final), Verdict.UNDECIDED))
     assert Verdict.CONFIRMED not in verdicts
     if noise_ms < 10:
-        assert verdicts.count(Verdict.REJECTED) >= 90
+        assert verdicts.count(Verdict.REJECTED) >= 63
 
 
 def test_the_hash_changes_with_anything_that_is_declared() -> None:

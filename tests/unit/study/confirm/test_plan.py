@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of confirming runs, from stored accounts that were written by hand, for programs as they declare themselves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_declaration, read_confirmation
+from quiclab.errors import DecodeError, SpecError
+from quiclab.spec.read import read_study
+from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
+from quiclab.tables import OF_STUDY, TABLES
+
+_SPEC = """\
+[study]
+name = "s"
+seed = 1
+blocks = 4
+
+[[workload]]
+name = "1MB"
+size = "1 MB"
+
+[[path]]
+name = "p"
+rate = "20 Mbit/s"
+delay = "50 ms"
+{path}
+
+[[arm]]
+name = "h2"
+protocol = "h2"
+client = "curl-cffi"
+server = {h2}
+tcp = {{congestion_control = "cubic", initial_window = 10}}
+
+[[arm]]
+name = "h3"
+protocol = "h3"
+client = {client}
+server = {h3}
+"""
+Times = Mapping[str, Mapping[str, float]]
+"""Arm → mechanism → ms in each trial; the name "" is time of none."""
+BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "senders_buffer": 1000.0}}
+
+
+def write(
+    folder: Path, times: Times = BUFFER, *, blocks: int = 4, path: str = "", spec: str = _SPEC, **programs: str
+) -> Path:
+    """A study with a spec and accounts: a trial of each arm in each block."""
+    values = {"client": '"curl-cffi"', "h2": '"nginx"', "h3": '"nginx"'} | programs
+    folder.mkdir(parents=True)
+    (folder / "spec.toml").write_text(spec.format(path=path, **values))
+    rows, metrics = [], []
+    for number, (arm, mechanisms) in enumerate(times.items()):
+        for block in range(blocks):
+            trial = f"{number:x}{block:x}"
+            began = f"2026-01-01T00:{block:02}:{10 * number:02}+00:00"
+            rows.append({"trial_id": trial, "kind": "main", "cell_id": "1MB/p", "workload": "1MB", "path": "p"})
+            rows[-1] |= {"arm": arm, "baseline_arm": "h2", "block": block, "attempt": 1, "status": "verified"}
+            rows[-1] |= {"began_utc": began}
+            metrics.append({"trial_id": trial, "name": "ttlb_ms", "value": sum(mechanisms.values())})
+            totals = [
+                {"why": "link_busy" if not name else "send_buffer", "what": "payload", "evidence": "link_packets"}
+                | {"mechanism": name or None, "total_ns": int((ms + block) * 1e6), "edges": 1, "size_bytes": 1}
+                for name, ms in mechanisms.items()
+            ]
+            file = folder / "tables" / "account_totals" / f"{trial}.parquet"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            pl.DataFrame(totals, TABLES["account_totals"].schema()).write_parquet(file)
+    pl.DataFrame(rows, OF_STUDY["trials"].schema()).write_parquet(folder / "tables" / "trials.parquet")
+    pl.DataFrame(metrics, OF_STUDY["metrics"].schema()).write_parquet(folder / "metrics.parquet")
+    return folder
+
+
+def plan(study: Path, cause: str | None = None, arm: str | None = None, cell: str = "1MB/p") -> Plan:
+    """The plan of a written study."""
+    return plan_confirmation(Asked(study, cell, cause, arm), read_study(study / "spec.toml"))
+
+
+def test_the_largest_cause_with_a_setting_is_taken_from_the_arm_that_has_it(tmp_path: Path) -> None:
+    made = plan(write(tmp_path / "s"))
+    declared = made.declared
+    assert (declared.cause, declared.arm, declared.other) == ("senders_buffer", "h3", "h2")
+    assert (declared.table, declared.key) == ("sender", "stream_window")
+    assert declared.predicted.ms == pytest.approx(1001.5)
+    assert (declared.predicted.low_ms, declared.predicted.high_ms) == (1000.0, 1003.0)
+    assert declared.predicted.confidence == 1 - 2**-3
+    assert declared.tolerance_ms == pytest.approx(1001.5 / 4)
+    assert declared.sham == "stream_window set to 64 KiB, which nginx has by itself"
+    assert declared.left_out[0].startswith("with: the server nginx has no stream_window over h2")
+    assert set(declared.places) == {"replay", "without", "sham", "fast", "dose-1", "dose-2"}
+    assert made.own_words[0].startswith("http3_stream_buffer_size ")
+    assert not made.begun
+    assert made.least_blocks == 8
+    # Each second trial begins ten seconds after the one before it: most of that is no transfer.
+    assert made.block_ms > 6 * 1000
+
+
+def test_the_spec_that_is_run_is_the_one_that_was_hashed(tmp_path: Path) -> None:
+    made = plan(write(tmp_path / "s"))
+    assert hashlib.sha256(made.spec.encode()).hexdigest() == made.declared.spec_sha256
+    made.directory.mkdir(parents=True)
+    (made.directory / "spec.toml").write_text(made.spec)
+    study = read_study(made.directory / "spec.toml")
+    assert (study.blocks, study.seed, study.baseline) == (8, made.declared.seed, "replay")
+    assert study.seed != 1
+    keep_declaration(made.directory, made.declared)
+    (found,) = confirmations(tmp_path / "s")
+    assert (found.declared, found.judgement, found.sound) == (made.declared, None, True)
+    # It goes on as it was declared, whatever is asked.
+    again = plan(tmp_path / "s")
+    assert (again.begun, again.directory, again.declared) == (True, made.directory, made.declared)
+
+
+@pytest.mark.parametrize("file", [DECLARATION, "spec.toml"])
+def test_a_declaration_that_was_changed_counts_for_nothing(tmp_path: Path, file: str) -> None:
+    made = plan(write(tmp_path / "s"))
+    made.directory.mkdir(parents=True)
+    (made.directory / "spec.toml").write_text(made.spec)
+    keep_declaration(made.directory, made.declared)
+    text = (made.directory / file).read_text()
+    changed = text.replace('"tolerance_ms": 250', '"tolerance_ms": 500') if file == DECLARATION else text + "# changed"
+    assert changed != text
+    (made.directory / file).write_text(changed)
+    found = read_confirmation(made.directory)
+    assert found is not None
+    assert not found.sound
+    # The next run begins anew.
+    assert plan(tmp_path / "s").directory.name.endswith("-2")
+
+
+def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
+    times = {"h2": {"": 800.0, "loss_on_the_path": 900.0}, "h3": {"": 800.0, "loss_on_the_path": 300.0}}
+    made = plan(write(tmp_path / "s", times, path='loss = "1 %"'))
+    declared = made.declared
+    assert (declared.cause, declared.arm, declared.table) == ("loss_on_the_path", "h2", "path")
+    assert declared.places["without"].cell == "1MB/p-without"
+    assert {declared.places[role].cell for role in ("replay", "sham", "fast")} == {"1MB/p"}
+    assert declared.sham.startswith("the same arm under another name")
+
+
+def test_a_knob_that_both_protocols_have_is_given_to_the_other_arm(tmp_path: Path) -> None:
+    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
+    programs = {"h3": '{name = "quiche", initial_window = 32}', "client": '"quiche"'}
+    made = plan(write(tmp_path / "s", times, **programs))
+    declared = made.declared
+    assert (declared.arm, declared.table, declared.key) == ("h2", "tcp", "initial_window")
+    assert declared.sham.startswith("initial_window set to 10, ")
+    assert "with" in declared.places
+    study_file = tmp_path / "derived.toml"
+    study_file.write_text(made.spec)
+    given = next(arm for arm in read_study(study_file).arms if arm.name == "with")
+    assert given.server.knobs.initial_window == 10
+    assert made.own_words == ("Linux: ip route change … initcwnd 64",)
+    # The first setting is of QUIC's sender: TCP's kernel has it elsewhere, and so the plan says.
+    assert any("sender.initial_window" in each for each in made.not_possible)
+
+
+@pytest.mark.parametrize(
+    ("programs", "told"),
+    [
+        ({"h3": '"caddy"'}, "the server caddy has no stream_window"),
+        ({"h3": '{argv = ["/bin/server"]}'}, "the server command has no stream_window"),
+        ({"h3": '{name = "nginx", stream_window = "1 MB"}'}, "is 1 MB in h3 already"),
+    ],
+)
+def test_a_program_without_the_knob_is_told(tmp_path: Path, programs: Mapping[str, str], told: str) -> None:
+    study = write(tmp_path / "s", BUFFER, **programs)
+    with pytest.raises(SpecError, match="no cause of 1MB/p can be put to the test") as error:
+        plan(study)
+    assert told in " ".join(error.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "hint"),
+    [
+        ({"cell": "1MB/q"}, "no cell '1MB/q'", "did you mean 1MB/p"),
+        ({"cause": "sender_buffer"}, "no cause 'sender_buffer'", "did you mean senders_buffer"),
+        ({"cause": "slow_start"}, "no trial of 1MB/p shows slow_start", "senders_buffer"),
+        ({"arm": "h4"}, "no arm 'h4'", "these are: h3"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(
+    tmp_path: Path, asked: Mapping[str, str], told: str, hint: str
+) -> None:
+    study = write(tmp_path / "s")
+    with pytest.raises(SpecError, match=re.escape(told)) as error:
+        plan(study, **asked)
+    assert hint in error.value.hint
+
+
+def test_of_three_arms_one_is_chosen(tmp_path: Path) -> None:
+    third = _SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+    study = write(tmp_path / "s", spec=third)
+    with pytest.raises(SpecError, match="2 arms are compared with h2"):
+        plan(study)
+    assert plan(study, arm="h3").declared.other == "h2"
+
+
+def test_a_cause_of_few_blocks_is_not_predicted(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as error:
+        plan(write(tmp_path / "s", blocks=2))
+    assert error.value.problems == ("senders_buffer: 2 stored blocks predict nothing; 3 are the least",)
+
+
+def test_tables_without_mechanisms_are_of_another_version(tmp_path: Path) -> None:
+    study = write(tmp_path / "s")
+    for file in (study / "tables" / "account_totals").iterdir():
+        pl.read_parquet(file).drop("mechanism").write_parquet(file)
+    with pytest.raises(DecodeError, match="name no mechanisms"):
+        plan(study)
+
+
+def test_noise_says_how_many_blocks_it_takes(tmp_path: Path) -> None:
+    study = write(tmp_path / "s")
+    quiet = plan(study).blocks_needed
+    for number, file in enumerate(sorted((study / "tables" / "account_totals").iterdir())):
+        noise = pl.when(pl.col("why") == "link_busy").then(int(2e8) * (number % 4)).otherwise(0)
+        pl.read_parquet(file).with_columns(pl.col("total_ns") + noise).write_parquet(file)
+    noisy = plan(study).blocks_needed
+    assert quiet == 8
+    assert noisy is None or noisy > 8
+
+
+def test_the_document_of_a_declaration_is_plain_json(tmp_path: Path) -> None:
+    made = plan(write(tmp_path / "s"))
+    keep_declaration(tmp_path, made.declared)
+    kept = json.loads((tmp_path / DECLARATION).read_text())
+    assert kept["sha256"] == made.declared.sha256
+    assert kept["declared"]["predicted"]["blocks"] == 4
