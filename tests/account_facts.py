@@ -8,6 +8,7 @@ the kernel's clocks, the least time that a path allows, and the sender's own wor
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -150,6 +151,9 @@ def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[st
     busy = spells(account).filter(why=str(Why.LINK_BUSY))
     if tables["link_packets"]["source"].n_unique() > 1 or busy.is_empty():
         return
+    if account["why"].eq(str(Why.BROWSER)).any() or account["what"].eq("other_connection").any():
+        yield from _within_busy(account, log)
+        return
     begin, end = int(busy["from_ns"][0]), int(busy["until_ns"][-1])
     served = log.with_columns(begin=pl.col("left_ns") - pl.col("service_ns"))
     served = served.filter(pl.col("begin") >= begin, pl.col("left_ns") <= end).sort("left_ns")
@@ -161,6 +165,20 @@ def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[st
     # What the link serves of an answer that is not the response is no busy time of the account.
     if not span - idle - 1 <= said <= span - idle and _first_data(account) is None:
         yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {(span - idle) / 1e6:.3f}"
+
+
+def _within_busy(account: pl.DataFrame, log: pl.DataFrame) -> Iterator[str]:
+    """What an account of one connection of several says to be served lies in times in which the link serves."""
+    served = account.filter(pl.col("packets").is_not_null(), pl.col("direction") == "down")
+    times = log.select(begin=pl.col("left_ns") - pl.col("service_ns"), end=pl.col("left_ns")).sort("end").rows()
+    places = [bisect_right(times, each, key=lambda time: time[1]) for each in served["from_ns"]]
+    for place, begin, until in zip(places, served["from_ns"], served["until_ns"], strict=True):
+        while place < len(times) and times[place][0] < until:
+            if times[place][0] > begin:
+                yield f"the account has the link busy from {begin}, its log from {times[place][0]}"
+            begin, place = times[place][1], place + 1
+        if begin < until:
+            yield f"the account has the link busy until {until}, its log until {begin}"
 
 
 def _first_data(account: pl.DataFrame) -> int | None:

@@ -104,14 +104,8 @@ class SetUp:
 
     def _over_origin(self, leg: Leg) -> Iterable[Edge]:
         """Edges back from the sending of an answer, latest first; a proxy asks its origin before it."""
-        origin, came = self.path.origin, self.path.up.last_came(leg.sent_ns)
-        last = origin.last_data(leg.sent_ns) if origin and leg.end == "server" and came is not None else None
-        if origin is None or last is None or came is None:
-            return leg.edges
-        came_ns = self.path.up.written[came] or 0
-        if (origin.path.down.written[last] or 0) <= came_ns:
-            return leg.edges
-        return [*origin.edges(last, leg.sent_ns, came_ns), *leg.edges[1:]]
+        came = self.path.up.last_came(leg.sent_ns) if leg.end == "server" else None
+        return leg.edges if came is None else over_origin(self.path, leg, self.path.up.written[came] or 0)
 
     def _again(self, end: End, position: int) -> bool:
         content = self.path.content(self.path.out(end), position)
@@ -188,6 +182,16 @@ class SetUp:
         """Instant of the last arrival at the server before a sending: it may have sent other packets since."""
         came = self.path.up.last_came(leg.sent_ns)
         return None if came is None else self.path.up.written[came]
+
+
+def over_origin(path: Path, leg: Leg, came_ns: int) -> Iterable[Edge]:
+    """Edges back from the sending of an answer to a request that came at an instant, latest first; a proxy asks its
+    origin between the two."""
+    origin = path.origin
+    last = origin.last_data(leg.sent_ns) if origin else None
+    if origin is None or last is None or (origin.path.down.written[last] or 0) <= came_ns:
+        return leg.edges
+    return [*origin.edges(last, leg.sent_ns, came_ns), *leg.edges[1:]]
 
 
 def _cut(edges: Iterable[Edge], from_ns: int) -> list[Edge]:

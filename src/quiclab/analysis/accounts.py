@@ -19,9 +19,15 @@ from quiclab.analysis.divergence import Role, roles
 from quiclab.analysis.model import ArmResult, Comparison
 from quiclab.analysis.study import read_record
 from quiclab.metrics import Unknown, evidence_of
+from quiclab.metrics.page import PAGE
 from quiclab.opened import OpenedStudy
 from quiclab.statistics import Interval
 from quiclab.tables import TABLES
+
+
+def explained(metric: str) -> str:
+    """The metric to which the accounts of a study add up that compares a metric: of pages another than of objects."""
+    return "plt_ms" if metric in {each.name for each in PAGE} else "ttlb_ms"
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,11 @@ class Waterfall:
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None
     """The first trial without an account."""
+
+    @property
+    def heading(self) -> str:
+        """Name of the whole time: of a page, whose accounts have time of the browser, or of a transfer."""
+        return "page load time" if any(Why.BROWSER in step.fine for step in self.steps) else "time to last byte"
 
     @property
     def gross_ms(self) -> float:

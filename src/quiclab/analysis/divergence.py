@@ -55,7 +55,10 @@ def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:
-    """How long one transfer took for each role, by its account. A tenth ends when its last new byte was served."""
+    """How long one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
+    last new byte was served."""
+    if account["why"].eq(str(Why.BROWSER)).any():  # a page has many set-ups and requests
+        return np.zeros(len(Role))
     length = account["until_ns"].to_numpy() - account["from_ns"].to_numpy()
     set_up = int(account.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
     zero, end = int(account["from_ns"][0]), int(account["until_ns"][-1])

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
-Share out the time to the last byte of each arm, cell by cell: by why the sender had not sent earlier (set-up, link
-busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
-endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
-decided it. docs/explanation/account.md defines the labels.
+Share out the time to the last byte of each arm (of pages the page load time), cell by cell: by why the sender had not
+sent earlier (set-up, link busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time
+(service, propagation, endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each
+reason names the table that decided it. docs/explanation/account.md defines the labels.
 
 With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end.
 """
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     confirm.refuse_without(arguments)
     if arguments.confirm:
         return confirm.run_confirm(arguments)
-    from quiclab.analysis.accounts import waterfalls
+    from quiclab.analysis.accounts import explained, waterfalls
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.causes import verdicts
     from quiclab.analysis.looks import note_look
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     analysis = analyse_study(study.directory)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
     causes = verdicts(study, found, analysis.alpha)
-    note_look(study.directory, "ttlb_ms")
+    note_look(study.directory, explained(analysis.metric.name))
     if arguments.json:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.documents import VERSION, ExplainDocument

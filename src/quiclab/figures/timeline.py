@@ -97,9 +97,8 @@ class Timeline(Figure):
         for place in range(1, len(arms)):
             figure.update_layout({f"xaxis{go.axis_number(place)}": {"matches": "x"}})
         last = f"xaxis{go.axis_number(len(arms) - 1)}"
-        figure.update_layout(
-            {last: {"showticklabels": True, "title": {"text": "time since the client's first packet, ms"}}}
-        )
+        zero = "navigation start" if str(Why.BROWSER) in used else "the client's first packet"
+        figure.update_layout({last: {"showticklabels": True, "title": {"text": f"time since {zero}, ms"}}})
         return figure
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from quiclab import figures, wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.accounts import Waterfall, waterfalls
+from quiclab.analysis.accounts import Waterfall, explained, waterfalls
 from quiclab.analysis.causes import Verdict, verdicts
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
@@ -59,7 +59,7 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name != "ttlb_ms":
+    if analysis.metric.name != explained(analysis.metric.name):
         return None
     try:
         opened = OpenedStudy(study.directory)

@@ -23,7 +23,7 @@ _SMALL = 0.03
 
 
 def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """Return one line for each cell with an account; one that says so where the metric is not ttlb_ms."""
+    """Return one line for each cell with an account; one that says so where the metric is another."""
     try:
         waterfalls_of_cells = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
