@@ -21,6 +21,7 @@ class Why(enum.StrEnum):
     SET_UP = "set_up"
     SET_UP_LOSS = "set_up_loss"
     REQUEST = "request"
+    PLAYER = "player"
     CHANGE_OF_ADDRESS = "change_of_address"
     ORIGIN = "origin"
     LINK_BUSY = "link_busy"
@@ -95,6 +96,7 @@ _HEADINGS = {
     Why.SET_UP: "set-up",
     Why.SET_UP_LOSS: "loss in the set-up (timer)",
     Why.REQUEST: "request",
+    Why.PLAYER: "the player's own time",
     Why.CHANGE_OF_ADDRESS: "change of address",
     Why.ORIGIN: "the proxy's origin",
     Why.LINK_BUSY: "link busy",
@@ -135,6 +137,7 @@ _DEFINITIONS = {
     "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
     "upload to that packet's own service.",
+    Why.PLAYER: "Of a video: the player has what it asked for, and has not yet asked for more or shown it.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
     Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",

@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
-Share out the time to the last byte of each arm, cell by cell: by why the sender had not sent earlier (set-up, link
-busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
-endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
-decided it. docs/explanation/account.md defines the labels.
+Share out the time to the last byte of each arm, of a video the time to its start, cell by cell: by why the sender had
+not sent earlier (set-up, link busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time
+(service, propagation, endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each
+reason names the table that decided it. docs/explanation/account.md defines the labels.
 
 With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end.
 """
 
 _EPILOG = """\
 examples:
-  quiclab explain STUDY                   every cell
-  quiclab explain STUDY 5MB/loss          one cell
-  quiclab explain STUDY --json            the same as JSON, times in ms
+  quiclab explain STUDY                     every cell
+  quiclab explain STUDY 5MB/loss            one cell
+  quiclab explain STUDY --json              the same as JSON, times in ms
+  quiclab explain STUDY --metric stall_ms   the stalls of videos
   quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
@@ -47,6 +48,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="the time of a study that is explained, such as stall_ms of videos (default: what the study compares)",
+    )
     add_options(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -60,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.looks import note_look
+    from quiclab.metrics.names import comparable_metric
     from quiclab.opened import open_study
 
     if arguments.h2 or arguments.h3:
@@ -72,9 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
     study = open_study(arguments.study)
-    analysis = analyse_study(study.directory)
-    found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
-    note_look(study.directory, "ttlb_ms")
+    metric = None if arguments.metric is None else comparable_metric(arguments.metric)
+    analysis = analyse_study(study.directory, metric)
+    found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
+    note_look(study.directory, *{each.of.metric for each in found})
     if arguments.json:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.documents import VERSION, ExplainDocument
@@ -104,7 +112,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[Waterfal
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
         console.print(Text(note))
-    if note := account.of_another_time(analysis.metric.name, study.directory.name):
+    if note := account.of_another_time(analysis.metric.name, found[0].of, study.directory.name):
         console.print(Text(note))
     for each in found:
         place = comparison_words.place(each.comparison, analysis)
@@ -129,6 +137,7 @@ def _entry(waterfall: Waterfall) -> AccountEntry:
         comparison.cell_id,
         comparison.baseline.arm,
         comparison.other.arm,
+        str(waterfall.of),
         waterfall.pairs,
         waterfall.without,
         *served,

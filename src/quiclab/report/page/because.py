@@ -12,6 +12,7 @@ import polars as pl
 from markupsafe import Markup
 
 from quiclab import figures, wording
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.analysis.model import StudyAnalysis
@@ -55,10 +56,10 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name != "ttlb_ms":
+    if analysis.metric.name not in {of.metric for of in Of}:
         return None
     try:
-        found = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
+        found = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha, analysis.metric.name)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return None
     with_pairs = [each for each in found if each.pairs]

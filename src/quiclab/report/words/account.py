@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import What, Why
+from quiclab.accounting import Of, What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.model import StudyAnalysis
 
@@ -23,6 +23,7 @@ _CANCELS = 0.25
 _PHRASES = {
     Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
     Why.REQUEST: "the request and the server's first answer take {}",
+    Why.PLAYER: "the player itself takes {}",
     Why.SET_UP: "the set-up takes {}",
     Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
@@ -161,7 +162,7 @@ def account_table(waterfall: Waterfall, alpha: float) -> Table:
     table = _table(waterfall, "why: mean, ms")
     table.add_column("decided by")
     for step in (*waterfall.steps, waterfall.total):
-        table.add_row(*_cells(step, alpha), Text(_evidence(step, waterfall), style="dim"))
+        table.add_row(*_cells(step, alpha, waterfall.of), Text(_evidence(step, waterfall), style="dim"))
     return table
 
 
@@ -170,7 +171,7 @@ def floor_table(waterfall: Waterfall, alpha: float) -> Table:
     table = _table(waterfall, "what: mean, ms")
     for step in waterfall.floor:
         if max(step.baseline_ms, step.other_ms) >= 0.05:
-            table.add_row(*_cells(step, alpha))
+            table.add_row(*_cells(step, alpha, waterfall.of))
     return table
 
 
@@ -183,8 +184,8 @@ def _table(waterfall: Waterfall, title: str) -> Table:
     return table
 
 
-def _cells(step: Step, alpha: float) -> list[Text]:
-    heading = step.label.heading if step.label else "time to last byte"
+def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
+    heading = step.label.heading if step.label else of.heading
     strong = "bold" if step.label is None or step.differs(alpha) else ""
     return [
         Text(heading, style=strong),
@@ -229,11 +230,12 @@ def left_out(waterfall: Waterfall, reason: str) -> str:
     return f"{wording.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
-def of_another_time(metric: str, study: str) -> str:
+def of_another_time(metric: str, of: Of, study: str) -> str:
     """Say that accounts are of another time than the metric that is compared, and what to do; "" where they are not."""
-    if metric == "ttlb_ms":
+    if metric == of.metric:
         return ""
-    told = f"The reasons are those of `ttlb_ms`, the time to the last byte, and not of `{metric}`"
+    named = "the time to the last byte" if of is Of.TTLB else f"the {of.heading}"
+    told = f"The reasons are those of `{of.metric}`, {named}, and not of `{metric}`"
     if metric == "upload_ms":
         return f"{told}: without the row `answer` they are. See `quiclab explain {study}`."
     if metric == "ttfb_ms":
