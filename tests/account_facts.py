@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.accounting import UNIONS, Why, account_table, spells
+from quiclab.accounting import UNIONS, Of, Why, account_table, spells
 from quiclab.analysis.least_time import least_time_ms
 from quiclab.analysis.study import read_record
 from quiclab.metrics import Evidence
@@ -94,10 +94,14 @@ def facts(study: Path) -> Facts:
     for trial in opened.table("trials").filter(status="verified").iter_rows(named=True):
         trial_id = str(trial["trial_id"])
         tables = {name: table for name in TABLES if (table := opened.of_trial(name, trial_id)) is not None}
-        account = tables.get("account")
-        if account is None or account.is_empty():
+        accounts = tables.get("account")
+        if accounts is None or accounts.is_empty():
             continue
         found.trials += 1
+        _videos(found, str(trial["trial_id"]), accounts, tables)
+        account = accounts.filter(Of.TTLB.rows)
+        if account.is_empty():
+            continue
         where = f"{trial_id} ({trial['arm']}, {trial['cell_id']})"
         evidence = Evidence(tables, read_record(study / "trials" / trial_id))
         checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
@@ -113,6 +117,13 @@ def facts(study: Path) -> Facts:
             found.untrue.append(f"{where}: {total:.3f} ms is less than the path needs, {least:.3f} ms")
         _confuse(found, account, evidence)
     return found
+
+
+def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
+    """What holds of each account of a video: the link has other work between two answers, or none."""
+    for (of,), account in accounts.filter(~Of.TTLB.rows).group_by("of", maintain_order=True):
+        checks = (_whole(account), _causes(account, tables), _kernel(account, tables))
+        found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
 
 
 def _cells(study: Path) -> Any:

@@ -68,6 +68,7 @@ def write_account(study: Path, trial_id: str, slow_start_ms: int) -> None:
     ends = ZERO_NS + np.cumsum(lengths_ns)
     account = pl.DataFrame(
         {
+            "of": ["ttlb"] * 5,
             "what": ["propagation_up"] * 3 + ["payload", "propagation_down"],
             "why": ["quic_handshake", "request", "slow_start", "link_busy", "last_flight"],
             "from_ns": ends - lengths_ns,

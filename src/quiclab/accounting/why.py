@@ -22,6 +22,7 @@ class Why(enum.StrEnum):
     SET_UP_LOSS = "set_up_loss"
     REQUEST = "request"
     BROWSER = "browser"
+    PLAYER = "player"
     CHANGE_OF_ADDRESS = "change_of_address"
     ORIGIN = "origin"
     LINK_BUSY = "link_busy"
@@ -97,6 +98,7 @@ _HEADINGS = {
     Why.SET_UP_LOSS: "loss in the set-up (timer)",
     Why.REQUEST: "request",
     Why.BROWSER: "the browser",
+    Why.PLAYER: "the player's own time",
     Why.CHANGE_OF_ADDRESS: "change of address",
     Why.ORIGIN: "the proxy's origin",
     Why.LINK_BUSY: "link busy",
@@ -139,6 +141,7 @@ _DEFINITIONS = {
     "upload to that packet's own service.",
     Why.BROWSER: "Of a page: the object that led to the next step has come, and the browser has not yet asked for the "
     "next one, begun its connection, or fired the load event.",
+    Why.PLAYER: "Of a video: the player has what it asked for, and has not yet asked for more or shown it.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
     Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from quiclab.accounting import UNIONS, Why
+from quiclab.accounting.of import rows_for
 from quiclab.analysis.account_shares import WHYS, FloatArray, categories
 from quiclab.diagnoses import BY_NAME, Mechanism
 from quiclab.opened import OpenedStudy
@@ -69,15 +70,18 @@ class Known:
         return self.facts.get(trial, {}).get(mechanism.name, {}).get((name, ""), np.nan)
 
 
-def known_of(study: OpenedStudy) -> Known | None:
-    """What a study's tables hold; None where they name no mechanisms. Raises DecodeError for a damaged one."""
+def known_of(study: OpenedStudy, metric: str) -> Known | None:
+    """What a study's tables hold of the time that a metric measures; None where they name no mechanisms.
+
+    Raises DecodeError for a damaged table.
+    """
     if not {"account_totals", "mechanism_facts"} <= set(study.tables):
         return None
     if "mechanism" not in study.columns("account_totals"):
         return None
     ms: dict[str, dict[Member, float]] = {}
     evidence: dict[str, dict[Member, frozenset[str]]] = {}
-    sums = study.table("account_totals").group_by("trial_id", "why", "mechanism")
+    sums = study.table("account_totals").filter(rows_for(metric)).group_by("trial_id", "why", "mechanism")
     rows = sums.agg(pl.col("total_ns").sum() / 1e6, pl.col("evidence").unique())
     for trial, why, mechanism, total, tables in rows.iter_rows():
         key = (Why(why), mechanism if mechanism in BY_NAME else None)

@@ -104,7 +104,9 @@ def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) 
 
     Raises DecodeError for a table that cannot be read.
     """
-    known, tested = known_of(study), confirmations(study.directory)
+    if not waterfalls:
+        return []
+    known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
     return [() if known is None else _of_cell(each, known, alpha, tested) for each in waterfalls]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.accounting import UNIONS, What, Why
+from quiclab.accounting import MAIN, UNIONS, What, Why
 from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ class Role(enum.StrEnum):
 
 
 def roles(study: OpenedStudy, pairs: Sequence[tuple[str, str]]) -> list[FloatArray]:
-    """Arrays (pairs, arms) of ms, one for each role."""
+    """Arrays (pairs, arms) of ms, one for each role, of transfers or of start-ups."""
     ms = np.array([[_of_trial(study, trial) for trial in pair] for pair in pairs])
     return [ms[:, :, at] for at in range(len(Role))]
 
@@ -51,7 +51,7 @@ def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
     account = study.of_trial("account", trial_id)
     if account is None:
         return np.zeros(len(Role))
-    return role_ms(account)
+    return role_ms(account.filter(MAIN))
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:

@@ -244,6 +244,8 @@ class AccountEntry:
     """Name of the baseline arm."""
     other: str
     """Name of the other arm."""
+    of: str
+    """What the accounts are of: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
     pairs: int
     """Pairs in which both trials have an account."""
     pairs_without_account: int

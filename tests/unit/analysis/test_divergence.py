@@ -16,7 +16,9 @@ def _account(*edges: tuple[str, str, int, int | None]) -> pl.DataFrame:
     """A table of edges of (what, why, ms, bytes) that follow each other."""
     rows, at = [], 0
     for what, why, ms, size_bytes in edges:
-        rows.append({"what": what, "why": why, "from_ns": at, "until_ns": at + ms * _MS, "size_bytes": size_bytes})
+        rows.append(
+            {"of": "ttlb", "what": what, "why": why, "from_ns": at, "until_ns": at + ms * _MS, "size_bytes": size_bytes}
+        )
         at += ms * _MS
     schema = TABLES["account"].schema()
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

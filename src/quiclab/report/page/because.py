@@ -12,8 +12,9 @@ import polars as pl
 from markupsafe import Markup
 
 from quiclab import figures, wording
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
-from quiclab.analysis.accounts import Waterfall, explained, waterfalls
+from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.analysis.causes import Verdict, verdicts
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
@@ -59,11 +60,11 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name != explained(analysis.metric.name):
+    if analysis.metric.name not in {of.metric for of in Of}:
         return None
     try:
         opened = OpenedStudy(study.directory)
-        found = waterfalls(opened, analysis.comparisons, analysis.alpha)
+        found = waterfalls(opened, analysis.comparisons, analysis.alpha, analysis.metric.name)
         judged = verdicts(opened, found, analysis.alpha)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return None

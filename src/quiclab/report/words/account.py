@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import What, Why
-from quiclab.analysis.accounts import Step, Waterfall, explained
+from quiclab.accounting import Of, What, Why
+from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.model import StudyAnalysis
 
 _SMALL_PCT = 3.0
@@ -29,6 +29,7 @@ _PHRASES = {
     Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
     Why.REQUEST: "the request and the server's first answer take {}",
     Why.BROWSER: "the browser itself takes {}",
+    Why.PLAYER: "the player itself takes {}",
     Why.SET_UP: "the set-up takes {}",
     Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
@@ -169,7 +170,7 @@ def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) 
     if not narrow:
         table.add_column("decided by")
     for step in (*waterfall.steps, waterfall.total):
-        heading, *rest = _cells(step, alpha, waterfall.heading)
+        heading, *rest = _cells(step, alpha, waterfall.of)
         decided = Text(_evidence(step, waterfall), style="dim")
         if narrow and decided.plain:
             heading = Text("\n  ").join((heading, decided))
@@ -183,7 +184,7 @@ def floor_table(waterfall: Waterfall, alpha: float, width: int | None = None) ->
     table = _table(waterfall, "what: mean, ms", narrow=narrow)
     for step in waterfall.floor:
         if max(step.baseline_ms, step.other_ms) >= 0.05:
-            table.add_row(*_cells(step, alpha, waterfall.heading))
+            table.add_row(*_cells(step, alpha, waterfall.of))
     return table
 
 
@@ -210,8 +211,8 @@ def _folded(name: str) -> str:
     return "\n".join(textwrap.wrap(name, _NARROW_NUMBER))
 
 
-def _cells(step: Step, alpha: float, whole: str) -> list[Text]:
-    heading = step.label.heading if step.label else whole
+def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
+    heading = step.label.heading if step.label else of.heading
     strong = "bold" if step.label is None or step.differs(alpha) else ""
     return [
         Text(heading, style=strong),
@@ -256,14 +257,13 @@ def left_out(waterfall: Waterfall, reason: str) -> str:
     return f"{wording.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
-def of_another_time(metric: str, study: str | None) -> str:
+def of_another_time(metric: str, of: Of, study: str | None) -> str:
     """Say that accounts are of another time than the metric that is compared, and which command shows them, where a
     study's name is given; "" where they are not of another time."""
-    own = explained(metric)
-    if metric == own:
+    if metric == of.metric:
         return ""
-    named = "the time to the last byte" if own == "ttlb_ms" else "the page load time"
-    told = f"The reasons are those of `{own}`, {named}, and not of `{metric}`"
+    named = "the time to the last byte" if of is Of.TTLB else f"the {of.heading}"
+    told = f"The reasons are those of `{of.metric}`, {named}, and not of `{metric}`"
     shown = f" See `quiclab explain {study}`." if study else ""
     if metric == "upload_ms":
         return f"{told}: without the row `answer` they are.{shown}"

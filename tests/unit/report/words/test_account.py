@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from unit.analysis.test_compare import SLOW, arm, decided
 
-from quiclab.accounting import UNIONS, What, Why
+from quiclab.accounting import UNIONS, Of, What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.divergence import Role
 from quiclab.analysis.model import StudyAnalysis
@@ -136,7 +136,7 @@ def test_everything_that_passes_time_has_a_meaning(what: What) -> None:
 )
 def test_a_study_of_another_time_is_told_what_its_reasons_are_of(metric: str, told: str) -> None:
     """And what to do; one of the time to the last byte needs no such word."""
-    assert told in account.of_another_time(metric, "study")
-    assert "quiclab explain" not in account.of_another_time(metric, None)
-    assert not account.of_another_time("ttlb_ms", "study")
-    assert not account.of_another_time("plt_ms", "study")
+    assert told in account.of_another_time(metric, Of.TTLB, "study")
+    assert "quiclab explain" not in account.of_another_time(metric, Of.TTLB, None)
+    assert not account.of_another_time("ttlb_ms", Of.TTLB, "study")
+    assert not account.of_another_time("plt_ms", Of.PAGE, "study")
