@@ -24,10 +24,10 @@ _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
     "`retry`, `amplification_limit`, `set_up_loss`, `request`, `browser`, `player`, `change_of_address`, `origin`, "
-    "`link_busy`, `slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, "
-    "`later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, "
-    "`loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, `pacing_or_program`, `processor`, "
-    "`unexplained`, `last_flight` or `answer`.",
+    "`link_busy`, `slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, "
+    "`connection_credit`, `later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, "
+    "`loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, "
+    "`pacing_or_program`, `processor`, `unexplained`, `last_flight` or `answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 _MECHANISM = Column(
