@@ -113,6 +113,17 @@ def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
     assert (after.event_ns, after.event_packet) == (ns(53), 1)  # packet 0 down is the server's Initial
 
 
+@pytest.mark.parametrize(("state", "why"), [("recovery", "window_after_loss"), ("application_limited", "window")])
+def test_a_log_without_lost_packets_tells_of_a_loss_by_its_recovery(state: str, why: str, tmp_path: Path) -> None:
+    """quiche writes no lost packets: the window is cut as recovery begins, or for a reason that nothing shows."""
+    rows: _ROWS = {"transport_metrics": [metrics_row(32, 2500, 0), metrics_row(32.5, 1250, 0)]}
+    rows["transport_metrics"].append(metrics_row(33, 1250, 1250))
+    server = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "estimate": False}
+    rows["cc_states"] = [server | {"time_ns": ns(32.5), "new_state": state}]
+    evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, **rows)
+    assert sums(account_of_transfer(evidence))[why] == 20
+
+
 def _tcp_loss(*, again_ms: float, acked: float) -> Tcp:
     """Four segments of which the second is lost; it comes again, and is the last."""
     story = Tcp()
