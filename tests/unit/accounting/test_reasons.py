@@ -254,6 +254,20 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     assert found["application"] == 100
 
 
+@pytest.mark.parametrize(("queued", "why"), [(24_000, "send_buffer"), (20_000, "application")], ids=["no room", "room"])
+def test_a_send_buffer_without_room_is_the_reason_though_no_clock_counts_it(
+    queued: int, why: str, tmp_path: Path
+) -> None:
+    """All is sent, and more than two thirds of 32 KiB are kept: poll(2) tells the program that it may not write."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(71, 1)
+    story.down(71, 1)
+    kept = {"notsent_bytes": 0, "wmem_queued_bytes": queued, "sndbuf_bytes": 32_768}
+    rows: _ROWS = {"tcp_info": [sample_row(at, **kept) for at in (55, 60, 65)]}
+    assert sums(account_of_transfer(evidence_of_scene(story.end(81, 2), tmp_path, **rows)))[why] == 20
+
+
 @pytest.mark.parametrize(
     ("size", "why"),
     [(2048, "send_buffer"), (2049, "awaiting_acks"), (2000, "awaiting_acks")],
