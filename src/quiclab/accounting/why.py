@@ -156,8 +156,9 @@ _DEFINITIONS = {
     Why.STREAM_LIMIT: "The same, and the next could not be asked for until the server allowed one more stream; or the "
     "sender says that their number is used up.",
     Why.RECEIVE_WINDOW: "TCP: the kernel counts this time as limited by the receive window.",
-    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer. QUIC: the stream's "
-    "unacknowledged bytes are at one round number that they reach three times or more and never exceed.",
+    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full "
+    "and all of it sent. QUIC: the stream's unacknowledged bytes are at one round number that they reach three times "
+    "or more and never exceed.",
     Why.CONTESTED: "Congestion window and credit are both used up, and one packet of the receiver ends both.",
     Why.LOSS_DETECTION: "What ends the wait is sent again, because of a packet of the receiver; a window is not full.",
     Why.AWAITING_ACKS: "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",

@@ -17,6 +17,9 @@ from quiclab.metrics.evidence import Direction
 PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked", CORRUPTED)
 """Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
 
+_TRIPS = 2
+"""Round trips with their queue before the event of a loss within which the lost packet left."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -102,15 +105,31 @@ class Trial:
     def event_fates(self) -> list[str | None]:
         """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
 
-        An edge whose event names no packet has the fate of all drops of the trial, where these have one reason.
+        An event that names no packet has the fate of the packets that were dropped in the time before it in which its
+        own must have left, or of all of the trial's drops, where these have one reason.
         """
+        rows = self.account.select("event_ns", "event_packet")
+        unnamed = {
+            event: self._fate_before(event)
+            for event in set(rows.filter(pl.col("event_packet").is_null())["event_ns"].drop_nulls().to_list())
+        }
         single = next(iter(self.drop_reasons)) if len(self.drop_reasons) == 1 else None
         single = "" if not self.drop_reasons else single
-        rows = self.account.select("event_ns", "event_packet")
         return [
-            None if event is None else single if packet is None else self.fate.get(packet, single)
+            None if event is None else unnamed[event] if packet is None else self.fate.get(packet, single)
             for event, packet in rows.iter_rows()
         ]
+
+    def _fate_before(self, event_ns: int) -> str | None:
+        if not self.drop_reasons:
+            return ""
+        if len(self.drop_reasons) == 1:
+            return next(iter(self.drop_reasons))
+        at_ns = self.drops(self.way)["arrival_ns"]
+        reach_ns = _TRIPS * (self.round_trip_ns + self.longest_queue_ns)
+        near = self.drops(self.way).filter((at_ns <= event_ns - self.round_trip_ns) & (at_ns >= event_ns - reach_ns))
+        reasons = near["reason"].drop_nulls().unique().to_list()
+        return reasons[0] if len(reasons) == 1 else None
 
     def dropped_for(self, *reasons: str) -> pl.Series:
         """Whether the packet of each edge's event was dropped for one of some reasons."""

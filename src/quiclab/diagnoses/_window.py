@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from itertools import pairwise
 from statistics import median
 
 import polars as pl
@@ -82,3 +83,20 @@ def _thresholds(trial: Trial) -> pl.DataFrame:
         pl.col("snd_cwnd").cast(pl.Float64).alias("packets"),
         pl.min_horizontal("snd_cwnd", "snd_ssthresh").cast(pl.Float64).alias("reduced"),
     )
+
+
+def taken_back(trial: Trial) -> int:
+    """How often the window came back, in one step, to just what it was before a reduction.
+
+    Some senders undo a reduction when they find the loss to have been a small or a spurious one.
+    """
+    held = windows(trial)["packets"].to_list()
+    before: list[float] = []
+    count = 0
+    for last, now in pairwise(held):
+        if now < last - 1:
+            before.append(last)
+        elif now > last + 1 and now in before:
+            count += 1
+            before.clear()
+    return count

@@ -7,7 +7,7 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import PATH_DROPS, Trial
-from quiclab.diagnoses._window import left_by_reductions
+from quiclab.diagnoses._window import left_by_reductions, taken_back
 
 
 def _claim(trial: Trial) -> Claim:
@@ -24,6 +24,7 @@ def _claim(trial: Trial) -> Claim:
             Fact("sent_packets", len(trial.own), ""),
             Fact("reductions", trial.events(edges), ""),
             *((Fact("window_left_by_a_reduction", 100 * left, "%"),) if left is not None else ()),
+            *((Fact("reductions_taken_back", undone, ""),) if (undone := taken_back(trial)) else ()),
         ),
     )
 

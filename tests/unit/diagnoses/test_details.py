@@ -63,13 +63,28 @@ def test_a_window_that_grows_is_at_no_bound() -> None:
     assert named(case)["slow_start"] == 200
 
 
-def test_a_window_that_comes_back_to_one_value_is_at_its_bound() -> None:
-    """It was reduced twice, and reached just 40 packets each time; the waits below that are the loss's."""
-    waits = [*AFTER_LOSS, *AFTER_LOSS]
-    case = Case([SET_UP, busy(), *waits]).packet("down", 5, 1, "loss_entry")
-    case.window((0, 40), (9, 20), (15, 25), (31.5, 40), (52, 20))
-    assert named(case)["largest_window"] == 20
-    assert named(case)["loss_on_the_path"] == 20
+@pytest.mark.parametrize(("grown", "found"), [(38, {"largest_window": 20, "loss_on_the_path": 20}), (25, {})])
+def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, found: dict[str, float]) -> None:
+    """It was reduced, and reached just 40 packets by small steps again; in one step it took the reduction back."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS, *AFTER_LOSS]).packet("down", 5, 1, "loss_entry")
+    case.window((0, 39), (1, 40), (9, 20), (15, 25), (31, grown), (31.5, 40), (52, 20))
+    both = named(case)
+    assert {name: both.get(name) for name in ("largest_window", "loss_on_the_path")} == (
+        found or {"largest_window": None, "loss_on_the_path": 40}
+    )
+
+
+def test_a_wait_for_a_processor_goes_on_while_the_link_is_busy() -> None:
+    """10 ms on the way, the bottleneck serves something, and then the client sends at last."""
+    held = edge(Why.PROCESSOR, 10, What.ACK_HELD)
+    assert named(Case([edge(Why.PROCESSOR, 10), busy(), held]))["client_without_processor"] == 20
+
+
+def test_a_reduction_that_is_taken_back_is_told() -> None:
+    """Twice from 20 packets to 14; once back to 20 in one step, once by growth."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry")
+    case.window((0, 20), (9, 14), (30, 20), (40, 14), (50, 15), (60, 16), (70, 17), (80, 18), (90, 19), (100, 20))
+    assert facts(case, "loss_on_the_path")["reductions_taken_back"] == 1
 
 
 @pytest.mark.parametrize(("silent_ms", "found"), [(12, "loss_timer"), (205, "retransmission_timeout")])
