@@ -31,7 +31,8 @@ class ExitCode(enum.IntEnum):
     INPUT_LOST = 7
     """`quiclab decode`: tables were written, but some input was lost or unreadable."""
     NOT_JUDGED = 8
-    """`quiclab compare --fail-if`: nothing is beyond a bound, but not every cell could be judged."""
+    """`quiclab compare --fail-if`: nothing is beyond a bound, but not every cell could be judged. `quiclab explain
+    --confirm`: undecided."""
     CRASH = 70
     """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import print_document
-from quiclab.errors import ExitCode, SpecError
+from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
@@ -61,6 +61,8 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     if not 0 < minutes < 10_000:
         raise SpecError(f"--minutes {minutes:g}: this is not a time", "give a number of minutes, such as 10")
     study_dir = StudyDir(arguments.study)
+    if not study_dir.root.is_dir():
+        raise DecodeError(f"{arguments.study} is not a study directory", "give the directory that `quiclab run` wrote")
     if not study_dir.spec.exists():
         hint = "put the spec.toml with which it was run back into it"
         raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)
@@ -100,9 +102,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     print(f"Its trials are a study of their own: {again}")
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
-    if code != ExitCode.OK:
-        return code
-    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else ExitCode.OK
+    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else code
 
 
 def _planned(asked: tuple[Asked, Study]) -> Plan:

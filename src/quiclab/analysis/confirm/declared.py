@@ -100,8 +100,8 @@ class Declared:
 
     @property
     def expected_ms(self) -> tuple[float, float]:
-        """Interval in which the total is to fall: the predicted one, with the tolerance on both sides."""
-        return self.predicted.low_ms - self.tolerance_ms, self.predicted.high_ms + self.tolerance_ms
+        """Time by which the total is to fall: the predicted interval, wider by the tolerance, and not below 0."""
+        return max(0.0, self.predicted.low_ms - self.tolerance_ms), self.predicted.high_ms + self.tolerance_ms
 
     @property
     def dose_roles(self) -> tuple[str, ...]:

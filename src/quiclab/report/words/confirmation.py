@@ -167,7 +167,7 @@ def _told(check: Check, declared: Declared) -> str:
         return f"{state}: in the median block {ordered} of {pairs} pairs of doses are in order ({blocks})"
     if check.name == "moved":
         bounds = _span(*declared.expected_ms)
-        return f"{state}: the whole fell by {_ms(check.median)}{within}; declared {bounds} ({blocks})"
+        return f"{state}: fall of the whole {_ms(check.median)}{within}; declared {bounds} ({blocks})"
     if check.name == "stayed_away":
         came = f"{_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
         return f"{state}: {came}; at most {_ms(declared.tolerance_ms)} may ({blocks})"

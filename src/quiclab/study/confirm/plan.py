@@ -16,6 +16,7 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.analysis.confirm.declared import Declared
+    from quiclab.analysis.confirm.kept import Confirmation
     from quiclab.analysis.confirm.predict import CellTimes, Suspect
     from quiclab.diagnoses import Mechanism, Setting
     from quiclab.study.confirm.variants import Cell, Variants
@@ -84,7 +85,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
         mechanism = BY_NAME[suspect.cause]
         told = _not_predicted(suspect)
         if told is None:
-            place = _place(asked.study, asked.cell, suspect.cause)
+            place = _place(asked.study, asked.cell, suspect)
             cell = _of(study, asked.study, workload, path, suspect)
             chosen, why_not = _first_possible(cell, mechanism.settings, place)
             if chosen is not None:
@@ -143,19 +144,25 @@ def _of(study: Study, root: Path, workload: str, path: str, suspect: Suspect) ->
     )
 
 
-def _place(root: Path, cell: str, cause: str) -> Path:
+def _place(root: Path, cell: str, suspect: Suspect) -> Path:
     """The folder of the confirming study: that of one that goes on, or the next number."""
     from quiclab.analysis.confirm.kept import FOLDER, read_confirmation
 
     number = 1
     while True:
-        folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{cause}-{number}"
+        folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{suspect.cause}-{number}"
         if not folder.exists():
             return folder
         found = read_confirmation(folder)
-        if found is not None and found.sound and (found.judgement is None or not found.judgement.final):
+        if found is not None and _goes_on(found, suspect):
             return folder
         number += 1
+
+
+def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
+    """Whether a run was declared for the same arms, and more blocks could decide it."""
+    is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
+    return found.sound and is_same and (found.judgement is None or not found.judgement.final)
 
 
 def _first_possible(

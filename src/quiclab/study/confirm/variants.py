@@ -14,6 +14,7 @@ from quiclab.analysis.confirm.declared import DOSE, FAST, REPLAY, SHAM, WITH, WI
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
+from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
 from quiclab.spec.model import Arm, Study, Workload
 from quiclab.study.specs import load_study
@@ -83,6 +84,8 @@ def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, A
 def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     name = cell.arm.name
     value, known_by = _value_of(cell, change)
+    if value is None and change.key in PROGRAM_KEYS:
+        raise SpecError(f"no program of {name} has its {change.key} limited")
     sham: tuple[Change, ...] = () if value is None else (replace(change, value=value),)
     arms = [
         Variant(REPLAY, name),

@@ -116,7 +116,7 @@ def test_the_spec_that_is_run_is_the_one_that_was_hashed(tmp_path: Path) -> None
     keep_declaration(made.directory, made.declared)
     (found,) = confirmations(tmp_path / "s")
     assert (found.declared, found.judgement, found.sound) == (made.declared, None, True)
-    # It goes on as it was declared, whatever is asked.
+    # It goes on as it was declared.
     again = plan(tmp_path / "s")
     assert (again.begun, again.directory, again.declared) == (True, made.directory, made.declared)
 
@@ -163,6 +163,17 @@ def test_a_knob_that_both_protocols_have_is_given_to_the_other_arm(tmp_path: Pat
     assert made.own_words == ("Linux: ip route change … initcwnd 64",)
     # The first setting is of QUIC's sender: TCP's kernel has it elsewhere, and so the plan says.
     assert any("sender.initial_window" in each for each in made.not_possible)
+
+
+def test_a_limit_of_the_processor_has_doses(tmp_path: Path) -> None:
+    times = {"h2": {"": 800.0}, "h3": {"": 800.0, "client_without_processor": 400.0}}
+    made = plan(write(tmp_path / "s", times, client='{name = "curl-cffi", cpu = "15 %"}'))
+    assert (made.declared.table, made.declared.key, made.declared.value) == ("client", "cpu", "100 %")
+    assert made.declared.sham == "cpu set to 15 %, as the study has it"
+    assert len(made.declared.doses) == 2
+    with pytest.raises(SpecError) as error:  # a busy machine has no setting
+        plan(write(tmp_path / "busy", times))
+    assert "no program of h3 has its cpu limited" in error.value.problems[0]
 
 
 @pytest.mark.parametrize(

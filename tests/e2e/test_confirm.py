@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab explain --confirm` with real programs: a HelloRetryRequest is seen, taken away, and its round trip goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_study import quiclab
+from stack_study import need
+
+from quiclab.analysis.confirm.judge import State, Verdict
+from quiclab.analysis.confirm.kept import confirmations
+from quiclab.opened import open_study
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+_ROUND_TRIP_MS = 160
+_SPEC = f"""\
+[study]
+name = "confirm"
+seed = 1
+blocks = 3
+aa = {{blocks = 0}}
+
+# A loaded machine must not void what is tested here.
+[limits]
+lateness_p99 = "60 s"
+
+[[workload]]
+name = "object"
+size = "2 KB"
+
+[[path]]
+name = "far"
+rate = "20 Mbit/s"
+delay = "{_ROUND_TRIP_MS // 2} ms"
+
+[[arm]]
+name = "h2"
+protocol = "h2"
+client = "curl-cffi"
+server = "caddy"
+tcp = {{congestion_control = "reno", initial_window = 10}}
+
+[[arm]]
+name = "h3"
+protocol = "h3"
+client = {{name = "quinn", groups = ["secp384r1", "x25519"]}}
+server = {{name = "quinn", groups = ["x25519"]}}
+"""
+
+
+def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
+    need(("client", "quinn"), ("server", "quinn"))
+    study, spec = tmp_path / "study", tmp_path / "spec.toml"
+    spec.write_text(_SPEC)
+    assert quiclab("run", spec, "--out", study).returncode == 0
+    before = {file.name: file.read_bytes() for file in study.iterdir() if file.suffix in (".toml", ".json", ".parquet")}
+
+    planned = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--json")
+    assert planned.returncode == 0, planned.stderr
+    declared = json.loads(planned.stdout)
+    assert declared["verdict"] is None
+    assert declared["declared"]["cause"] == "hello_retry_request"
+    assert not confirmations(study)
+
+    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = confirmations(study)
+    assert found.sound
+    assert found.declared.sha256 == declared["sha256"]
+    assert found.judgement is not None
+    assert found.judgement.verdict is Verdict.CONFIRMED, done.stdout
+    assert {check.state for check in found.judgement.checks} == {State.HOLDS, State.NOT_RUN}
+    effect = found.judgement.effects[0]
+    assert effect.ms == pytest.approx(_ROUND_TRIP_MS, rel=0.25)
+    assert f"sha256 {declared['sha256'][:16]}" in done.stdout
+    assert "Confirmed: without HelloRetryRequest, object/far in h3 takes " in done.stdout
+
+    # The study itself is as it was, and tells what was found; the trials are a study of their own.
+    assert {name: (study / name).read_bytes() for name in before} == before
+    assert "Confirmed: without HelloRetryRequest" in quiclab("explain", study, "object/far").stdout
+    trials = open_study(found.directory).trials
+    assert set(trials["arm"]) == {"replay", "without", "sham", "fast"}
+    assert trials.filter(trials["block"] == 0)["seed"].n_unique() == 1
+
+
+def test_what_cannot_be_confirmed_is_one_clear_error(tmp_path: Path) -> None:
+    """Wrong words, before anything runs: each with 2, and one line that says what to do."""
+    for words, told in (
+        (("--confirm",), "--confirm needs a study and one of its cells"),
+        ((tmp_path, "object/far", "--cause", "x"), "--cause is for a run that confirms a cause"),
+        ((tmp_path, "object/far", "--confirm", "--minutes", "0"), "--minutes 0: this is not a time"),
+        ((tmp_path, "object/far", "--confirm"), "has no spec.toml"),
+    ):
+        ended = quiclab("explain", *words)
+        assert ended.returncode == 2, ended.stderr
+        assert told in ended.stderr
+        assert "hint: " in ended.stderr
+        assert "Traceback" not in ended.stderr
