@@ -93,7 +93,6 @@ def check_kind(evidence: Evidence) -> None:
     beyond = {
         "a page": bool(expected.get("page")),
         "a video": bool(expected.get("video")),
-        "an upload through a proxy": evidence.upload and bool(evidence.trial.get("proxy")),
     }
     for kind, there in beyond.items():
         if there:

@@ -136,7 +136,8 @@ _DEFINITIONS = {
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
     "upload to that packet's own service.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
-    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
+    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full; or "
+    "it gives credit for an upload of which it had more than it had sent on.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
