@@ -66,7 +66,6 @@ UNIONS: dict[Why, tuple[Why, ...]] = {
         Why.QUIC_HANDSHAKE,
         Why.HELLO_RETRY_REQUEST,
         Why.RETRY,
-        Why.AMPLIFICATION_LIMIT,
     ),
     Why.WINDOW: (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT),
     Why.AWAITING_ACKS: (
@@ -130,7 +129,8 @@ _DEFINITIONS = {
     Why.HELLO_RETRY_REQUEST: "A round trip of the set-up that a HelloRetryRequest answers.",
     Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
     Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
-    Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
+    Why.SET_UP: "The round trips of the set-up, whatever they carry, but for the amplification limit: it may also hold "
+    "back a response.",
     Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to "
     "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
