@@ -145,9 +145,10 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
         yield "an edge has no length"
     if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
         yield "edges leave a gap"
-    # A wait goes on while the link serves an acknowledgment, which waits for nothing, and in the part of it in which a
-    # program had no processor.
-    whole = pl.when(pl.col("why") != str(Why.PROCESSOR)).then("why").forward_fill()
+    # A wait goes on while the link serves an acknowledgment, which waits for nothing, and in the parts of it in which a
+    # program had no processor, or the client another address.
+    parts = [str(Why.PROCESSOR), str(Why.CHANGE_OF_ADDRESS)]
+    whole = pl.when(~pl.col("why").is_in(parts)).then("why").forward_fill()
     waits = account.with_columns(wait=whole).filter(
         ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY))
     )

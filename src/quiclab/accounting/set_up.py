@@ -75,11 +75,15 @@ class SetUp:
 
     def answer_edges(self, position: int, from_ns: int) -> list[Edge]:
         """Edges from the arrival of an upload's last byte to that of the packet at a position down that completes the
-        server's answer, in order."""
+        server's answer, in order; a proxy's answer waits for that of its origin."""
         down = self.path.down
         edges, first = crossing(self.path, down, position)
-        legs = back(self.path, "server", first, from_ns, self._cause)
-        edges += [edge for leg in legs for edge in leg.edges]
+        origin, sent_ns = self.path.origin, down.arrival[first]
+        last = origin.answered(sent_ns, from_ns) if origin else None
+        if origin is not None and last is not None:
+            edges += origin.edges(last, sent_ns, from_ns)
+        else:
+            edges += [edge for leg in back(self.path, "server", first, from_ns, self._cause) for edge in leg.edges]
         usual = Reason(Why.ANSWER, "ip_packets")
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
         return _cut(named, from_ns)

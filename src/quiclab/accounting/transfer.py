@@ -97,8 +97,6 @@ def check_kind(evidence: Evidence) -> None:
     expected = evidence.trial.get("expected") or {}
     if expected.get("video"):
         raise Unknown("a video has accounts of its start-up and of its stalls, and none of a transfer")
-    if evidence.upload and evidence.trial.get("proxy"):
-        raise Unknown("an upload through a proxy is not accounted for yet")
 
 
 def _sent_at(up: Way, time_ns: int) -> int:

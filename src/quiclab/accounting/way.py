@@ -50,9 +50,13 @@ class Way:
     """Positions of what arrived at the far end, in the order of that."""
     came_ns: list[int] = field(default_factory=list)
 
+    def number_by(self, by_ns: int) -> int:
+        """Number of packets that had arrived at the far end by then."""
+        return bisect_right(self.came_ns, by_ns)
+
     def last_came(self, by_ns: int) -> int | None:
         """Position of the last packet that had arrived at the far end by then."""
-        at = bisect_right(self.came_ns, by_ns)
+        at = self.number_by(by_ns)
         return self.came[at - 1] if at else None
 
     def is_served(self, position: int) -> bool:

@@ -68,7 +68,6 @@ UNIONS: dict[Why, tuple[Why, ...]] = {
         Why.QUIC_HANDSHAKE,
         Why.HELLO_RETRY_REQUEST,
         Why.RETRY,
-        Why.AMPLIFICATION_LIMIT,
     ),
     Why.WINDOW: (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT),
     Why.AWAITING_ACKS: (
@@ -134,7 +133,8 @@ _DEFINITIONS = {
     Why.HELLO_RETRY_REQUEST: "A round trip of the set-up that a HelloRetryRequest answers.",
     Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
     Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
-    Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
+    Why.SET_UP: "The round trips of the set-up, whatever they carry, but for the amplification limit: it may also hold "
+    "back a response.",
     Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to "
     "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
@@ -143,7 +143,8 @@ _DEFINITIONS = {
     "next one, begun its connection, or fired the load event.",
     Why.PLAYER: "Of a video: the player has what it asked for, and has not yet asked for more or shown it.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
-    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
+    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full; or "
+    "it gives credit for an upload of which it had more than it had sent on.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",

@@ -15,7 +15,7 @@ from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
 _TENTHS = 10
-_SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.SET_UP_LOSS)]
+_SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)]
 
 
 class Role(enum.StrEnum):
@@ -60,7 +60,9 @@ def role_ms(account: pl.DataFrame) -> FloatArray:
     if account["why"].eq(str(Why.BROWSER)).any():  # a page has many set-ups and requests
         return np.zeros(len(Role))
     length = account["until_ns"].to_numpy() - account["from_ns"].to_numpy()
-    set_up = int(account.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
+    served_ns = account.filter(pl.col("why") == str(Why.LINK_BUSY))["from_ns"].min()
+    before = account if served_ns is None else account.filter(pl.col("from_ns") < served_ns)
+    set_up = int(before.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
     zero, end = int(account["from_ns"][0]), int(account["until_ns"][-1])
     answer = account.filter(pl.col("why") == str(Why.ANSWER))["from_ns"].min()
     last = answer if isinstance(answer, int) else end

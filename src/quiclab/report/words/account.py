@@ -32,6 +32,7 @@ _PHRASES = {
     Why.PLAYER: "the player itself takes {}",
     Why.SET_UP: "the set-up takes {}",
     Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
+    Why.AMPLIFICATION_LIMIT: "the limit of three times what had come from a new address costs {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
     Why.LAST_FLIGHT: "the last flight takes {}",
     Why.ANSWER: "the server's answer to the upload takes {}",
