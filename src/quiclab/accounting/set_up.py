@@ -162,7 +162,7 @@ class SetUp:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
             hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
-            before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
+            before_hello = trip.until_ns <= hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
             return Why.RETRY
