@@ -84,6 +84,12 @@ class SetUp:
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
         return _cut(named, from_ns)
 
+    def repeated_edges(self, end: End, position: int, from_ns: int) -> list[Edge]:
+        """Edges back from a sending at one end to an instant before it, latest first; a timer's have that as reason."""
+        edges = [edge for trip in self._trips(end, position, from_ns, []) for edge in trip.edges]
+        named = (replace(e, reason=self._timer()) if e.what is What.TIMER else e for e in edges)
+        return [edge.clipped(from_ns) for edge in named if edge.until_ns > from_ns]
+
     def _trips(self, end: End, position: int, floor_ns: int, edges: list[Edge]) -> list[Trip]:
         """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
         trips: list[Trip] = []
