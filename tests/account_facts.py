@@ -134,11 +134,9 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
     if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
         yield "edges leave a gap"
     # A wait goes on while the link serves an acknowledgment, which waits for nothing.
-    waits = account.filter(
-        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)),
-        pl.col("why") != str(Why.PROCESSOR),  # a part of a wait
-    )
-    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
+    waits = account.filter(~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)))
+    without = pl.col("why").replace(str(Why.PROCESSOR), None).forward_fill().rle_id()  # a part of a wait, or its end
+    ends = waits.select("event_ns", pl.col("until_ns").max().over(without).alias("end_ns"))
     if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"
 
