@@ -88,6 +88,12 @@ class SetUp:
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
         return _cut(named, from_ns)
 
+    def repeated_edges(self, end: End, position: int, from_ns: int) -> list[Edge]:
+        """Edges back from a sending at one end to an instant before it, latest first; a timer's have that as reason."""
+        edges = [edge for trip in self._trips(end, position, from_ns, []) for edge in trip.edges]
+        named = (replace(e, reason=self._timer()) if e.what is What.TIMER else e for e in edges)
+        return [edge.clipped(from_ns) for edge in named if edge.until_ns > from_ns]
+
     def _trips(self, end: End, position: int, floor_ns: int, edges: list[Edge]) -> list[Trip]:
         """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
         trips: list[Trip] = []
@@ -166,7 +172,7 @@ class SetUp:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
             hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
-            before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
+            before_hello = trip.until_ns <= hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
             return Why.RETRY

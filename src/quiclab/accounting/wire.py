@@ -7,7 +7,7 @@ kind of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from quiclab.accounting import processor
 from quiclab.accounting.amplification import Amplification, amplification
 from quiclab.accounting.connections import of_connection
 from quiclab.accounting.edges import Edge, Reason
-from quiclab.accounting.judge import judge
+from quiclab.accounting.judge import Judge, judge
 from quiclab.accounting.links import path_of, told_by_object
 from quiclab.accounting.loads import Load
 from quiclab.accounting.objects import Objects
@@ -32,6 +32,7 @@ from quiclab.metrics.intervals import IntervalSet
 _SERVED = (What.PAYLOAD, What.HEADERS, What.OTHER_OBJECT, What.OTHER_CONNECTION)
 _OPEN = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
 """Reasons that leave open, or say, that the server had nothing to send."""
+_LOST = Reason(Why.LOSS_DETECTION, "ip_packets")
 _REQUEST = Reason(Why.REQUEST, "ip_packets")
 _BUSY = Reason(Why.LINK_BUSY, "link_packets")
 CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
@@ -85,8 +86,9 @@ class Wire:
         if first is None or first > completing:
             raise Unknown(CONTRADICT)
         own = Objects(load.stream, (), 1, (), None)
-        bodies, start = response_edges(path, judge(self.evidence, path, completing, own, self.limit), first, completing)
-        asked = self._asked(path, load, start)
+        known = judge(self.evidence, path, completing, own, self.limit)
+        bodies, start = response_edges(path, known, first, completing)
+        asked = self._asked(path, load, start, known)
         busy = (replace(edge, reason=_BUSY) if edge.packets and edge.what in _SERVED else edge for edge in asked)
         answers = (
             replace(edge, reason=_REQUEST)
@@ -96,29 +98,37 @@ class Wire:
         )
         return self._named([*busy, *answers])
 
-    def _asked(self, path: Path, load: Load, start: Start) -> list[Edge]:
-        """Edges from the departure of the request to the begin of service of the answer's first packet, in order.
-
-        Where both came at their first sending, the server waited for the request and nothing else.
-        """
+    def _asked(self, path: Path, load: Load, start: Start, known: Judge) -> list[Edge]:
+        """Edges from the departure of the request to the begin of service of the answer's first packet, in order."""
         queued, first = queue_back(path, path.down, start.position, start.place)
-        came, content = arrived_at(self.evidence, path.up, load.came_ns), path.content(path.down, first)
-        repeated = path.up.arrival[came] != load.left_ns or (content is not None and content.again)
-        if repeated and path.down.arrival[first] > load.left_ns:
-            return SetUp(self.evidence, path, self.limit).request_edges(start.position, start.place, load.left_ns)
-        edges = [*queued, *self._leg(path, load, first, came)]
-        named = (edge if edge.reason.why is Why.ORIGIN else replace(edge, reason=_REQUEST) for edge in edges)
-        return [edge.clipped(load.left_ns) for edge in reversed(list(named)) if edge.until_ns > load.left_ns]
+        edges = [replace(edge, reason=_REQUEST) for edge in queued]
+        sent_ns, content = path.down.arrival[first], path.content(path.down, first)
+        before = SetUp(self.evidence, path, self.limit)
+        if content is not None and content.again and sent_ns > load.begun_ns >= load.came_ns:
+            why = known.reason(first, load.begun_ns)
+            edges += [replace(edge, reason=why) for edge in before.repeated_edges("server", first, load.begun_ns)]
+            sent_ns = load.begun_ns
+        if sent_ns >= load.came_ns:
+            down = path.down
+            answer = Edge(
+                What.SERVER, load.came_ns, sent_ns, down.index[first], "down", reason=_REQUEST, link=down.link(first)
+            )
+            edges += over_origin(path, Leg("server", first, sent_ns, (answer,)), load.came_ns)
+        requested = self._requested(path, load, before)
+        edges += [replace(e, until_ns=min(e.until_ns, sent_ns)) for e in requested if e.from_ns < sent_ns]
+        return [edge.clipped(load.left_ns) for edge in reversed(edges) if edge.until_ns > load.left_ns]
 
-    def _leg(self, path: Path, load: Load, first: int, came: int) -> Iterable[Edge]:
-        """Edges back from the server's sending of a packet at a position to that of the request, latest first; where it
-        left before the request had come, from there on."""
-        down, sent_ns = path.down, path.down.arrival[first]
-        crossed, _ = crossing(path, path.up, came)
-        if sent_ns < load.came_ns:
-            return [replace(each, until_ns=min(each.until_ns, sent_ns)) for each in crossed if each.from_ns < sent_ns]
-        answer = Edge(What.SERVER, load.came_ns, sent_ns, down.index[first], "down", link=down.link(first))
-        return over_origin(path, Leg("server", first, sent_ns, (answer, *crossed)), load.came_ns)
+    def _requested(self, path: Path, load: Load, before: SetUp) -> Iterator[Edge]:
+        """Edges back from the arrival of the request to its departure, latest first, also where it was lost."""
+        came = arrived_at(self.evidence, path.up, load.came_ns)
+        left_ns, content = path.up.arrival[came], path.content(path.up, came)
+        for edge in crossing(path, path.up, came)[0]:
+            if edge.until_ns > left_ns:
+                yield replace(edge.clipped(left_ns), reason=_REQUEST)
+        if left_ns > load.left_ns:
+            why = _LOST if content is not None and content.again else _REQUEST
+            for edge in before.repeated_edges("client", came, load.left_ns):
+                yield edge if edge.what is What.TIMER else replace(edge, reason=why)
 
     def _path(self, load: Load) -> Path:
         """The packets, with those of other objects told apart where there are several on the connection."""

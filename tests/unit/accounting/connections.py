@@ -50,34 +50,45 @@ class Connections:
         for way, after, packet in packets:
             self._later(partial(self.scene.send, way, ms + after, packet), ms + after)
 
-    def up(self, port: int, ms: float, offset: int) -> None:
+    def up(self, port: int, ms: float, offset: int, *, lost: bool = False) -> None:
         """Another request."""
         packet = writers.tcp("up", 272 + offset, writers.tls(23, 20), ack=101, port=port)
-        self._later(partial(self.scene.send, "up", ms, packet), ms)
+        self._later(partial(self.scene.send, "up", ms, packet, lost=lost), ms)
 
-    def down(self, port: int, ms: float, number: int, *, service: float = 0, stream: int = 1) -> float:
+    def down(
+        self, port: int, ms: float, number: int, *, service: float = 0, stream: int = 1, lost: bool = False
+    ) -> float:
         """A segment of an answer, of a stream; returns when it arrives."""
         left = max(ms, self._free) + service
         self._free = left
         packet = writers.tcp("down", 101 + SEGMENT * number, bytes(SEGMENT), ack=272, port=port)
         way = left - ms + ONE_WAY_MS
-        self._later(partial(self.scene.send, "down", ms, packet, way_ms=way, service_ms=service), ms)
+        self._later(partial(self.scene.send, "down", ms, packet, way_ms=way, service_ms=service, lost=lost), ms)
         frame = {"source": "raw/server.pcapng", "vantage": "server", "event": "sent", "direction": "down"}
         frame |= {"frame_type": "data", "length_bytes": SEGMENT - 9, "http_version": "HTTP/2", "stream_id": stream}
         self.rows["http_frames"].append(frame | {"connection": name(port), "time_ns": ns(ms), "last_byte_ns": ns(ms)})
         return left + ONE_WAY_MS
 
     def asked(
-        self, port: int, url: str, left: float, begun: float, sent: float, done: float, *, stream: int | None = 1
+        self,
+        port: int,
+        url: str,
+        left: float,
+        begun: float,
+        sent: float,
+        done: float,
+        *,
+        stream: int | None = 1,
+        came: float | None = None,
+        headers: float | None = None,
     ) -> None:
         """What both captures show of an object: asked for, answered from, sent whole and there at these times."""
         common = {"method": "GET", "status": 200, "stream_id": stream, "url": url, "connection": name(port)}
-        for end, asked_at, headers, last in (
-            ("client", left, begun + ONE_WAY_MS, done),
-            ("server", left + ONE_WAY_MS, begun, sent),
-        ):
+        there = left + ONE_WAY_MS if came is None else came
+        answered = begun + ONE_WAY_MS if headers is None else headers
+        for end, asked_at, headers_at, last in (("client", left, answered, done), ("server", there, begun, sent)):
             row = {"source": f"raw/{end}.pcapng", "vantage": end, "time_ns": ns(asked_at)}
-            row |= {"send_start_ns": ns(asked_at), "send_end_ns": ns(asked_at), "headers_ns": ns(headers)}
+            row |= {"send_start_ns": ns(asked_at), "send_end_ns": ns(asked_at), "headers_ns": ns(headers_at)}
             self.rows["http_requests"].append(common | row | {"last_byte_ns": ns(last)})
 
     def told(self, url: str, ms: float, kind: str, initiator: str | None = None) -> None:

@@ -151,6 +151,30 @@ def test_a_request_that_is_held_back_until_the_first_answer_leads_back_to_that(t
     assert found["browser"] == 5 + 4 + 23 + 2  # from 106 ms, when its connection could carry it
 
 
+@pytest.mark.parametrize("lost", ["request", "answer"])
+def test_what_is_lost_and_comes_again_is_no_time_of_the_request(lost: str, tmp_path: Path) -> None:
+    """The request of the image, or the packet with its answer, is sent again 200 ms later: by a timer of the kernel
+    that had sent it."""
+    story = Connections()
+    story.open(A, 0)
+    story.down(A, 51, 0)
+    for ms in (66, 266) if lost == "request" else (66,):
+        story.up(A, ms, 0, lost=lost == "request" and ms == 66)
+    for ms in (277,) if lost == "request" else (77, 277):
+        story.down(A, ms, 1, stream=3, lost=ms == 77)
+    came, begun = (276, 277) if lost == "request" else (76, 77)
+    story.asked(A, DOCUMENT, 41, 51, 51, 61)
+    story.asked(A, IMAGE, 66, begun, begun, 287, stream=3, came=came, headers=287)
+    story.told(DOCUMENT, -4, "Document")
+    story.told(IMAGE, 62, "Image", DOCUMENT)
+    edges = account_of_transfer(story.page(tmp_path, 290))
+    assert sums(edges) == {
+        "browser": 5 + 5 + 3, "tcp_handshake": 20, "tls_round_trip": 21, "request": 10 + 11, "loss_timer": 200,
+        "last_flight": 20,
+    }  # fmt: skip
+    assert [str(edge.what) for edge in edges if edge.reason.why == "loss_timer"] == ["timer"]
+
+
 def test_what_carries_no_account_of_a_page_is_refused(tmp_path: Path) -> None:
     """Requests that one end alone shows; a browser without a load event; one before any object had come."""
     evidence = page_of_two(tmp_path)
