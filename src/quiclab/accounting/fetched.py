@@ -122,7 +122,8 @@ def _rows(evidence: Evidence, end: End, folder: str) -> dict[int, list[Mapping[s
 def _fetch(progress: _Progress, client: Sequence[Mapping[str, Any]], server: Sequence[Mapping[str, Any]]) -> Fetch:
     row, stream = client[0], int(client[0]["stream_id"])
     came = progress.came(stream)
-    ends = ((each["source"], each["last_byte_ns"]) for each in client)
+    cancelled = any(each["error"] for each in client)
+    ends = ((each["source"], None if cancelled else each["last_byte_ns"]) for each in client)
     source, done_ns = next(((source, at) for source, at in ends if at is not None), ("", None))
     if source not in progress.captures and done_ns is not None:
         done_ns = _before(came, done_ns + _READ_LATER_NS)

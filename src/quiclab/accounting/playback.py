@@ -131,7 +131,7 @@ class Playback:
         coming = [
             (time_ns, each)
             for each in self.fetched
-            if each.left_ns <= wait.until_ns and (each.done_ns is None or each.done_ns > wait.until_ns)
+            if each.left_ns <= wait.until_ns
             for time_ns, _ in each.came
             if time_ns > wait.until_ns
         ]
