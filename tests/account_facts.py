@@ -118,9 +118,9 @@ def facts(study: Path) -> Facts:
 
 
 def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
-    """What holds of each account of a video: the link has other work between two answers, or none."""
+    """What holds of each account of a video."""
     for (of,), account in accounts.filter(~Of.TTLB.rows).group_by("of", maintain_order=True):
-        checks = (_whole(account), _causes(account, tables), _kernel(account, tables))
+        checks = (_whole(account), _served(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
 
 
@@ -170,6 +170,20 @@ def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[st
     # What the link serves of an answer that is not the response is no busy time of the account.
     if not span - idle - 1 <= said <= span - idle and _first_data(account) is None:
         yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {(span - idle) / 1e6:.3f}"
+
+
+def _served(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """A link has served for as long as the account of a wait says; it also serves acknowledgments between answers."""
+    log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
+    if tables["link_packets"]["source"].n_unique() > 1:
+        return
+    busy = account.filter(why=str(Why.LINK_BUSY))
+    said = int((busy["until_ns"] - busy["from_ns"]).sum())
+    begin = pl.max_horizontal(pl.col("left_ns") - pl.col("service_ns"), account["from_ns"][0])
+    served = log.select(pl.min_horizontal("left_ns", account["until_ns"][-1]) - begin).to_series()
+    real = int(served.filter(served > 0).sum())
+    if said > real:
+        yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {real / 1e6:.3f}"
 
 
 def _first_data(account: pl.DataFrame) -> int | None:

@@ -17,13 +17,15 @@ from quiclab.metrics import Evidence, Unknown
 from quiclab.metrics.evidence import Direction, End
 
 
-def path_of(evidence: Evidence, own: int | None = None) -> Path:
+def path_of(evidence: Evidence, own: int | None = None, *, shared: bool = False) -> Path:
     """Both directions between the client and its front. Raises Unknown where a link's log or a capture is missing.
 
     Of a client that changes its network, `evidence` is that of `second_network.told_apart`. `own` is the stream of the
-    object that is waited for, where there are several.
+    object that is waited for, where there are several. `shared` says that other connections of the trial use the
+    links, which the captures in `evidence` leave out.
     """
-    up, down = _way(evidence, "up"), _way(evidence, "down")
+    shared = shared or bool(evidence.trial.get("competition"))
+    up, down = (_way(evidence, direction, shared=shared) for direction in (_UP, _DOWN))
     ends: tuple[tuple[End, Direction], ...] = (("server", _UP), (evidence.receiver, evidence.way))
     for end, direction in ends:
         if evidence.packets(end, direction).is_empty():
@@ -39,7 +41,7 @@ def path_of(evidence: Evidence, own: int | None = None) -> Path:
         carried["down"],
         evidence.way,
         abandoned(evidence, down),
-        bool(evidence.trial.get("competition")),
+        shared,
         origin_of(evidence),
     )
 
@@ -52,10 +54,10 @@ def _delivered(of: Way) -> set[int]:
     return {of.index[position] for position in of.came}
 
 
-def _way(evidence: Evidence, direction: Direction) -> Way:
+def _way(evidence: Evidence, direction: Direction, *, shared: bool) -> Way:
     stages = _stages(evidence, direction)
     own = None
-    if evidence.trial.get("competition"):
+    if shared:
         sender = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
         shown = set(sender["packet_index"].drop_nulls().to_list())
         own = {at for at, index in enumerate(stages[0][0].index) if index in shown}

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
-from unit.accounting.stories import SEGMENT, Tcp, evidence_of_scene, sums
-from unit.accounting.videos import event_rows, fetch_rows, stall_rows
-from unit.metrics.scenes import ns
+from unit.accounting.stories import Tcp, sums
+from unit.accounting.videos import one_file
 
 from quiclab.accounting import accounts_of
-from quiclab.accounting.fetched import Fetch, fetches
-from quiclab.metrics import Evidence, Unknown
+from quiclab.accounting.fetched import Fetch
+from quiclab.metrics import Evidence
 
 _CAME = [(10 + n, 100 + 1000 * n) for n in range(11)]
 """A packet of 1,000 bytes at each instant from 10 on."""
@@ -44,23 +41,9 @@ def test_the_last_packet_of_an_answer() -> None:
     assert replace(_FETCH, done_ns=15).last_before(30) is None
 
 
-_FILE = {"name": "v/video.mp4", "file_bytes": 4 * SEGMENT, "length": {"ns": 4 * 10**9}}
-
-
-def _one_file(folder: Path, *, decode: bool, **more: Any) -> Evidence:
-    """Three segments of TCP come at 62, 64 and 90; the player says at 92 that it has half of the file, or little."""
-    story = Tcp()
-    for ms, number in ((52, 0), (54, 1), (80, 2)):
-        story.down(ms, number)
-    scene = story.end(90, 3)
-    scene.extra["expected"] = {"video": _FILE | {"decode": decode}}
-    client, *_ = fetch_rows("video.mp4", 1, 41, 52, 80)
-    rows = {
-        "player_events": event_rows((-5, "requested", 0, 0), (92, "playing", 0, more.pop("ahead", 2000))),
-        "player_stalls": stall_rows(),
-        "http_requests": [client | {"headers_ns": ns(62), "last_byte_ns": None}],
-    }
-    return evidence_of_scene(scene, folder, **{**rows, **more})
+def _one_file(folder: Path, *, decode: bool, ahead: float) -> Evidence:
+    """Three segments of TCP come at 62, 64 and 90; the player says at 92 that it can play, and how much it has."""
+    return one_file(folder, Tcp(), video={"decode": decode}, ahead=ahead)
 
 
 @pytest.mark.parametrize(("decode", "ahead"), [(False, 2000), (True, 2000), (True, 30)])
@@ -75,14 +58,3 @@ def test_one_file_goes_back_from_the_packet_that_brought_enough(decode: bool, ah
 def test_without_a_decoder_little_is_reckoned_by_bytes(tmp_path: Path) -> None:
     """A thousandth of the file is in the first packet, at 62."""
     assert sums(accounts_of(_one_file(tmp_path, decode=False, ahead=4))["start_up"])["player"] == 5 + 30
-
-
-def test_several_connections_are_refused(tmp_path: Path) -> None:
-    """Which of them the player waited for is not accounted for yet."""
-    evidence = _one_file(tmp_path, decode=False)
-    packets = evidence.table("ip_packets")
-    other = packets.filter(vantage="client", direction="up").head(1)
-    other = other.with_columns(pl.lit(50_000).cast(pl.UInt16).alias("src_port"))
-    doubled = Evidence({**evidence.tables, "ip_packets": pl.concat([packets, other])}, evidence.trial)
-    with pytest.raises(Unknown, match="the browser opened 2 connections"):
-        fetches(doubled)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A video of DASH written by hand: its manifest, two segments, a start and a stall. Times in ms."""
+"""Videos written by hand: one of DASH with a start and a stall, and one in a file. Times in ms."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
-from unit.accounting.stories import Quic, evidence_of_scene, object_rows
+from unit.accounting.stories import CONNECTION, SEGMENT, Quic, Tcp, evidence_of_scene, object_rows
 from unit.metrics.scenes import ns
 
 from quiclab.metrics import Evidence
 
 DASH = {"name": "v/manifest.mpd", "file_bytes": None, "segment": {"ns": 2 * 10**9}, "length": {"ns": 20 * 10**9}}
+FILE = {"name": "v/video.mp4", "file_bytes": 4 * SEGMENT, "length": {"ns": 4 * 10**9}}
 EVENTS = (
     (-30, "requested", 0, 0), (73, "loadedmetadata", 0, 0), (80, "canplay", 0, 2000), (82, "first_frame", 1, 1999),
     (120, "waiting", 2000, 0), (165, "canplay", 2000, 2000), (168, "playing", 2000, 2000),
@@ -59,5 +60,22 @@ def dash(folder: Path, *, segment: str = "1-00001.m4s", **more: Any) -> Evidence
             *fetch_rows(segment, 4, 50, 61, 62),
             *fetch_rows("2-00002.m4s", 8, 100, 111, 150),
         ],
+    }
+    return evidence_of_scene(scene, folder, **{**rows, **more})
+
+
+def one_file(folder: Path, story: Tcp, *, video: dict[str, Any], ahead: float = 2000, **more: Any) -> Evidence:
+    """Three segments of TCP come at 62, 64 and 90 after a set-up without a loss; the player says 2 ms later that it can
+    play, and how much it has."""
+    for ms, number in ((52, 0), (54, 1), (80, 2)):
+        story.down(ms, number)
+    late = story.shift
+    scene = story.end(90, 3)
+    scene.extra["expected"] = {"video": FILE | video}
+    client, *_ = fetch_rows("video.mp4", 1, late + 41, late + 52, late + 80)
+    known = {"headers_ns": ns(late + 62), "last_byte_ns": None, "connection": CONNECTION}
+    rows = {
+        "player_events": event_rows((-5, "requested", 0, 0), (late + 92, "playing", 0, ahead)),
+        "http_requests": [client | known],
     }
     return evidence_of_scene(scene, folder, **{**rows, **more})
