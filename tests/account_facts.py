@@ -120,9 +120,9 @@ def facts(study: Path) -> Facts:
 
 
 def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
-    """What holds of each account of a video: the link has other work between two answers, or none."""
+    """What holds of each account of a video."""
     for (of,), account in accounts.filter(~Of.TTLB.rows).group_by("of", maintain_order=True):
-        checks = (_whole(account), _causes(account, tables), _kernel(account, tables))
+        checks = (_whole(account), _served(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
 
 
@@ -191,6 +191,20 @@ def _within_busy(account: pl.DataFrame, log: pl.DataFrame) -> Iterator[str]:
             begin, place = times[place][1], place + 1
         if begin < until:
             yield f"the account has the link busy until {until}, its log until {begin}"
+
+
+def _served(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """A link has served for as long as the account of a wait says; it also serves acknowledgments between answers."""
+    log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
+    if tables["link_packets"]["source"].n_unique() > 1:
+        return
+    busy = account.filter(why=str(Why.LINK_BUSY))
+    said = int((busy["until_ns"] - busy["from_ns"]).sum())
+    begin = pl.max_horizontal(pl.col("left_ns") - pl.col("service_ns"), account["from_ns"][0])
+    served = log.select(pl.min_horizontal("left_ns", account["until_ns"][-1]) - begin).to_series()
+    real = int(served.filter(served > 0).sum())
+    if said > real:
+        yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {real / 1e6:.3f}"
 
 
 def _first_data(account: pl.DataFrame) -> int | None:

@@ -85,26 +85,29 @@ class Fetch:
         return self.came[at - 2][1] + 1 if at > 1 else 0
 
 
-def fetches(evidence: Evidence) -> list[Fetch]:
-    """What was fetched of the video over the one connection, in the order of its requests. Raises Unknown where there
-    are several connections, or where the records do not show the requests."""
-    ports = evidence.packets("client", "up")["src_port"].n_unique()
-    if ports > 1:
-        raise Unknown(f"the browser opened {ports} connections, and a video over several is not accounted for yet")
-    folder = str(evidence.trial["expected"]["video"]["name"]).rpartition("/")[0]
-    client, server = (_rows(evidence, end, folder) for end in _ENDS)
+def connections(evidence: Evidence) -> set[str]:
+    """Names, in the client's records, of the connections over which the video was asked for. Raises Unknown where the
+    records do not show the requests."""
+    client = _rows(evidence, "client")
     if not client:
         raise Unknown("neither capture nor log of the client shows a request of the player's")
+    return {str(rows[0]["connection"]) for rows in client.values()}
+
+
+def fetches(evidence: Evidence) -> list[Fetch]:
+    """What was fetched of the video over its one connection, in the order of the requests."""
+    client, server = (_rows(evidence, end) for end in _ENDS)
     progress = _Progress.of(evidence)
     made = [_fetch(progress, rows, server.get(stream, [])) for stream, rows in client.items()]
     return sorted(made, key=lambda each: each.left_ns)
 
 
-def _rows(evidence: Evidence, end: End, folder: str) -> dict[int, list[Mapping[str, Any]]]:
-    """Stream → what the end's sources tell of an answered request for a file in a folder, its capture first.
+def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
+    """Stream → what the end's sources tell of an answered request for a file of the video, its capture first.
 
     A capture of headers shows the first requests of a connection and the beginning of their answers.
     """
+    folder = str(evidence.trial["expected"]["video"]["name"]).rpartition("/")[0]
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     rows = evidence.table("http_requests").filter(
         pl.col("vantage") == end,
@@ -122,7 +125,8 @@ def _rows(evidence: Evidence, end: End, folder: str) -> dict[int, list[Mapping[s
 def _fetch(progress: _Progress, client: Sequence[Mapping[str, Any]], server: Sequence[Mapping[str, Any]]) -> Fetch:
     row, stream = client[0], int(client[0]["stream_id"])
     came = progress.came(stream)
-    ends = ((each["source"], each["last_byte_ns"]) for each in client)
+    cancelled = any(each["error"] for each in client)
+    ends = ((each["source"], None if cancelled else each["last_byte_ns"]) for each in client)
     source, done_ns = next(((source, at) for source, at in ends if at is not None), ("", None))
     if source not in progress.captures and done_ns is not None:
         done_ns = _before(came, done_ns + _READ_LATER_NS)

@@ -17,13 +17,14 @@ from quiclab.accounting import processor
 from quiclab.accounting.amplification import amplification
 from quiclab.accounting.contents import Content
 from quiclab.accounting.edges import Edge, Reason, chained
-from quiclab.accounting.fetched import Fetch, fetches
+from quiclab.accounting.fetched import Fetch, connections, fetches
 from quiclab.accounting.judge import Judge, judge
 from quiclab.accounting.links import path_of
 from quiclab.accounting.objects import Objects
 from quiclab.accounting.player import PLAYER, Wait, waits
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.set_up import SetUp
+from quiclab.accounting.used import Used, used
 from quiclab.accounting.walk import Path
 from quiclab.accounting.way import Way
 from quiclab.accounting.what import What
@@ -66,7 +67,7 @@ def _stall(playback: Playback, wait: Wait) -> list[Edge]:
 class Playback:
     """Everything that is known of how a video came to its player."""
 
-    evidence: Evidence
+    connection: Used
     path: Path
     fetched: Sequence[Fetch]
     before: SetUp
@@ -75,11 +76,18 @@ class Playback:
     @classmethod
     def of(cls, evidence: Evidence) -> Playback:
         """Gather it. Raises Unknown where the records carry no account."""
-        fetched = fetches(evidence)
-        path = path_of(evidence, fetched[0].stream)
-        limit = amplification(evidence)
+        connection = used(evidence, connections(evidence))
+        own = connection.evidence
+        fetched = fetches(own)
+        path = path_of(own, fetched[0].stream, shared=not connection.alone)
+        limit = amplification(own)
         last = len(path.down.index) - 1
-        return cls(evidence, path, fetched, SetUp(evidence, path, limit), judge(evidence, path, last, _ONE, limit))
+        return cls(connection, path, fetched, SetUp(own, path, limit), judge(own, path, last, _ONE, limit))
+
+    @property
+    def evidence(self) -> Evidence:
+        """The trial as far as it is of the connection that the video came over."""
+        return self.connection.evidence
 
     def account(self, wait: Wait) -> list[Edge]:
         """The edges of one wait, in order."""
@@ -131,7 +139,7 @@ class Playback:
         coming = [
             (time_ns, each)
             for each in self.fetched
-            if each.left_ns <= wait.until_ns and (each.done_ns is None or each.done_ns > wait.until_ns)
+            if each.left_ns <= wait.until_ns
             for time_ns, _ in each.came
             if time_ns > wait.until_ns
         ]
@@ -171,8 +179,7 @@ class Playback:
         if carrier is None:
             raise Unknown("the packet that can carry the request is not found in the link's log")
         yield from reversed(self.before.set_up_edges(carrier, zero_ns))
-        if floor_ns < zero_ns:
-            yield Edge(What.CLIENT, floor_ns, zero_ns, reason=PLAYER)
+        yield from self.connection.before(floor_ns)
 
     @cached_property
     def _set_up_ns(self) -> int:
@@ -224,4 +231,8 @@ def _arrived_at(down: Way, time_ns: int) -> int:
 
 
 def _cut(edge: Edge, wait: Wait) -> Edge:
-    return replace(edge, from_ns=max(edge.from_ns, wait.from_ns), until_ns=min(edge.until_ns, wait.until_ns))
+    """The part of an edge within a wait; the packet behind one that the end of the trial cuts off is not within it."""
+    inside = edge.clipped(wait.from_ns)
+    if edge.until_ns <= wait.until_ns:
+        return inside
+    return replace(inside, until_ns=wait.until_ns, packet_index=None, direction=None, link=None)
