@@ -46,8 +46,8 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.evidence,
             each.reason.event_ns,
             each.reason.event_packet,
-            each.object,
             None,
+            each.object,
         )
         for of, edges in accounts.items()
         for each in edges
