@@ -8,6 +8,7 @@ the kernel's clocks, the least time that a path allows, and the sender's own wor
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.accounting import UNIONS, Why, account_table, spells
+from quiclab.accounting import UNIONS, Of, Why, account_table, spells
 from quiclab.analysis.least_time import least_time_ms
 from quiclab.analysis.study import read_record
 from quiclab.metrics import Evidence
@@ -35,6 +36,7 @@ _TOLD_LATER_NS = 5_000_000
 _SENDINGS = ("server", "client", "ack_held")
 _WITHOUT_DATA = ("acknowledgments", "probe", "handshake")
 _OWN_WORD = "blocked"
+_RUN_DELAYS = "run_delays"
 KINDS = {
     "window": (*UNIONS[Why.WINDOW], Why.WINDOW, Why.CONTESTED),
     "credit": (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT),
@@ -92,10 +94,14 @@ def facts(study: Path) -> Facts:
     for trial in opened.table("trials").filter(status="verified").iter_rows(named=True):
         trial_id = str(trial["trial_id"])
         tables = {name: table for name in TABLES if (table := opened.of_trial(name, trial_id)) is not None}
-        account = tables.get("account")
-        if account is None or account.is_empty():
+        accounts = tables.get("account")
+        if accounts is None or accounts.is_empty():
             continue
         found.trials += 1
+        _videos(found, str(trial["trial_id"]), accounts, tables)
+        account = accounts.filter(Of.TTLB.rows)
+        if account.is_empty():
+            continue
         where = f"{trial_id} ({trial['arm']}, {trial['cell_id']})"
         evidence = Evidence(tables, read_record(study / "trials" / trial_id))
         checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
@@ -111,6 +117,13 @@ def facts(study: Path) -> Facts:
             found.untrue.append(f"{where}: {total:.3f} ms is less than the path needs, {least:.3f} ms")
         _confuse(found, account, evidence)
     return found
+
+
+def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
+    """What holds of each account of a video."""
+    for (of,), account in accounts.filter(~Of.TTLB.rows).group_by("of", maintain_order=True):
+        checks = (_whole(account), _served(account, tables), _causes(account, tables), _kernel(account, tables))
+        found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
 
 
 def _cells(study: Path) -> Any:
@@ -132,12 +145,14 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
         yield "an edge has no length"
     if (account["from_ns"][1:] != account["until_ns"][:-1]).any():
         yield "edges leave a gap"
-    # A wait goes on while the link serves an acknowledgment, which waits for nothing.
-    waits = account.filter(
-        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY)),
-        pl.col("why") != str(Why.PROCESSOR),  # a part of a wait
+    # A wait goes on while the link serves an acknowledgment, which waits for nothing, and in the parts of it in which a
+    # program had no processor, or the client another address.
+    parts = [str(Why.PROCESSOR), str(Why.CHANGE_OF_ADDRESS)]
+    whole = pl.when(~pl.col("why").is_in(parts)).then("why").forward_fill()
+    waits = account.with_columns(wait=whole).filter(
+        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY))
     )
-    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("why").rle_id()).alias("end_ns"))
+    ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("wait").rle_id()).alias("end_ns"))
     if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"
 
@@ -147,6 +162,9 @@ def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[st
     log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
     busy = spells(account).filter(why=str(Why.LINK_BUSY))
     if tables["link_packets"]["source"].n_unique() > 1 or busy.is_empty():
+        return
+    if account["why"].eq(str(Why.BROWSER)).any() or account["what"].eq("other_connection").any():
+        yield from _within_busy(account, log)
         return
     begin, end = int(busy["from_ns"][0]), int(busy["until_ns"][-1])
     served = log.with_columns(begin=pl.col("left_ns") - pl.col("service_ns"))
@@ -159,6 +177,34 @@ def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[st
     # What the link serves of an answer that is not the response is no busy time of the account.
     if not span - idle - 1 <= said <= span - idle and _first_data(account) is None:
         yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {(span - idle) / 1e6:.3f}"
+
+
+def _within_busy(account: pl.DataFrame, log: pl.DataFrame) -> Iterator[str]:
+    """What an account of one connection of several says to be served lies in times in which the link serves."""
+    served = account.filter(pl.col("packets").is_not_null(), pl.col("direction") == "down")
+    times = log.select(begin=pl.col("left_ns") - pl.col("service_ns"), end=pl.col("left_ns")).sort("end").rows()
+    places = [bisect_right(times, each, key=lambda time: time[1]) for each in served["from_ns"]]
+    for place, begin, until in zip(places, served["from_ns"], served["until_ns"], strict=True):
+        while place < len(times) and times[place][0] < until:
+            if times[place][0] > begin:
+                yield f"the account has the link busy from {begin}, its log from {times[place][0]}"
+            begin, place = times[place][1], place + 1
+        if begin < until:
+            yield f"the account has the link busy until {until}, its log until {begin}"
+
+
+def _served(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
+    """A link has served for as long as the account of a wait says; it also serves acknowledgments between answers."""
+    log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
+    if tables["link_packets"]["source"].n_unique() > 1:
+        return
+    busy = account.filter(why=str(Why.LINK_BUSY))
+    said = int((busy["until_ns"] - busy["from_ns"]).sum())
+    begin = pl.max_horizontal(pl.col("left_ns") - pl.col("service_ns"), account["from_ns"][0])
+    served = log.select(pl.min_horizontal("left_ns", account["until_ns"][-1]) - begin).to_series()
+    real = int(served.filter(served > 0).sum())
+    if said > real:
+        yield f"the account has the link busy for {said / 1e6:.3f} ms, its log for {real / 1e6:.3f}"
 
 
 def _first_data(account: pl.DataFrame) -> int | None:
@@ -239,7 +285,11 @@ def _confuse(found: Facts, account: pl.DataFrame, evidence: Evidence) -> None:
     told = evidence.tables.get(_OWN_WORD, pl.DataFrame())
     if told.is_empty() or not (account["evidence"] == _OWN_WORD).any():
         return
-    without = account_table(Evidence({**evidence.tables, _OWN_WORD: told.clear()}, evidence.trial))
+    tables = dict(evidence.tables)
+    if (account["why"] == str(Why.PROCESSOR)).any():  # of which no sender can say a word
+        del tables[_RUN_DELAYS]
+        account = account_table(Evidence(tables, evidence.trial))
+    without = account_table(Evidence({**tables, _OWN_WORD: told.clear()}, evidence.trial))
     for said, inferred, ns in _overlaps(account.filter(evidence=_OWN_WORD), without):
         found.confusion[_kind(said), _kind(inferred)] += ns / 1e6
 

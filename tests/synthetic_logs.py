@@ -68,16 +68,21 @@ def write_account(study: Path, trial_id: str, slow_start_ms: int) -> None:
     ends = ZERO_NS + np.cumsum(lengths_ns)
     account = pl.DataFrame(
         {
+            "of": ["ttlb"] * 5,
             "what": ["propagation_up"] * 3 + ["payload", "propagation_down"],
             "why": ["quic_handshake", "request", "slow_start", "link_busy", "last_flight"],
             "from_ns": ends - lengths_ns,
             "until_ns": ends,
             "evidence": ["handshake", "ip_packets", "transport_metrics", "link_packets", "link_packets"],
             "size_bytes": [None] * 3 + [100_000, None],
-            "mechanism": [None, None, None, "bytes_on_the_wire", None],
+            "mechanism": [None, None, "slow_start", "bytes_on_the_wire", None],
         }
     )
-    for name, table in (("account", account), ("account_totals", account_totals(account))):
+    facts = pl.DataFrame(
+        {"mechanism": ["slow_start"], "fact": ["first_flight"], "value": [14_000.0], "unit": ["bytes"]}
+    )
+    tables = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
+    for name, table in tables.items():
         _write(study / "tables" / name / f"{trial_id}.parquet", table, name)
 
 

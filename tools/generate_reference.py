@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import causes_page
 import json_reference
 import reference_pages
 from field_docs import field_docs
@@ -20,6 +21,7 @@ from field_docs import field_docs
 from quiclab.spec import (
     address_change,
     address_changes,
+    addresses,
     aqm,
     arms,
     competition,
@@ -85,6 +87,7 @@ def page() -> str:
         _section("police", model.Police, policing.POLICE_KEYS),
         _section("jitter", model.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
+        _section("drop, spare", model.Addresses, addresses.ADDRESS_KEYS),
         _section("reorder", model.Reorder, impairments.REORDER_KEYS),
         _section("schedule", model.Change, impairments.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
         _section("[[arm]]", model.Arm, arms.arm_keys()),
@@ -173,6 +176,7 @@ def main() -> int:
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
+        "causes.md": causes_page.causes_page(),
         "paths.md": reference_pages.paths_page(),
         "json.md": json_reference.json_page(),
     }

@@ -90,8 +90,9 @@ def tcp(
     ack: int | None = None,
     flags: int = 0,
     sack: tuple[int, ...] = (),
+    port: int = CLIENT_PORT,
 ) -> bytes:
-    """An IPv4 packet with a TCP segment; the ACK flag comes with `ack`."""
+    """An IPv4 packet with a TCP segment; the ACK flag comes with `ack`. `port` is the client's."""
     options = b""
     if sack:
         options = (
@@ -100,7 +101,7 @@ def tcp(
     flags |= 0x10 if ack is not None else 0
     offset = (20 + len(options)) // 4
     segment = struct.pack(
-        ">HHIIHHHH", *_ports(direction), seq % 2**32, (ack or 0) % 2**32, offset << 12 | flags, 65535, 0, 0
+        ">HHIIHHHH", *_ports(direction, port), seq % 2**32, (ack or 0) % 2**32, offset << 12 | flags, 65535, 0, 0
     )
     return _ipv4(direction, 6, segment + options + payload)
 
@@ -147,8 +148,8 @@ def ack(*ranges: tuple[int, int]) -> dict[str, Any]:
     return {"frame_type": "ack", "ack_delay": 0, "acked_ranges": [list(each) for each in ranges]}
 
 
-def _ports(direction: str) -> tuple[int, int]:
-    return (CLIENT_PORT, SERVER_PORT) if direction == "up" else (SERVER_PORT, CLIENT_PORT)
+def _ports(direction: str, client: int = CLIENT_PORT) -> tuple[int, int]:
+    return (client, SERVER_PORT) if direction == "up" else (SERVER_PORT, client)
 
 
 def _ipv4(direction: str, protocol: int, body: bytes) -> bytes:

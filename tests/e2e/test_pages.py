@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from account_facts import facts
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
@@ -44,7 +45,8 @@ def _run(
 
 
 def test_a_page_of_two_hosts(tmp_path: Path) -> None:
-    """Everything comes to the byte, each host by its own protocol; the browser's own moments become metrics."""
+    """Everything comes to the byte, each host by its own protocol; the browser's own moments become metrics, and the
+    account of the page adds up to its load time."""
     study, found = _run(tmp_path, _MADE)
     for trial in found.values():
         assert trial["status"] == "verified", trial["reason"]
@@ -64,6 +66,11 @@ def test_a_page_of_two_hosts(tmp_path: Path) -> None:
         assert 0 < value["speed_index_ms"] <= value["last_visual_change_ms"]
         assert value["critical_path_requests"] >= 2
         assert value["page_bytes_h3_pct"] == (0 if own == "HTTP/2" else pytest.approx(100 * 101 / 128, abs=0.1))
+        account = pl.read_parquet(study / "tables" / "account" / f"{trial['trial_id']}.parquet")
+        assert account.select(pl.col("until_ns") - pl.col("from_ns")).sum().item() == round(value["plt_ms"] * 1e6)
+        assert account.row(-1, named=True)["evidence"] == "page_events"
+        assert {"browser", "request", "link_busy", "last_flight"} <= set(account["why"])
+    assert facts(study).untrue == []
 
 
 _RECORDED = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from account_facts import facts
 from small_study import main_only, quiclab, trials
 from stack_study import need
 
@@ -96,6 +97,50 @@ def _trials(study: Path, workload: str) -> dict[str, dict[str, Any]]:
 def _metrics(study: Path, trial: dict[str, Any]) -> dict[str, float | None]:
     rows = pl.read_parquet(study / "metrics.parquet").filter(pl.col("trial_id") == trial["trial_id"])
     return dict(rows.select("name", "value").iter_rows())
+
+
+def _account(study: Path, trial: dict[str, Any], of: str) -> pl.DataFrame:
+    """The rows of an account, which leave no gap."""
+    edges = pl.read_parquet(study / "tables" / "account" / f"{trial['trial_id']}.parquet").filter(of=of)
+    assert edges["from_ns"][1:].to_list() == edges["until_ns"][:-1].to_list()
+    return edges
+
+
+def _ms(edges: pl.DataFrame) -> float:
+    return float((edges["until_ns"] - edges["from_ns"]).sum()) / 1e6
+
+
+def test_accounts_are_true(study: Path) -> None:
+    """Of every video that played: by the link's own log, by cause and effect, and by the kernel's clocks."""
+    found = facts(study)
+    assert found.trials == 6
+    assert not found.untrue, "\n".join(found.lines())
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+@pytest.mark.parametrize("workload", ["plays", "undecoded", "adapts"])
+def test_start_up_is_accounted_for(study: Path, workload: str, arm: str) -> None:
+    """To the nanosecond, with time of the player, of a set-up, a request and the link."""
+    trial = _trials(study, workload)[arm]
+    edges = _account(study, trial, "start_up")
+    assert _ms(edges) == _metrics(study, trial)["startup_ms"]
+    set_up = {"h2": "tcp_handshake", "h3": "quic_handshake"}[arm]
+    assert {"player", set_up, "request", "link_busy"} <= {
+        *edges["why"],
+        *edges["why"].str.replace("processor", "player"),
+    }
+    names = edges["object"].drop_nulls().unique(maintain_order=True).str.replace(r"\d-", "").to_list()
+    assert names == (["manifest.mpd", "init-1.mp4", "00001.m4s"] if workload == "adapts" else ["video.mp4"])
+
+
+@pytest.mark.parametrize("arm", ["h2", "h3"])
+def test_stalls_are_accounted_for(study: Path, arm: str) -> None:
+    """At half the bitrate of the video, the link is what a stall waits for."""
+    trial = _trials(study, "undecoded")[arm]
+    values = _metrics(study, trial)
+    stalls = [_account(study, trial, f"stall {number}") for number in range(1, round(values["stalls"] or 0) + 1)]
+    assert sum(map(_ms, stalls)) == pytest.approx(values["stall_ms"], abs=1e-6)
+    assert _ms(pl.concat(stalls).filter(why="link_busy")) > 0.8 * sum(map(_ms, stalls))
 
 
 @pytest.mark.parametrize("arm", ["h2", "h3"])

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOW_TOS = ROOT / "docs" / "how-to"
 TEXTS = {
     page: (HOW_TOS / f"{page}.md").read_text(encoding="utf-8")
-    for page in ("add-a-figure", "add-a-metric", "add-an-endpoint")
+    for page in ("add-a-figure", "add-a-mechanism", "add-a-metric", "add-an-endpoint")
 }
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 _PATH = re.compile(r"`((?:src|tests)/[\w/]+\.py)`")

@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, ManagedQueue};
 use crate::bottleneck::Bottleneck;
 use crate::chance_stage::ChanceStage;
 use crate::delay::{DelayStage, Jitter};
-use crate::loss::{Loss, LossKind, LossStage};
+use crate::loss::{Address, Loss, LossKey, LossKind, LossRules, LossStage};
 use crate::packet::Packet;
 use crate::police::{Block, Police, PoliceStage};
 use crate::queue::{Occupancy, QueueBound};
@@ -61,6 +61,12 @@ pub struct DirectionConfig {
     pub jitter: Timeline<Option<Jitter>>,
     /// Random or listed loss.
     pub loss: Timeline<Option<Loss>>,
+    /// What the draws of loss are numbered by.
+    pub loss_by: LossKey,
+    /// Packets that are lost beside those of the loss model.
+    pub drop: Vec<Address>,
+    /// Packets that no loss model loses.
+    pub spare: Vec<Address>,
     /// Where loss stands.
     pub loss_at: LossAt,
     /// Reordering of a share of packets by itself.
@@ -85,6 +91,9 @@ impl Default for DirectionConfig {
             delay: Timeline::constant(Nanos::ZERO),
             jitter: Timeline::constant(None),
             loss: Timeline::constant(None),
+            loss_by: LossKey::default(),
+            drop: Vec::new(),
+            spare: Vec::new(),
             loss_at: LossAt::Entry,
             reorder: Timeline::constant(None),
             duplicate: Timeline::constant(Chance::NEVER),
@@ -148,7 +157,15 @@ impl Direction {
             next_index: 0,
             edge,
             police: PoliceStage::new(config.block.clone(), &config.police),
-            loss: LossStage::new(&config.loss, key),
+            loss: LossStage::new(
+                LossRules {
+                    models: &config.loss,
+                    key: config.loss_by,
+                    drop: &config.drop,
+                    spare: &config.spare,
+                },
+                key,
+            ),
             loss_at: config.loss_at,
             bottleneck: Middle::new(config, key),
             delay: DelayStage::new(config.delay.clone(), &config.jitter, key),
@@ -188,7 +205,7 @@ impl Direction {
             return verdict;
         }
         if self.loss_at == LossAt::Entry {
-            if let Some(kind) = self.loss.judge(at_queue, index) {
+            if let Some(kind) = self.loss.judge(at_queue, index, &packet) {
                 verdict.fate = Fate::Dropped(kind.reason(LossAt::Entry));
                 return verdict;
             }
@@ -203,7 +220,7 @@ impl Direction {
                 verdict.found = passage.found;
                 verdict.service = passage.service;
                 if let Some(departure) = passage.departure {
-                    verdict.fate = self.after_queue(departure, false, index);
+                    verdict.fate = self.after_queue(departure, false, index, &packet);
                 }
             }
         }
@@ -220,7 +237,12 @@ impl Direction {
         Some(Verdict {
             index: decision.index,
             fate: match decision.outcome {
-                Ok(departure) => self.after_queue(departure.at, departure.marked, decision.index),
+                Ok(departure) => self.after_queue(
+                    departure.at,
+                    departure.marked,
+                    decision.index,
+                    &decision.packet,
+                ),
                 Err(reason) => Fate::Dropped(reason),
             },
             found: decision.found,
@@ -246,7 +268,13 @@ impl Direction {
         }
     }
 
-    fn after_queue(&mut self, departure: Nanos, marked: bool, index: u32) -> Fate {
+    /// The stage of loss, which knows what became of the packets that are addressed.
+    #[must_use]
+    pub fn loss(&self) -> &LossStage {
+        &self.loss
+    }
+
+    fn after_queue(&mut self, departure: Nanos, marked: bool, index: u32, packet: &Packet) -> Fate {
         if departure == Nanos::NEVER {
             return Fate::Delivered(Delivery {
                 due: departure,
@@ -257,7 +285,7 @@ impl Direction {
             });
         }
         if self.loss_at == LossAt::Exit {
-            if let Some(kind) = self.loss.judge(departure, index) {
+            if let Some(kind) = self.loss.judge(departure, index, packet) {
                 return Fate::Dropped(kind.reason(LossAt::Exit));
             }
         }

@@ -30,8 +30,11 @@ pub use bottleneck::{Bottleneck, Passage};
 pub use delay::{DelayStage, Jitter, Order};
 pub use direction::{Direction, DirectionConfig, LossAt, Reorder};
 pub use distribution::Distribution;
-pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossKind, LossStage};
-pub use packet::{Ecn, Packet, Protocol};
+pub use loss::{
+    Address, AddressKind, Answer, GilbertElliott, GilbertElliottTime, Loss, LossKey, LossKind,
+    LossRules, LossStage,
+};
+pub use packet::{Content, Ecn, Packet, Protocol};
 pub use police::{Block, Police, PoliceStage};
 pub use queue::{Occupancy, QueueBound};
 pub use random::{unit_interval, Chance, Stream, StreamKey};

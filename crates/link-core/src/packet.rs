@@ -37,6 +37,25 @@ pub enum Protocol {
     Other,
 }
 
+/// What a packet shows of itself to a link that has no keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing that can be addressed.
+    #[default]
+    Unmarked,
+    /// A UDP datagram that begins with an Initial packet of QUIC (RFC 9000 section 17.2.2).
+    Initial,
+    /// A UDP datagram that begins with a Handshake packet of QUIC (RFC 9000 section 17.2.4).
+    Handshake,
+    /// A TCP segment.
+    Segment {
+        /// Whether a connection is asked for, or granted (SYN, SYN-ACK).
+        syn: bool,
+        /// Whether there is data behind the header.
+        payload: bool,
+    },
+}
+
 /// A packet, as far as it matters to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
@@ -48,6 +67,19 @@ pub struct Packet {
     pub ecn: Ecn,
     /// The transport.
     pub protocol: Protocol,
+    /// What it shows of itself.
+    pub content: Content,
+}
+
+impl Packet {
+    /// Size in bytes from which on a packet counts as one of data: acknowledgments, requests and probes are smaller.
+    pub const LARGE: Bytes = Bytes(600);
+
+    /// Whether this is a packet of data by its size.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.size >= Self::LARGE
+    }
 }
 
 /// A packet with nothing but a size.

@@ -40,6 +40,7 @@ fn packet(size: u64, flow: u32, ecn: Ecn) -> Packet {
         flow,
         ecn,
         protocol: Protocol::Udp,
+        ..Packet::default()
     }
 }
 

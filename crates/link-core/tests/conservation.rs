@@ -5,9 +5,9 @@ mod common;
 
 use common::{chance, delivery, key};
 use link_core::{
-    unit_interval, BitRate, Bytes, Direction, DirectionConfig, Distribution, GilbertElliott,
-    GilbertElliottTime, Jitter, Loss, LossAt, Nanos, Order, QueueBound, Reorder, Service, Stream,
-    Timeline,
+    unit_interval, Address, AddressKind, BitRate, Bytes, Direction, DirectionConfig, Distribution,
+    GilbertElliott, GilbertElliottTime, Jitter, Loss, LossAt, LossKey, Nanos, Order, QueueBound,
+    Reorder, Service, Stream, Timeline,
 };
 
 /// Draws a configuration.
@@ -86,6 +86,14 @@ impl Dice {
         }
     }
 
+    fn address(&mut self) -> Address {
+        let kinds = [AddressKind::Packet, AddressKind::Large, AddressKind::Byte];
+        Address {
+            kind: kinds[usize::try_from(self.below(3)).expect("small")],
+            number: self.below(1000),
+        }
+    }
+
     fn config(&mut self, reorder: bool) -> DirectionConfig {
         DirectionConfig {
             edge_rate: self.maybe(|dice| BitRate(1_000_000 + dice.below(1_000_000_000))),
@@ -100,6 +108,10 @@ impl Dice {
             delay: self.over_time(|dice| Nanos(dice.below(50_000_000))),
             jitter: self.over_time(|dice| dice.maybe(|dice| dice.jitter(reorder))),
             loss: self.over_time(|dice| dice.maybe(Self::loss)),
+            loss_by: [LossKey::Index, LossKey::Class, LossKey::Bytes]
+                [usize::try_from(self.below(3)).expect("small")],
+            drop: vec![self.address(); usize::try_from(self.below(2)).expect("small")],
+            spare: vec![self.address(); usize::try_from(self.below(2)).expect("small")],
             loss_at: if self.below(2) == 0 {
                 LossAt::Entry
             } else {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened to the packets of one direction.
 
-use link_core::DropReason;
+use link_core::{Answer, DropReason};
 use serde_json::{json, Map, Value};
+
+use crate::config::kind_name;
 
 /// The reasons in the order of their numbers in the packet log, which start at 1.
 const REASONS: [&str; 8] = [
@@ -71,6 +73,10 @@ pub struct Counters {
     pub outside_model: u64,
     /// Larger than the MTU.
     pub oversized: u64,
+    /// What became of the packets that were to be dropped.
+    pub dropped_as_asked: Vec<Answer>,
+    /// What became of the packets that no loss was to hit.
+    pub spared_as_asked: Vec<Answer>,
 }
 
 impl Counters {
@@ -88,7 +94,7 @@ impl Counters {
             .filter(|(_, count)| *count > 0)
             .map(|(reason, count)| ((*reason).to_owned(), count.into()))
             .collect();
-        json!({
+        let mut summary = json!({
             "packets_in": self.packets_in,
             "bytes_in": self.bytes_in,
             "delivered": self.delivered,
@@ -101,6 +107,34 @@ impl Counters {
             "inside_at_end": self.inside_at_end,
             "outside_model": self.outside_model,
             "oversized": self.oversized,
-        })
+        });
+        for (name, answers) in [
+            ("drop", &self.dropped_as_asked),
+            ("spare", &self.spared_as_asked),
+        ] {
+            if !answers.is_empty() {
+                summary[name] = of_addresses(answers);
+            }
+        }
+        summary
     }
+}
+
+/// How many packets were addressed, how many of them came, for how many it changed what became of them, and which did
+/// not come.
+fn of_addresses(answers: &[Answer]) -> Value {
+    let count = |of: fn(&&Answer) -> bool| answers.iter().filter(of).count();
+    let missed: Vec<Value> = answers
+        .iter()
+        .filter(|answer| answer.packet.is_none())
+        .map(
+            |answer| json!({"of": kind_name(answer.address.kind), "number": answer.address.number}),
+        )
+        .collect();
+    json!({
+        "asked": answers.len(),
+        "met": count(|answer| answer.packet.is_some()),
+        "mattered": count(|answer| answer.mattered),
+        "missed": missed,
+    })
 }

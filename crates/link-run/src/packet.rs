@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the forwarder has to know of an IP packet: whose it is, and whether it belongs to the workload.
 
-use link_core::{Ecn, Protocol};
+use link_core::{Content, Ecn, Protocol};
 
 use crate::checksum;
 
@@ -10,6 +10,9 @@ const IGMP: u8 = 2;
 const HOP_BY_HOP: u8 = 0;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const UDP_HEADER: usize = 8;
+/// QUIC version 2 numbers the types of its long headers anew (RFC 9369 section 3.2).
+const QUIC_V2: u32 = 0x6b33_43cf;
 
 /// The addresses and ports of a packet, as bytes within it.
 struct Headers<'a> {
@@ -70,6 +73,50 @@ pub fn protocol(packet: &[u8]) -> Protocol {
         Some(TCP) => Protocol::Tcp,
         Some(UDP) => Protocol::Udp,
         _ => Protocol::Other,
+    }
+}
+
+/// What a packet shows of itself: the start of a connection of TCP, data of TCP, the types of QUIC's long headers
+/// (RFC 9000 section 17.2, RFC 9369). A datagram of several QUIC packets counts by the first of them, and of a
+/// fragmented packet only the first fragment shows anything.
+#[must_use]
+pub fn content(packet: &[u8]) -> Content {
+    let later_fragment = match packet {
+        [first, _, _, _, _, _, high, low, ..] if first >> 4 == 4 => {
+            u16::from_be_bytes([*high, *low]) & 0x1fff != 0
+        }
+        _ => false,
+    };
+    match headers(packet) {
+        Some(Headers { protocol, rest, .. }) if !later_fragment => match protocol {
+            TCP => segment(rest),
+            UDP => rest.get(UDP_HEADER..).map_or(Content::Unmarked, datagram),
+            _ => Content::Unmarked,
+        },
+        _ => Content::Unmarked,
+    }
+}
+
+fn segment(rest: &[u8]) -> Content {
+    let (Some(offset), Some(flags)) = (rest.get(12), rest.get(13)) else {
+        return Content::Unmarked;
+    };
+    Content::Segment {
+        syn: flags & 2 != 0,
+        payload: rest.len() > usize::from(offset >> 4) * 4,
+    }
+}
+
+/// The fixed bit says nothing: it may be greased (RFC 9287).
+fn datagram(payload: &[u8]) -> Content {
+    let &[first, a, b, c, d, ..] = payload else {
+        return Content::Unmarked;
+    };
+    let of_type = first >> 4 & 3;
+    match (first >> 7, u32::from_be_bytes([a, b, c, d]), of_type) {
+        (1, QUIC_V2, 1) | (1, 1 | 0xff00_0000..=0xff00_00ff, 0) => Content::Initial,
+        (1, QUIC_V2, 3) | (1, 1 | 0xff00_0000..=0xff00_00ff, 2) => Content::Handshake,
+        _ => Content::Unmarked,
     }
 }
 

@@ -211,6 +211,7 @@ impl<'a> Waiting<'a> {
             flow: entry.record.flow,
             ecn: packet::ecn(entry.packet()),
             protocol: packet::protocol(entry.packet()),
+            content: packet::content(entry.packet()),
         };
         let zero_ns = self.zero.or_set(arrival_ns);
         // The other direction may have set t = 0 with a packet that came after this one and was read before.
@@ -378,6 +379,9 @@ impl<'a> Waiting<'a> {
             }
             self.logs.record(&record);
         }
+        let loss = self.model.loss();
+        self.counters.dropped_as_asked = loss.dropped().to_vec();
+        self.counters.spared_as_asked = loss.spared().to_vec();
         (self.counters, self.logs.finish())
     }
 }

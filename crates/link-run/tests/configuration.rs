@@ -4,8 +4,8 @@
 use std::process::Command;
 
 use link_core::{
-    Aqm, BitRate, Block, Bytes, CoDel, Fair, Nanos, Police, Protocol, RandomRate, Rule, Service,
-    Timeline,
+    Address, AddressKind, Aqm, BitRate, Block, Bytes, CoDel, Fair, LossKey, Nanos, Police,
+    Protocol, RandomRate, Rule, Service, Timeline,
 };
 use link_run::config::Config;
 use serde_json::{json, Value};
@@ -147,6 +147,50 @@ fn a_schedule_may_block_police_and_manage() {
         .then(Nanos(10), Some(Aqm { rule, fair: None }))
         .then(Nanos(20), None);
     assert_eq!(up.aqm, managed);
+}
+
+/// Losses may be drawn by another key, and packets addressed by what they are.
+#[test]
+fn keys_and_addresses_are_understood() {
+    let mut config = valid();
+    config["up"]["loss_by"] = json!("class");
+    config["up"]["drop"] = json!({"initial": [2], "byte": [5000, 1], "packet": [0]});
+    config["up"]["spare"] = json!({"syn": [1], "segment": [3], "handshake": [1], "large": [7]});
+    let up = parsed(&config).up.elements("up").expect("valid");
+    assert_eq!(up.loss_by, LossKey::Class);
+    let address = |kind, number| Address { kind, number };
+    assert_eq!(
+        up.drop,
+        [
+            address(AddressKind::Packet, 0),
+            address(AddressKind::Byte, 5000),
+            address(AddressKind::Byte, 1),
+            address(AddressKind::Initial, 2),
+        ]
+    );
+    assert_eq!(
+        up.spare,
+        [
+            address(AddressKind::Large, 7),
+            address(AddressKind::Handshake, 1),
+            address(AddressKind::Syn, 1),
+            address(AddressKind::Segment, 3),
+        ]
+    );
+}
+
+/// Keys that do not exist and numbers that count from 1 are refused by name.
+#[test]
+fn faults_of_keys_and_addresses_are_named() {
+    assert_refused("/up/loss_by", json!("packet"), "unknown variant `packet`");
+    assert_refused(
+        "/up/drop",
+        json!({"initials": [1]}),
+        "unknown field `initials`",
+    );
+    assert_refused("/up/drop", json!({"syn": [-1]}), "invalid value");
+    let says = "down.spare.byte: counts from 1";
+    assert_refused("/down/spare", json!({"byte": [3, 0]}), says);
 }
 
 /// A rate may be drawn by chance, in the place of one that is given.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets are told apart, kept and put in order.
 
-use link_core::{Ecn, Protocol};
+use link_core::{Content, Ecn, Protocol};
 use link_run::calendar::Calendar;
 use link_run::checksum::{complete, fill_ipv4_header, PartialChecksum};
 use link_run::histogram::Histogram;
 use link_run::log::record::{CORRUPTED, DUPLICATE};
-use link_run::packet::{ecn, flow, is_housekeeping, is_ip, mark_ce, protocol as protocol_of};
+use link_run::packet::{
+    content, ecn, flow, is_housekeeping, is_ip, mark_ce, protocol as protocol_of,
+};
 use link_run::pool::{Pool, HEADROOM};
 
 fn ipv4(protocol: u8, rest: &[u8]) -> Vec<u8> {
@@ -75,6 +77,72 @@ fn ecn_bits_are_read() {
             assert_eq!(ecn(&packet), expected);
         }
     }
+}
+
+/// The types of QUIC's long headers are read by version, whatever the fixed bit says.
+#[test]
+fn long_headers_are_read() {
+    let datagram = |first: u8, version: u32| {
+        let mut udp = vec![0; 8];
+        udp.push(first);
+        udp.extend(version.to_be_bytes());
+        udp.extend([8; 30]);
+        udp
+    };
+    for (first, version, expected) in [
+        (0xc0, 1, Content::Initial),
+        (0x8f, 1, Content::Initial), // fixed bit greased, protected bits set
+        (0xd0, 1, Content::Unmarked), // 0-RTT
+        (0xe3, 1, Content::Handshake),
+        (0xf0, 1, Content::Unmarked), // Retry
+        (0x43, 1, Content::Unmarked), // short header
+        (0xc0, 0xff00_001d, Content::Initial),
+        (0xd0, 0x6b33_43cf, Content::Initial),
+        (0xf0, 0x6b33_43cf, Content::Handshake),
+        (0xc0, 0x6b33_43cf, Content::Unmarked), // Retry of version 2
+        (0xc0, 0, Content::Unmarked),           // Version Negotiation
+        (0xc0, 0x1234_5678, Content::Unmarked),
+    ] {
+        let udp = datagram(first, version);
+        assert_eq!(content(&ipv4(17, &udp)), expected, "{first:x} {version:x}");
+        assert_eq!(content(&ipv6(17, &udp)), expected, "{first:x} {version:x}");
+    }
+    let whole = ipv4(17, &datagram(0xc0, 1));
+    let mut later = whole.clone();
+    later[7] = 1; // the second fragment's offset
+    assert_eq!(content(&later), Content::Unmarked);
+    // However a packet ends, nothing is read beyond it.
+    for length in 0..whole.len() {
+        let expected = if length < 33 {
+            Content::Unmarked
+        } else {
+            Content::Initial
+        };
+        assert_eq!(content(&whole[..length]), expected);
+    }
+}
+
+/// A SYN is one with and without ACK, and data is what follows the header with its options.
+#[test]
+fn segments_are_read() {
+    let segment = |offset: u8, flags: u8, data: usize| {
+        let mut tcp = vec![0; usize::from(offset) * 4 + data];
+        (tcp[12], tcp[13]) = (offset << 4, flags);
+        tcp
+    };
+    for (offset, flags, data, syn, payload) in [
+        (10, 0x02, 0, true, false),
+        (10, 0x12, 0, true, false),
+        (8, 0x10, 0, false, false),
+        (8, 0x18, 1, false, true),
+        (10, 0x02, 20, true, true), // TCP Fast Open
+    ] {
+        let expected = Content::Segment { syn, payload };
+        assert_eq!(content(&ipv4(6, &segment(offset, flags, data))), expected);
+        assert_eq!(content(&ipv6(6, &segment(offset, flags, data))), expected);
+    }
+    assert_eq!(content(&ipv4(6, &[0; 13])), Content::Unmarked);
+    assert_eq!(content(&ipv4(1, &[0; 40])), Content::Unmarked);
 }
 
 /// TCP and UDP are told apart in both versions of IP, and from anything else.

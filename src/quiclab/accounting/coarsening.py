@@ -62,8 +62,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
     table = account_table(Evidence(tables, evidence.trial))
     if table.is_empty() or not _covered(evidence):
         return []
-    length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
-    full = {Why(why): float(ms) for why, ms in table.group_by("why").agg(length).iter_rows()}
+    full = _full_ms(table)
     jitter_ms, slower_ms = _changes_ms(evidence)
     transport: Literal["tcp", "quic"] = "quic" if evidence.quic else "tcp"
     found: list[Compared | Refused] = []
@@ -88,6 +87,15 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
             for part, span in alone.parts.items()
         ]
     return found
+
+
+def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
+    """Why → ms of a full account; after early data the amplification limit holds back an answer, which is a wait."""
+    begun_ns = table.filter(pl.col("why") == str(Why.LINK_BUSY))["from_ns"].min()
+    waits = (pl.col("why") == str(Why.AMPLIFICATION_LIMIT)) & (pl.col("from_ns") > begun_ns)
+    why = pl.when(waits).then(pl.lit(str(Why.AWAITING_ACKS))).otherwise("why").alias("why")
+    length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
+    return {Why(each): float(ms) for each, ms in table.with_columns(why).group_by("why").agg(length).iter_rows()}
 
 
 def _covered(evidence: Evidence) -> bool:

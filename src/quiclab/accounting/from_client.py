@@ -116,18 +116,24 @@ def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
     """The answer's first and last packet and its earliest beginning, by the sizes and the order of packets.
 
     Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
-    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier.
+    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier. A QUIC
+    packet of the set-up, which its header shows, is none of it; nor is one larger than the next large one, which looks
+    for the path's MTU.
     """
-    down = of.down.filter(pl.col("time_ns") > asked.at_ns, pl.col("payload_bytes") > 0)
+    quic = of.transport == "quic"
+    down = of.down.filter(
+        pl.col("time_ns") > asked.at_ns, pl.col("payload_bytes") > 0, pl.lit(not quic) | pl.col("app")
+    )
     if down.is_empty():
         raise Unknown("it holds no answer to the request: record until the connection closes")
     large = down.filter(pl.col("size_bytes") >= _LARGE * down["size_bytes"].max())  # type: ignore[operator]
     close_ns = _closed_ns(of)
-    before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | (of.transport == "quic"))
+    before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | quic)
     whole = large.filter(pl.col("time_ns") <= close_ns)
     if whole.is_empty():
         raise Unknown("it holds no answer to the request: record until the connection closes")
-    first_ns, last_ns = int(whole["time_ns"][0]), int(before["time_ns"][-1])
+    probes = int(quic and whole.height > 1 and whole["size_bytes"][0] > whole["size_bytes"][1])
+    first_ns, last_ns = int(whole["time_ns"][probes]), int(before["time_ns"][-1])
     return first_ns, Instant(last_ns, min(int(whole["time_ns"][-1]), last_ns), last_ns), int(down["time_ns"][0])
 
 

@@ -89,9 +89,11 @@ class Judge:
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
-        if (said is Why.APPLICATION and (again or spent)) or (said in _CREDITS and again):
+        if (said is Why.APPLICATION and (again or spent or (full and self.word.goes_on(said, sent_ns)))) or (
+            said in _CREDITS and again
+        ):
             # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
-            # again needs neither.
+            # again needs neither. Nor does what a library had taken from its program before, and kept for its window.
             said = None
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
@@ -242,6 +244,8 @@ class Judge:
             return self._history(until_ns)
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
+        if self.kernel.buffer_full(idle_from_ns, until_ns):
+            return Reason(Why.SEND_BUFFER, "tcp_info")
         if had_data is None or self.hidden_credit:  # a packet of the client let it go on: it may have brought credit
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.APPLICATION, "tcp_info")
@@ -257,7 +261,8 @@ class Judge:
         if limited is not None:
             return Reason(limited, "tcp_info")
         if self.kernel.had_data(idle_from_ns, sent_ns) is False:
-            return Reason(Why.APPLICATION, "tcp_info")
+            full = self.kernel.buffer_full(idle_from_ns, sent_ns)
+            return Reason(Why.SEND_BUFFER if full else Why.APPLICATION, "tcp_info")
         if self.window.history.known:
             return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
         return Reason(Why.UNEXPLAINED if again else Why.PACING_OR_PROGRAM, "ip_packets")

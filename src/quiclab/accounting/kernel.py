@@ -20,7 +20,7 @@ _NEAR_NS = 20_000_000
 _UNSET = 0x7FFFFFFF
 _COLUMNS = (
     "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
-    "unacked", "sacked", "lost", "retrans",
+    "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes",
 )  # fmt: skip
 
 
@@ -39,6 +39,13 @@ class Sample:
     sacked: int | None
     lost: int | None
     retrans: int | None
+    queued_bytes: int | None
+    buffer_bytes: int | None
+
+    @property
+    def unwritable(self) -> bool:
+        """Whether poll(2) calls the socket unwritable: its queue holds more than two thirds of the send buffer."""
+        return 3 * (self.queued_bytes or 0) > 2 * (self.buffer_bytes or 0) > 0
 
     @property
     def in_flight(self) -> int | None:
@@ -83,6 +90,14 @@ class Kernel:
         """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
+
+    def buffer_full(self, from_ns: int, until_ns: int) -> bool:
+        """Whether the send buffer had no room for more at any sample of a time, with all that it held sent already.
+
+        A program that asks poll(2) before it writes waits then, which the kernel's own clock may not count.
+        """
+        near = self.near(from_ns, until_ns)
+        return bool(near) and all(sample.unwritable and sample.unsent_bytes == 0 for sample in near)
 
     def owed(self, until_ns: int, sent_again: Callable[[int], int]) -> bool:
         """Whether it knew by an instant of more lost segments than it had sent again: `sent_again` counts since when.

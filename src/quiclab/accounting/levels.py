@@ -52,7 +52,7 @@ class Part(enum.StrEnum):
         return _DEFINITIONS[self]
 
 
-_SET_UP = (*UNIONS[Why.SET_UP], Why.SET_UP, Why.SET_UP_LOSS)
+_SET_UP = (*UNIONS[Why.SET_UP], Why.SET_UP, Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)
 _REQUEST = (Why.REQUEST, Why.LAST_FLIGHT)
 _ARRIVING = (Why.LINK_BUSY,)
 _WAITS = tuple(why for why in Why if why not in (*_SET_UP, *_REQUEST, *_ARRIVING))

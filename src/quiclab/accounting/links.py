@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -12,18 +13,22 @@ from quiclab.accounting.hop import Hop, hop
 from quiclab.accounting.origin import origin_of
 from quiclab.accounting.second_network import abandoned, of_nobody
 from quiclab.accounting.walk import Path
-from quiclab.accounting.way import Way, way
+from quiclab.accounting.way import Spot, Way, way
 from quiclab.metrics import Evidence, Unknown
 from quiclab.metrics.evidence import Direction, End
 
 
-def path_of(evidence: Evidence, own: int | None = None) -> Path:
+def path_of(evidence: Evidence, own: int | None = None, among: Evidence | None = None, *, shared: bool = False) -> Path:
     """Both directions between the client and its front. Raises Unknown where a link's log or a capture is missing.
 
-    Of a client that changes its network, `evidence` is that of `second_network.told_apart`. `own` is the stream of the
-    object that is waited for, where there are several.
+    Of a client that changes its network, `evidence` is that of `second_network.told_apart`; of one connection of
+    several it is that of `connections.of_connection`, and `among` is that of all. `own` is the stream of the object
+    that is waited for, where there are several. `shared` says that other connections of the trial use the links, which
+    the captures in `evidence` leave out.
     """
-    up, down = _way(evidence, "up"), _way(evidence, "down")
+    shared = shared or bool(evidence.trial.get("competition"))
+    apart = shared or among is not None
+    up, down = (_way(evidence, direction, apart=apart) for direction in (_UP, _DOWN))
     ends: tuple[tuple[End, Direction], ...] = (("server", _UP), (evidence.receiver, evidence.way))
     for end, direction in ends:
         if evidence.packets(end, direction).is_empty():
@@ -39,9 +44,15 @@ def path_of(evidence: Evidence, own: int | None = None) -> Path:
         carried["down"],
         evidence.way,
         abandoned(evidence, down),
-        bool(evidence.trial.get("competition")),
+        shared,
         origin_of(evidence),
+        {} if among is None else {way.direction: _siblings(among, way) for way in (up, down)},
     )
+
+
+def told_by_object(evidence: Evidence, path: Path, own: int) -> Path:
+    """A path whose packets with first-time bytes of other objects than that of the stream `own` are told from its."""
+    return replace(path, carried_down=contents(evidence, _DOWN, _delivered(path.down), own))
 
 
 _UP: Direction = "up"
@@ -52,14 +63,23 @@ def _delivered(of: Way) -> set[int]:
     return {of.index[position] for position in of.came}
 
 
-def _way(evidence: Evidence, direction: Direction) -> Way:
+def _way(evidence: Evidence, direction: Direction, *, apart: bool) -> Way:
+    """The way of one direction; `apart` says that the links also carry packets that are not of `evidence`."""
     stages = _stages(evidence, direction)
     own = None
-    if evidence.trial.get("competition"):
+    if apart:
         sender = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
         shown = set(sender["packet_index"].drop_nulls().to_list())
         own = {at for at, index in enumerate(stages[0][0].index) if index in shown}
     return way(direction, stages, own, of_nobody(evidence) if direction == "down" else ())
+
+
+def _siblings(among: Evidence, own: Way) -> Collection[Spot]:
+    """Where the trial's other connections have packets, in the hops of one connection's way."""
+    competed = bool(among.trial.get("competition"))
+    whole = _way(among, "up" if own.direction == "up" else "down", apart=competed)
+    pairs = enumerate(zip(whole.owner, own.owner, strict=True))
+    return {(number, at) for number, (every, mine) in pairs for at in every if at not in mine}
 
 
 def _stages(evidence: Evidence, direction: Direction) -> Sequence[Sequence[Hop]]:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy that waits for its origin: the links behind it, and the way back over them while it had nothing to send.
+"""A proxy that waits for its origin: the links behind it, and the way back over them while it had nothing to send, or
+while it did not read what is uploaded.
 
 Which bytes of a body a packet on those links carries is in no table; when it came is, and how long it was. A proxy has
 waited for its origin if data from there came just before it sends, no log shows its window to be full, and either
 nothing came from the client since, or it had sent on what had come before, to within a TLS record. If it had, and is
-slow to send on what came then, only the time until that came is the origin's.
+slow to send on what came then, only the time until that came is the origin's. Of an upload it
+is the proxy's credit that comes late where it had more of that than it had sent on, and the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -30,6 +32,8 @@ _HEADERS_BYTES = 100
 _REASON = Reason(Why.ORIGIN, "link_packets")
 _OPEN = (Why.REQUEST, Why.AWAITING_ACKS, Why.APPLICATION, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED)
 """Reasons that leave open, or say, that the proxy had nothing to send."""
+_CREDITS = (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT, Why.RECEIVE_WINDOW)
+"""Reasons for which a client waits that uploads to a proxy which does not read."""
 _USUAL_BYTES = 52
 """Headers of IPv4 and TCP with timestamps; those of others differ by little beside what such a packet carries."""
 _RECORD_BYTES = 16_384 + 3_000
@@ -43,6 +47,8 @@ class Origin:
     path: Path
     received: Steps[int]
     """Bytes with data that had come to the proxy, IP headers left out."""
+    sent: Steps[int]
+    """Bytes with data that the proxy had sent to its origin."""
 
     def last_data(self, sent_ns: int) -> int | None:
         """Position down of the last packet that had come to the proxy by an instant; None where it carried no data."""
@@ -72,6 +78,30 @@ class Origin:
         first, *edges = self.edges(last, sent_ns, floor_ns)
         return [first if prompt else replace(first, reason=reason), *edges]
 
+    def credit(self, client: Path, position: int, floor_ns: int, reason: Reason) -> list[Edge] | None:
+        """Edges back from the sending of credit down the client's leg to an instant, latest first, where the proxy had
+        more of the upload than it had sent on; None where that is not what the client waited for.
+        """
+        sent_ns = client.down.arrival[position]
+        last = self.path.down.last_came(sent_ns)
+        if last is None or reason.why not in _CREDITS or not self._keeps(client, sent_ns):
+            return None
+        return self.edges(last, sent_ns, floor_ns)
+
+    def _keeps(self, client: Path, time_ns: int) -> bool:
+        """Whether the proxy had at least a TLS record more of the upload than it had sent to the origin."""
+        came = (client.content(client.up, at) for at in reversed(client.up.came[: client.up.number_by(time_ns)]))
+        last = next((each for each in came if each and each.reached and each.reached.bodies), None)
+        if last is None or last.reached is None:
+            return False
+        return last.reached.bodies - (self.sent.before(time_ns) or 0) > _RECORD_BYTES
+
+    def answered(self, sent_ns: int, floor_ns: int) -> int | None:
+        """Position down of the last packet with data that came to the proxy in a time; None without one."""
+        down = self.path.down
+        came = (p for p in reversed(down.came) if floor_ns < (down.written[p] or 0) <= sent_ns)
+        return next((p for p in came if down.size[p] > _HEADERS_BYTES), None)
+
     def _had_sent_on(self, client: Path, position: int, arrived_ns: int) -> bool:
         """Whether the proxy had sent all that it had got before an instant, when it sent a packet."""
         before = (client.content(client.down, at) for at in range(position))
@@ -98,15 +128,16 @@ class Origin:
         edges, first = crossing(self.path, down, last)
         yield from edges
         end_ns = down.arrival[first]
-        for leg in back(self.path, "server", first, floor_ns, _cause):
+        for leg in back(self.path, "server", first, floor_ns, self._cause):
             yield from leg.edges
             end_ns = leg.edges[-1].from_ns if leg.edges else end_ns
         if end_ns > floor_ns:  # nothing that shows had come to the proxy before
             yield Edge(What.SERVER, floor_ns, end_ns)
 
-
-def _cause(end: End, position: int) -> Cause:  # noqa: ARG001 - the signature of causes
-    return Cause(Before.ARRIVAL, What.ACK_HELD if end == "client" else What.SERVER)
+    def _cause(self, end: End, position: int) -> Cause:
+        """Every sending goes back to what came last. What is no data is an acknowledgment of the bodies' receiver."""
+        data = end == self.path.sender or (self.path.way == "up" and self.path.out(end).size[position] > _HEADERS_BYTES)
+        return Cause(Before.ARRIVAL, What.SERVER if data else What.ACK_HELD)
 
 
 def origin_of(evidence: Evidence) -> Origin | None:
@@ -124,12 +155,12 @@ def origin_of(evidence: Evidence) -> Origin | None:
                 return None
             hops.append([hop(mine)])
         ways.append(way(direction, hops if direction == "up" else hops[::-1], None))
-    return Origin(Path(ways[0], ways[1], {}, {}), _received(ways[1]))
+    up, down = ways
+    received = _moved((down.written[p] or 0, down.size[p]) for p in down.came)
+    return Origin(Path(up, down, {}, {}, evidence.way), received, _moved(zip(up.arrival, up.size, strict=True)))
 
 
-def _received(down: Way) -> Steps[int]:
-    """Bytes that had come, by the sizes of the packets with data; what came twice counts twice."""
-    with_data = [
-        (down.written[p] or 0, down.size[p] - _USUAL_BYTES) for p in down.came if down.size[p] > _HEADERS_BYTES
-    ]
+def _moved(packets: Iterable[tuple[int, int]]) -> Steps[int]:
+    """Bytes that had moved, by instants and sizes of packets, of those with data; what moved twice counts twice."""
+    with_data = [(at, size - _USUAL_BYTES) for at, size in packets if size > _HEADERS_BYTES]
     return Steps([at for at, _ in with_data], list(accumulate(size for _, size in with_data)))

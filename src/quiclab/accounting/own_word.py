@@ -50,6 +50,14 @@ class OwnWord:
                 found = (ended, since_ns, why)
         return found[2] if found else None
 
+    def goes_on(self, why: Why, sent_ns: int) -> bool:
+        """Whether the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
+        return any(
+            since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
+            for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
+            if each is why
+        )
+
 
 def own_word(evidence: Evidence) -> OwnWord:
     """What the sender's log says; nothing where it has no reasons."""

@@ -61,7 +61,8 @@ def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     front = "proxy" if evidence.trial.get("proxy") else "server"
     looks: dict[End, Looks] = {"client": _looks(evidence, "client"), "server": _looks(evidence, front)}
     known = _KEPT if evidence.quic else (*_KEPT, *_KERNELS)
-    waits = (edge for edge in listed if edge.reason.why not in known)
+    own = {None, *(hop.link for way in (path.up, path.down) for hop in way.hops)}  # behind a proxy are other programs
+    waits = (edge for edge in listed if edge.reason.why not in known and edge.link in own)
     spells = [spell for edge in waits if (spell := _without(path, looks, edge)) is not None]
     return [part for edge in listed for part in _parts(edge, spells)] if spells else listed
 

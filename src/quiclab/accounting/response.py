@@ -10,7 +10,7 @@ from quiclab.accounting.after_a_change import Judges
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.judge import Judge
 from quiclab.accounting.stretches import Busy, Idle, Onward, Start, stretches
-from quiclab.accounting.walk import Before, Cause, Path, back, link_before
+from quiclab.accounting.walk import Before, Cause, Leg, Path, back, link_before
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics.evidence import End
@@ -65,10 +65,10 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
         for leg in back(path, sender, opener, floor_ns, cause):
             if leg.end == sender:
                 current = reason(leg.position)
-                waited = path.origin and path.origin.wait(path, leg.position, floor_ns, current)
-                if waited:
-                    yield from waited
-                    return
+            waited = _origins(path, leg, floor_ns, current)
+            if waited:
+                yield from waited
+                return
             for edge in leg.edges:
                 if leg.end == sender and edge is leg.edges[0]:
                     yield replace(edge, reason=current)
@@ -78,6 +78,15 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
 
     after_ns = path.prompted_after_ns(sender, opener)
     return [replace(edge.clipped(floor_ns), prompted_after_ns=after_ns) for edge in edges() if edge.until_ns > floor_ns]
+
+
+def _origins(path: Path, leg: Leg, floor_ns: int, reason: Reason) -> list[Edge] | None:
+    """Edges back over the links behind a proxy, latest first, where it sent something when its origin let it: the
+    bodies, or credit for them; None elsewhere."""
+    if path.origin is None or leg.end != "server":
+        return None
+    waits = path.origin.wait if path.sender == "server" else path.origin.credit
+    return waits(path, leg.position, floor_ns, reason)
 
 
 def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> int:

@@ -75,14 +75,24 @@ class SetUp:
 
     def answer_edges(self, position: int, from_ns: int) -> list[Edge]:
         """Edges from the arrival of an upload's last byte to that of the packet at a position down that completes the
-        server's answer, in order."""
+        server's answer, in order; a proxy's answer waits for that of its origin."""
         down = self.path.down
         edges, first = crossing(self.path, down, position)
-        legs = back(self.path, "server", first, from_ns, self._cause)
-        edges += [edge for leg in legs for edge in leg.edges]
+        origin, sent_ns = self.path.origin, down.arrival[first]
+        last = origin.answered(sent_ns, from_ns) if origin else None
+        if origin is not None and last is not None:
+            edges += origin.edges(last, sent_ns, from_ns)
+        else:
+            edges += [edge for leg in back(self.path, "server", first, from_ns, self._cause) for edge in leg.edges]
         usual = Reason(Why.ANSWER, "ip_packets")
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
         return _cut(named, from_ns)
+
+    def repeated_edges(self, end: End, position: int, from_ns: int) -> list[Edge]:
+        """Edges back from a sending at one end to an instant before it, latest first; a timer's have that as reason."""
+        edges = [edge for trip in self._trips(end, position, from_ns, []) for edge in trip.edges]
+        named = (replace(e, reason=self._timer()) if e.what is What.TIMER else e for e in edges)
+        return [edge.clipped(from_ns) for edge in named if edge.until_ns > from_ns]
 
     def _trips(self, end: End, position: int, floor_ns: int, edges: list[Edge]) -> list[Trip]:
         """Round trips of the way back from a packet's sending to `floor_ns`, latest first; `edges` come after it."""
@@ -104,14 +114,8 @@ class SetUp:
 
     def _over_origin(self, leg: Leg) -> Iterable[Edge]:
         """Edges back from the sending of an answer, latest first; a proxy asks its origin before it."""
-        origin, came = self.path.origin, self.path.up.last_came(leg.sent_ns)
-        last = origin.last_data(leg.sent_ns) if origin and leg.end == "server" and came is not None else None
-        if origin is None or last is None or came is None:
-            return leg.edges
-        came_ns = self.path.up.written[came] or 0
-        if (origin.path.down.written[last] or 0) <= came_ns:
-            return leg.edges
-        return [*origin.edges(last, leg.sent_ns, came_ns), *leg.edges[1:]]
+        came = self.path.up.last_came(leg.sent_ns) if leg.end == "server" else None
+        return leg.edges if came is None else over_origin(self.path, leg, self.path.up.written[came] or 0)
 
     def _again(self, end: End, position: int) -> bool:
         content = self.path.content(self.path.out(end), position)
@@ -168,7 +172,7 @@ class SetUp:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
             hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
-            before_hello = trip.begin_ns < hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
+            before_hello = trip.until_ns <= hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
             return Why.RETRY
@@ -188,6 +192,16 @@ class SetUp:
         """Instant of the last arrival at the server before a sending: it may have sent other packets since."""
         came = self.path.up.last_came(leg.sent_ns)
         return None if came is None else self.path.up.written[came]
+
+
+def over_origin(path: Path, leg: Leg, came_ns: int) -> Iterable[Edge]:
+    """Edges back from the sending of an answer to a request that came at an instant, latest first; a proxy asks its
+    origin between the two."""
+    origin = path.origin
+    last = origin.last_data(leg.sent_ns) if origin else None
+    if origin is None or last is None or (origin.path.down.written[last] or 0) <= came_ns:
+        return leg.edges
+    return [*origin.edges(last, leg.sent_ns, came_ns), *leg.edges[1:]]
 
 
 def _cut(edges: Iterable[Edge], from_ns: int) -> list[Edge]:

@@ -5,9 +5,20 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.accounting.edges import Edge
+from quiclab.accounting.of import Of
+from quiclab.accounting.playback import accounts_of_video
 from quiclab.accounting.transfer import account_of_transfer
 from quiclab.metrics import Evidence, Unknown
 from quiclab.tables import TABLES
+
+
+def accounts_of(evidence: Evidence) -> dict[str, list[Edge]]:
+    """Value of the column `of` → the edges of that account. Raises Unknown where the trial has none."""
+    expected = evidence.trial.get("expected") or {}
+    if expected.get("video"):
+        return accounts_of_video(evidence)
+    return {str(Of.PAGE if expected.get("page") else Of.TTLB): account_of_transfer(evidence)}
 
 
 def account_table(evidence: Evidence) -> pl.DataFrame:
@@ -16,11 +27,12 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
     Its mechanisms are not named: that is for the room behind this one.
     """
     try:
-        edges = account_of_transfer(evidence)
+        accounts = accounts_of(evidence)
     except Unknown:
-        edges = []
+        accounts = {}
     rows = [
         (
+            of,
             str(each.what),
             str(each.reason.why),
             each.from_ns,
@@ -34,17 +46,19 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.evidence,
             each.reason.event_ns,
             each.reason.event_packet,
+            each.object,
             None,
         )
+        for of, edges in accounts.items()
         for each in edges
     ]
     return pl.DataFrame(rows, schema=TABLES["account"].schema(), orient="row")
 
 
 def account_totals(account: pl.DataFrame) -> pl.DataFrame:
-    """The sums of one trial's account by both labels, their evidence and the mechanism."""
+    """The sums of one trial's accounts by both labels, their evidence and the mechanism."""
     length = pl.col("until_ns") - pl.col("from_ns")
-    sums = account.group_by("why", "what", "evidence", "mechanism", maintain_order=True).agg(
+    sums = account.group_by("of", "why", "what", "evidence", "mechanism", maintain_order=True).agg(
         length.sum().alias("total_ns"), pl.len().alias("edges"), pl.col("size_bytes").sum()
     )
     schema = TABLES["account_totals"].schema()

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
 from quiclab.accounting import processor
 from quiclab.accounting.after_a_change import judges, named
 from quiclab.accounting.amplification import amplification
@@ -14,13 +12,15 @@ from quiclab.accounting.edges import Edge, chained
 from quiclab.accounting.judge import answers_ns
 from quiclab.accounting.links import path_of
 from quiclab.accounting.objects import objects
+from quiclab.accounting.page import account_of_page
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.second_network import told_apart, told_together
 from quiclab.accounting.set_up import SetUp
+from quiclab.accounting.several import account_of_several, over_several
 from quiclab.accounting.walk import Path
-from quiclab.accounting.way import Way
+from quiclab.accounting.way import Way, arrived_at
 from quiclab.metrics import Evidence, Noted, Unknown, times
-from quiclab.metrics.evidence import Direction, End
+from quiclab.metrics.evidence import Direction
 
 _CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
 
@@ -28,18 +28,23 @@ _CONTRADICT = "the captures, the link's log and the times of this trial contradi
 def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge]:
     """Edges that follow each other without a gap from the client's first packet to the end of its transfer.
 
-    The end is that of a metric: `ttlb_ms`, `ttfb_ms` of a download, `upload_ms` of an upload. The bottleneck of the
-    bodies' direction has priority: while it serves, that is where the time goes. Raises Unknown where the trial is of
-    another kind, or its records cannot carry an account or contradict each other.
+    The end is that of a metric: `ttlb_ms`, `ttfb_ms` of a download, `upload_ms` of an upload; of a page it is always
+    that of `plt_ms`. The bottleneck of the bodies' direction has priority: while it serves, that is where the time
+    goes. Raises Unknown where the trial is of another kind, or its records cannot carry an account or contradict each
+    other.
     """
     check_kind(evidence)
+    if (evidence.trial.get("expected") or {}).get("page"):
+        return account_of_page(evidence)
+    if over_several(evidence) and until == "ttlb_ms":
+        return account_of_several(evidence, _ends(evidence, until).last_ns)
     evidence = told_apart(evidence)
     of = objects(evidence)
     path = path_of(evidence, of.own)
     ends = _ends(evidence, until)
     carrier = _sent_at(path.up, ends.set_up_ns)
     first = _first(evidence, path, ends.set_up_ns)
-    completing = _arrived_at(evidence, path.ahead, ends.bodies_ns)
+    completing = arrived_at(evidence, path.ahead, ends.bodies_ns)
     if first is None or first > completing:
         raise Unknown(_CONTRADICT)
     limit = amplification(evidence)
@@ -52,7 +57,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
         *named(evidence, path, judge, bodies),
     ]
     if ends.last_ns > ends.bodies_ns:
-        edges += before.answer_edges(_arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
+        edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
     whole = chained([told_together(edge) for edge in edges], ends.zero_ns, ends.last_ns)
     return processor.named(evidence, path, whole)
 
@@ -90,14 +95,8 @@ _DOWN: Direction = "down"
 def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
     expected = evidence.trial.get("expected") or {}
-    beyond = {
-        "a page": bool(expected.get("page")),
-        "a video": bool(expected.get("video")),
-        "an upload through a proxy": evidence.upload and bool(evidence.trial.get("proxy")),
-    }
-    for kind, there in beyond.items():
-        if there:
-            raise Unknown(f"{kind} is not accounted for yet: only downloads and uploads of objects are")
+    if expected.get("video"):
+        raise Unknown("a video has accounts of its start-up and of its stalls, and none of a transfer")
 
 
 def _sent_at(up: Way, time_ns: int) -> int:
@@ -120,14 +119,3 @@ def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
         sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
         since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
     return next((p for p, at in enumerate(ahead.arrival) if at >= since_ns and ahead.is_served(p)), None)
-
-
-def _arrived_at(evidence: Evidence, way: Way, time_ns: int) -> int:
-    """Position of the packet that arrived at the end of its way at an instant. Raises Unknown without one."""
-    end: End = "client" if way.direction == "down" else "server"
-    packets = evidence.packets(end, _DOWN if way.direction == "down" else _UP)
-    arrived = set(packets.filter(pl.col("time_ns") == time_ns)["packet_index"].to_list())
-    found = [p for p in way.came if way.written[p] == time_ns and way.arrived_as.get(p) in arrived]
-    if not found:
-        raise Unknown("the packet with the last byte is not found in the link's log")
-    return max(found)

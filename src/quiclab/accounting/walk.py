@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from quiclab.accounting.contents import Content
@@ -71,6 +71,8 @@ class Path:
     """Whether other flows use the links."""
     origin: Origin | None = None
     """The links behind a proxy."""
+    siblings: Mapping[str, Collection[Spot]] = field(default_factory=dict)
+    """Direction → where packets of the client's other connections are; none where it has one."""
 
     @property
     def ahead(self) -> Way:
@@ -104,6 +106,8 @@ class Path:
     def kind(self, way: Way, spot: Spot) -> tuple[What, int]:
         """What a packet in a hop is, and how many bytes of the transport's streams it has."""
         position = way.owner[spot[0]].get(spot[1])
+        if position is None and spot in self.siblings.get(way.direction, ()):
+            return What.OTHER_CONNECTION, 0
         if position is None:
             return (What.OTHER_FLOW if self.shared else What.SERVED), 0
         content = self.content(way, position)
@@ -156,8 +160,7 @@ def _with_more(path: Path, end: End, position: int) -> int | None:
 
 
 def _waits(what: What, from_ns: int, until_ns: int, out: Way, position: int) -> Edge:
-    link = out.hops[out.course[position][0][0]].link
-    return Edge(what, from_ns, until_ns, out.index[position], out.direction, link=link)
+    return Edge(what, from_ns, until_ns, out.index[position], out.direction, link=out.link(position))
 
 
 def crossing(path: Path, way: Way, position: int) -> tuple[list[Edge], int]:

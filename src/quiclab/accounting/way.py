@@ -9,8 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import polars as pl
+
 from quiclab.accounting.hop import Hop, Stay
-from quiclab.metrics import Unknown
+from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics.evidence import End
 
 _STAMPS_NS = 500_000
 """How much earlier than the end of a write to one link the next may say that the packet came."""
@@ -47,15 +50,23 @@ class Way:
     """Positions of what arrived at the far end, in the order of that."""
     came_ns: list[int] = field(default_factory=list)
 
+    def number_by(self, by_ns: int) -> int:
+        """Number of packets that had arrived at the far end by then."""
+        return bisect_right(self.came_ns, by_ns)
+
     def last_came(self, by_ns: int) -> int | None:
         """Position of the last packet that had arrived at the far end by then."""
-        at = bisect_right(self.came_ns, by_ns)
+        at = self.number_by(by_ns)
         return self.came[at - 1] if at else None
 
     def is_served(self, position: int) -> bool:
         """Whether a packet's first link has served it."""
         number, at = self.course[position][0]
         return self.hops[number].left[at] is not None
+
+    def link(self, position: int) -> str:
+        """The log of the first link of a packet's course."""
+        return self.hops[self.course[position][0][0]].link
 
     def spot(self, position: int, number: int) -> Spot:
         """Where a packet was in a hop. Raises Unknown where it did not come to it."""
@@ -167,3 +178,14 @@ def _following(hops: Sequence[Hop], before: Sequence[int], after: Sequence[int])
             if queue and queue[0][0] <= arrival + _STAMPS_NS:
                 found[queue.popleft()[1]] = (number, at)
     return found
+
+
+def arrived_at(evidence: Evidence, way: Way, time_ns: int) -> int:
+    """Position of the packet that arrived at the end of its way at an instant. Raises Unknown without one."""
+    end: End = "client" if way.direction == "down" else "server"
+    packets = evidence.packets(end, "down" if way.direction == "down" else "up")
+    arrived = set(packets.filter(pl.col("time_ns") == time_ns)["packet_index"].to_list())
+    found = [p for p in way.came if way.written[p] == time_ns and way.arrived_as.get(p) in arrived]
+    if not found:
+        raise Unknown("the packet with the last byte is not found in the link's log")
+    return max(found)

@@ -11,6 +11,7 @@ class What(enum.StrEnum):
 
     PAYLOAD = "payload"
     OTHER_OBJECT = "other_object"
+    OTHER_CONNECTION = "other_connection"
     HEADERS = "headers"
     HANDSHAKE = "handshake"
     RETRANSMISSION = "retransmission"
@@ -47,6 +48,7 @@ class What(enum.StrEnum):
 _MEANINGS = {
     What.PAYLOAD: "the bottleneck serves bytes that the transport carries for the first time",
     What.OTHER_OBJECT: "the bottleneck serves such bytes of an object that is not the last to be there",
+    What.OTHER_CONNECTION: "the bottleneck serves packets of another connection of the client while one of this waits",
     What.HEADERS: "the bottleneck serves headers and tags of packets with such bytes",
     What.HANDSHAKE: "the bottleneck serves packets of the set-up",
     What.RETRANSMISSION: "the bottleneck serves bytes again of which no earlier copy arrived whole",

@@ -21,6 +21,8 @@ class Why(enum.StrEnum):
     SET_UP = "set_up"
     SET_UP_LOSS = "set_up_loss"
     REQUEST = "request"
+    BROWSER = "browser"
+    PLAYER = "player"
     CHANGE_OF_ADDRESS = "change_of_address"
     ORIGIN = "origin"
     LINK_BUSY = "link_busy"
@@ -66,7 +68,6 @@ UNIONS: dict[Why, tuple[Why, ...]] = {
         Why.QUIC_HANDSHAKE,
         Why.HELLO_RETRY_REQUEST,
         Why.RETRY,
-        Why.AMPLIFICATION_LIMIT,
     ),
     Why.WINDOW: (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT),
     Why.AWAITING_ACKS: (
@@ -95,6 +96,8 @@ _HEADINGS = {
     Why.SET_UP: "set-up",
     Why.SET_UP_LOSS: "loss in the set-up (timer)",
     Why.REQUEST: "request",
+    Why.BROWSER: "the browser",
+    Why.PLAYER: "the player's own time",
     Why.CHANGE_OF_ADDRESS: "change of address",
     Why.ORIGIN: "the proxy's origin",
     Why.LINK_BUSY: "link busy",
@@ -130,13 +133,18 @@ _DEFINITIONS = {
     Why.HELLO_RETRY_REQUEST: "A round trip of the set-up that a HelloRetryRequest answers.",
     Why.RETRY: "A round trip of the set-up that Retry or Version Negotiation answers.",
     Why.AMPLIFICATION_LIMIT: "The server had sent three times what it had received, and had more to send.",
-    Why.SET_UP: "The round trips of the set-up, whatever they carry: the union of those above.",
+    Why.SET_UP: "The round trips of the set-up, whatever they carry, but for the amplification limit: it may also hold "
+    "back a response.",
     Why.SET_UP_LOSS: "An endpoint sends something of the set-up again more than 1 ms after the last packet came to "
     "it; or a round trip after which the client does, because only that showed the loss.",
     Why.REQUEST: "From the first packet that can carry the request to the first of the response that is served; of an "
     "upload to that packet's own service.",
+    Why.BROWSER: "Of a page: the object that led to the next step has come, and the browser has not yet asked for the "
+    "next one, begun its connection, or fired the load event.",
+    Why.PLAYER: "Of a video: the player has what it asked for, and has not yet asked for more or shown it.",
     Why.CHANGE_OF_ADDRESS: "The client's address has changed, and none of the body to the new one has been served.",
-    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full.",
+    Why.ORIGIN: "The proxy sends after a packet with data from its origin, and no log shows that a window was full; or "
+    "it gives credit for an upload of which it had more than it had sent on.",
     Why.LINK_BUSY: "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",
     Why.SLOW_START: "The window is full and was never reduced.",
     Why.WINDOW_AFTER_LOSS: "The window is full and was last reduced by a loss, which the row names.",
@@ -149,8 +157,9 @@ _DEFINITIONS = {
     Why.STREAM_LIMIT: "The same, and the next could not be asked for until the server allowed one more stream; or the "
     "sender says that their number is used up.",
     Why.RECEIVE_WINDOW: "TCP: the kernel counts this time as limited by the receive window.",
-    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer. QUIC: the stream's "
-    "unacknowledged bytes are at one round number that they reach three times or more and never exceed.",
+    Why.SEND_BUFFER: "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full "
+    "and all of it sent. QUIC: the stream's unacknowledged bytes are at one round number that they reach three times "
+    "or more and never exceed.",
     Why.CONTESTED: "Congestion window and credit are both used up, and one packet of the receiver ends both.",
     Why.LOSS_DETECTION: "What ends the wait is sent again, because of a packet of the receiver; a window is not full.",
     Why.AWAITING_ACKS: "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",

@@ -69,12 +69,16 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
     lost_ns = losses["time_ns"].to_list()
     lost = [index_of.get(n) if kind == "1RTT" else None for _, n, kind in losses.iter_rows()]
     told_ns = rows["time_ns"].sort().to_list()
+    recoveries = [] if lost_ns else _recoveries(evidence)
     events: list[tuple[int, Reason]] = []
     for at, (before, after) in enumerate(zip(window.values[:-1], window.values[1:], strict=True), start=1):
         if after <= before - _DATAGRAM_BYTES:
             now = window.at_ns[at]
             since_ns = told_ns[max(0, bisect_left(told_ns, now) - 1)]
-            events.append((now, _reduced(min(since_ns, now - _NEAR_NS), now, lost_ns, lost)))
+            reason = _reduced(min(since_ns, now - _NEAR_NS), now, lost_ns, lost)
+            if reason.why is Why.WINDOW and _any(recoveries, now - _NEAR_NS, now + _NEAR_NS):
+                reason = Reason(Why.WINDOW_AFTER_LOSS, "cc_states", now)
+            events.append((now, reason))
     events.extend(_exits(evidence, events))
     events.sort(key=lambda event: event[0])
     history = History(
@@ -104,6 +108,21 @@ def _reduced(since_ns: int, now: int, lost_ns: list[int], lost: list[int | None]
     while at > first and lost_ns[at - 1] > lost_ns[at] - 1_000_000:
         at -= 1
     return Reason(Why.WINDOW_AFTER_LOSS, "transport_metrics", lost_ns[at], lost[at])
+
+
+def _recoveries(evidence: Evidence) -> list[int]:
+    """Instants at which a log that names no lost packet says that recovery began; none where packets were marked.
+
+    Losses and marks alone begin it (RFC 9002 section 7.3.2).
+    """
+    if evidence.table("link_packets").filter(pl.col("direction") == evidence.way, pl.col("ecn_ce")).height:
+        return []
+    own = pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("new_state") == "recovery"
+    return evidence.table("cc_states").filter(*own)["time_ns"].sort().to_list()
+
+
+def _any(times: list[int], from_ns: int, until_ns: int) -> bool:
+    return bisect_left(times, from_ns) < bisect_right(times, until_ns)
 
 
 def _exits(evidence: Evidence, reductions: list[tuple[int, Reason]]) -> list[tuple[int, Reason]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.accounting import UNIONS, What, Why
+from quiclab.accounting import UNIONS, Of, What, Why, rows_for
 from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,6 +33,8 @@ class Shares:
     """Trial → bytes that the bottleneck served towards the client, other flows' left out."""
     evidence: Mapping[str, Mapping[Why, frozenset[str]]]
     """Trial → tables that decided each `Why`."""
+    of: Mapping[str, Of]
+    """Trial → what its account is of."""
 
     def evidence_of(self, trials: Sequence[str], whys: Sequence[Why]) -> tuple[str, ...]:
         """The tables that decided some labels in some trials."""
@@ -40,24 +42,35 @@ class Shares:
         return tuple(sorted(found))
 
 
-def shares(study: OpenedStudy) -> Shares:
-    """Every account of a study; none where its tables have none."""
+def shares(study: OpenedStudy, metric: str) -> Shares:
+    """Every trial's account for what a study compares by a metric; none where its tables have none.
+
+    A video that never stalled has an account of its stalls, in which nothing takes time.
+    """
     if "account_totals" not in study.tables:
-        return Shares({}, {}, {}, {})
-    rows = study.table("account_totals").with_columns((pl.col("total_ns") / 1e6).alias("ms"))
+        return Shares({}, {}, {}, {}, {})
+    every = study.table("account_totals").with_columns((pl.col("total_ns") / 1e6).alias("ms"))
+    rows = every.filter(rows_for(metric))
+    videos = every.filter(Of.START_UP.rows)["trial_id"].unique().to_list()
+    if metric == Of.STALL.metric:
+        of = dict.fromkeys(videos, Of.STALL)
+    else:
+        of = {trial: Of(of) for trial, of in rows.select("trial_id", "of").unique().iter_rows()}
     own = rows.filter(pl.col("what") != str(What.OTHER_FLOW))
     served = own.group_by("trial_id").agg(pl.col("size_bytes").sum())
     evidence: dict[str, dict[Why, frozenset[str]]] = {}
     for trial, why, tables in rows.group_by("trial_id", "why").agg(pl.col("evidence").unique()).iter_rows():
         evidence.setdefault(trial, {})[Why(why)] = frozenset(tables)
-    return Shares(_by_label(rows, "why", WHYS), _by_label(rows, "what", WHATS), dict(served.iter_rows()), evidence)
+    served_bytes = dict.fromkeys(of, 0.0) | dict(served.iter_rows())
+    why, what = _by_label(rows, "why", WHYS, of), _by_label(rows, "what", WHATS, of)
+    return Shares(why, what, served_bytes, {trial: evidence.get(trial, {}) for trial in of}, of)
 
 
-def _by_label(rows: pl.DataFrame, column: str, labels: Sequence[Label]) -> dict[str, FloatArray]:
+def _by_label(rows: pl.DataFrame, column: str, labels: Sequence[Label], trials: Iterable[str]) -> dict[str, FloatArray]:
     order = {str(label): at for at, label in enumerate(labels)}
-    found: dict[str, FloatArray] = {}
+    found: dict[str, FloatArray] = {trial: np.zeros(len(order)) for trial in trials}
     for trial, label, ms in rows.group_by("trial_id", column).agg(pl.col("ms").sum()).iter_rows():
-        found.setdefault(trial, np.zeros(len(order)))[order[label]] = ms
+        found[trial][order[label]] = ms
     return found
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two arms' accounts of time against each other: by how much each part of a transfer's time differs, cell by cell.
 
-In each pair the differences by *why* add up to that of the times to the last byte, to the nanosecond, and so do those
-by *what*. Over pairs means add up and medians do not, so that the steps are means over the pairs.
+In each pair the differences by *why* add up to that of the whole times (to the last byte; of a video to its start, or
+of its stalls), to the nanosecond, and so do those by *what*. Over pairs means add up and medians do not, so that the
+steps are means over the pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quiclab import statistics
-from quiclab.accounting import What, Why, account_of_transfer
+from quiclab.accounting import Of, What, Why, accounts_of
 from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
 from quiclab.analysis.divergence import Role, roles
 from quiclab.analysis.model import ArmResult, Comparison
@@ -29,7 +30,7 @@ class Step:
     """One category of the time, or all of it, in both arms: means over the pairs, in ms."""
 
     label: Why | What | Role | None
-    """The category; None where the step is the whole time to the last byte."""
+    """The category; None where the step is the whole time."""
     baseline_ms: float
     other_ms: float
     difference_ms: float
@@ -56,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Waterfall:
-    """The way from the baseline's time to the last byte to the other arm's, category by category, in one cell."""
+    """The way from the baseline's time to the other arm's, category by category, in one cell."""
 
     comparison: Comparison
     pairs: int
@@ -74,6 +75,8 @@ class Waterfall:
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None
     """The first trial without an account."""
+    of: Of = Of.TTLB
+    """What the accounts are of."""
 
     @property
     def gross_ms(self) -> float:
@@ -81,9 +84,10 @@ class Waterfall:
         return sum(abs(step.difference_ms) for step in self.steps)
 
 
-def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: float) -> list[Waterfall]:
-    """One waterfall for each comparison, in their order. Raises DecodeError for a table that cannot be read."""
-    known = shares(study)
+def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: float, metric: str) -> list[Waterfall]:
+    """One waterfall for each comparison by a metric, in their order: of stalls where it is the time of these, else of
+    the time to the last byte, or of a video's start-up. Raises DecodeError for a table that cannot be read."""
+    known = shares(study, metric)
     return [_waterfall(study, each, known, alpha) for each in comparisons]
 
 
@@ -94,7 +98,7 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         return ""
     tables = {name: table for name in TABLES if (table := study.of_trial(name, trial_id)) is not None}
     try:
-        account_of_transfer(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
+        accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
         return str(unknown)
     return f"its tables were made by another version; `quiclab report {study.directory.name}` makes them anew"
@@ -119,10 +123,17 @@ def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha:
         total,
         _by_why(known, whole, why_ms, alpha),
         _adjusted(WHATS, [what_ms[:, :, at] for at in range(len(WHATS))], alpha),
-        _adjusted(tuple(Role), roles(study, whole), alpha),
+        _adjusted(tuple(Role), _roles(study, known, whole), alpha),
         (float(served[0]), float(served[1])),
         lacking,
+        known.of[whole[0][0]],
     )
+
+
+def _roles(study: OpenedStudy, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
+    """Time of each role; none of stalls, which have no set-up or first tenth that every trial had."""
+    none = known.of[pairs[0][0]] is Of.STALL
+    return [np.zeros((len(pairs), 2)) for _ in Role] if none else roles(study, pairs)
 
 
 def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alpha: float) -> tuple[Step, ...]:

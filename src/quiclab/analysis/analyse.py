@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab import statistics, wording
+from quiclab.analysis.chosen_losses import chosen_loss_notes
 from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.conclusions import conclude_all, conclude_by_sequence
 from quiclab.analysis.control_alarms import control_notes
@@ -109,6 +110,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *tail_notes(main, matters_pct),
             *control_notes(controls, alpha),
             *probe_notes(study),
+            *chosen_loss_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
             *_limits(main, controls, metric, alpha, sequential=sequential),

@@ -10,10 +10,25 @@ import numpy as np
 import polars as pl
 
 from quiclab.accounting import UNIONS, Why
+from quiclab.accounting.of import rows_for
 from quiclab.analysis.account_shares import WHYS, FloatArray, categories
 from quiclab.diagnoses import BY_NAME, Mechanism
 from quiclab.opened import OpenedStudy
 
+_OF_REASON = {
+    Why.SLOW_START: "slow_start",
+    Why.WINDOW_AFTER_LOSS: "loss_on_the_path",
+    Why.WINDOW_AFTER_EXIT: "slow_start_left_without_loss",
+    Why.STREAM_CREDIT: "stream_credit",
+    Why.CONNECTION_CREDIT: "connection_credit",
+    Why.RECEIVE_WINDOW: "receive_window",
+    Why.SEND_BUFFER: "senders_buffer",
+    Why.LOSS_DETECTION: "waiting_for_loss_report",
+    Why.PACING: "pacing",
+    Why.APPLICATION: "application",
+    Why.SCHEDULING: "scheduling",
+}
+"""Reason → the mechanism that takes most of such time, for where no record tells more."""
 Pair = tuple[str, str]
 """Trials of one block: baseline, other."""
 Member = tuple[Why, str | None]
@@ -55,15 +70,18 @@ class Known:
         return self.facts.get(trial, {}).get(mechanism.name, {}).get((name, ""), np.nan)
 
 
-def known_of(study: OpenedStudy) -> Known | None:
-    """What a study's tables hold; None where they name no mechanisms. Raises DecodeError for a damaged one."""
+def known_of(study: OpenedStudy, metric: str) -> Known | None:
+    """What a study's tables hold of the time that a metric measures; None where they name no mechanisms.
+
+    Raises DecodeError for a damaged table.
+    """
     if not {"account_totals", "mechanism_facts"} <= set(study.tables):
         return None
     if "mechanism" not in study.columns("account_totals"):
         return None
     ms: dict[str, dict[Member, float]] = {}
     evidence: dict[str, dict[Member, frozenset[str]]] = {}
-    sums = study.table("account_totals").group_by("trial_id", "why", "mechanism")
+    sums = study.table("account_totals").filter(rows_for(metric)).group_by("trial_id", "why", "mechanism")
     rows = sums.agg(pl.col("total_ns").sum() / 1e6, pl.col("evidence").unique())
     for trial, why, mechanism, total, tables in rows.iter_rows():
         key = (Why(why), mechanism if mechanism in BY_NAME else None)
@@ -100,10 +118,18 @@ def parts_of(known: Known, pairs: Sequence[Pair]) -> list[Part]:
             BY_NAME[mechanism] if mechanism else None,
             category,
             tuple(members),
-            () if mechanism else tuple(BY_NAME[name] for name in dict.fromkeys(each for _, each in members) if name),
+            () if mechanism else _rivals(category, members),
         )
         for (mechanism, category), members in groups.items()
     ]
+
+
+def _rivals(category: Why | None, members: Sequence[Member]) -> tuple[Mechanism, ...]:
+    """The mechanisms that time without a single one may be of: those that either arm shows in it, else all that take
+    time for the reasons which its category stands for."""
+    shown = [name for name in dict.fromkeys(each for _, each in members) if name]
+    of_union = [_OF_REASON[why] for why in UNIONS.get(category, ()) if why in _OF_REASON] if category else []
+    return tuple(BY_NAME[name] for name in shown or of_union if name in BY_NAME)
 
 
 def _why_ms(of_trial: Mapping[Member, float], why: Why) -> float:

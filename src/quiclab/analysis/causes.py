@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from quiclab import statistics
 from quiclab.accounting import Why
 from quiclab.analysis.accounts import Step, Waterfall, family, pairs_of
 from quiclab.analysis.cause_parts import Known, Pair, Part, known_of, parts_of
+from quiclab.analysis.confirm import judge
+from quiclab.analysis.confirm.kept import Confirmation, confirmations
 from quiclab.diagnoses import Mechanism
 from quiclab.opened import OpenedStudy
 
@@ -29,6 +31,10 @@ _LUCKY = 0.5
 class Status(enum.StrEnum):
     """What is known of one part of a difference."""
 
+    CONFIRMED = "confirmed"
+    """The same, and runs without the mechanism took as much less time as had been declared before them."""
+    REJECTED = "rejected"
+    """The pairs show the difference, and runs without the mechanism took as long: it is not the cause."""
     INDICATED = "indicated"
     """The pairs show the difference, and the records show the mechanism in it. No run without it has been made."""
     LUCK = "luck"
@@ -45,7 +51,10 @@ class Status(enum.StrEnum):
     @property
     def found(self) -> bool:
         """Whether the pairs show a difference."""
-        return self in (Status.INDICATED, Status.LUCK, Status.SEVERAL, Status.UNKNOWN)
+        return self not in (Status.UNDECIDED, Status.IN_BOTH)
+
+
+_BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: Status.REJECTED}
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,8 @@ class Verdict:
     pairs_needed: int | None
     """Pairs that would show a difference as large as this one in four studies of five; None where it is shown, or where
     so few pairs tell no noise."""
+    tested: Confirmation | None = None
+    """The last run that was to confirm it; None where none was made."""
 
     @property
     def name(self) -> str:
@@ -93,11 +104,15 @@ def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) 
 
     Raises DecodeError for a table that cannot be read.
     """
-    known = known_of(study)
-    return [() if known is None else _of_cell(each, known, alpha) for each in waterfalls]
+    if not waterfalls:
+        return []
+    known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
+    return [() if known is None else _of_cell(each, known, alpha, tested) for each in waterfalls]
 
 
-def _of_cell(waterfall: Waterfall, known: Known, alpha: float) -> tuple[Verdict, ...]:
+def _of_cell(
+    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation]
+) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
     pairs = [pair for pair in pairs_of(comparison.baseline, comparison.other) if set(pair) <= known.ms.keys()]
     if not pairs:
@@ -107,8 +122,24 @@ def _of_cell(waterfall: Waterfall, known: Known, alpha: float) -> tuple[Verdict,
     least_ms = sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100
     shared_ms = min(waterfall.total.baseline_ms, waterfall.total.other_ms) * SMALL_PCT / 100
     cell = _Cell(known, pairs, alpha, least_ms, shared_ms)
-    found = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
+    shown = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
+    arms = {comparison.baseline.arm, comparison.other.arm}
+    tests = {
+        each.declared.cause: each
+        for each in confirmed
+        if each.declared.cell == comparison.cell_id and {each.declared.arm, each.declared.other} == arms
+    }
+    found = [_tested(each, tests.get(each.name)) for each in shown]
     return tuple(sorted(found, key=lambda each: (not each.status.found, -abs(each.step.difference_ms))))
+
+
+def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
+    """A verdict with the run that was to confirm it; a declaration that was changed afterwards counts for nothing."""
+    if test is None:
+        return verdict
+    shown = test.judgement.verdict if test.sound and test.judgement is not None else None
+    status = _BY_RUN.get(shown, verdict.status) if verdict.status is Status.INDICATED and shown else verdict.status
+    return replace(verdict, status=status, tested=test)
 
 
 @dataclass(frozen=True)

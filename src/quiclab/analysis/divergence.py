@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.accounting import UNIONS, What, Why
+from quiclab.accounting import MAIN, UNIONS, What, Why
 from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
 _TENTHS = 10
-_SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.SET_UP_LOSS)]
+_SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)]
 
 
 class Role(enum.StrEnum):
@@ -42,7 +42,7 @@ class Role(enum.StrEnum):
 
 
 def roles(study: OpenedStudy, pairs: Sequence[tuple[str, str]]) -> list[FloatArray]:
-    """Arrays (pairs, arms) of ms, one for each role."""
+    """Arrays (pairs, arms) of ms, one for each role, of transfers or of start-ups."""
     ms = np.array([[_of_trial(study, trial) for trial in pair] for pair in pairs])
     return [ms[:, :, at] for at in range(len(Role))]
 
@@ -51,13 +51,18 @@ def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
     account = study.of_trial("account", trial_id)
     if account is None:
         return np.zeros(len(Role))
-    return role_ms(account)
+    return role_ms(account.filter(MAIN))
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:
-    """How long one transfer took for each role, by its account. A tenth ends when its last new byte was served."""
+    """How long one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
+    last new byte was served."""
+    if account["why"].eq(str(Why.BROWSER)).any():  # a page has many set-ups and requests
+        return np.zeros(len(Role))
     length = account["until_ns"].to_numpy() - account["from_ns"].to_numpy()
-    set_up = int(account.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
+    served_ns = account.filter(pl.col("why") == str(Why.LINK_BUSY))["from_ns"].min()
+    before = account if served_ns is None else account.filter(pl.col("from_ns") < served_ns)
+    set_up = int(before.filter(pl.col("why").is_in(_SET_UP))["until_ns"].max() or 0)  # type: ignore[arg-type]
     zero, end = int(account["from_ns"][0]), int(account["until_ns"][-1])
     answer = account.filter(pl.col("why") == str(Why.ANSWER))["from_ns"].min()
     last = answer if isinstance(answer, int) else end

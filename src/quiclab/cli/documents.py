@@ -208,7 +208,8 @@ class CauseEntry:
     name: str
     """The mechanism (docs/reference/causes.md), or `several:REASON`, `unknown:REASON`."""
     status: str
-    """`indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or `in both arms`."""
+    """`confirmed`, `rejected`, `indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or
+    `in both arms`."""
     baseline_ms: float
     """Mean time of it in the baseline."""
     other_ms: float
@@ -243,6 +244,8 @@ class AccountEntry:
     """Name of the baseline arm."""
     other: str
     """Name of the other arm."""
+    of: str
+    """What the accounts are of: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
     pairs: int
     """Pairs in which both trials have an account."""
     pairs_without_account: int

@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
-Share out the time to the last byte of each arm, cell by cell: by why the sender had not sent earlier (set-up, link
-busy, slow start, a window after a loss, credit, pacing, ...) and by what passes the time (service, propagation,
-endpoints). Both sums are exact in each transfer; the tables show means over the pairs. Each reason names the table that
-decided it. docs/explanation/account.md defines the labels.
+Share out the time to the last byte of each arm, of pages the page load time, of a video the time to its start, cell by
+cell: by why the sender had not sent earlier (set-up, link busy, slow start, a window after a loss, credit, ...) and by
+what passes the time (service, propagation, endpoints). Both sums are exact in each transfer; the tables show means over
+the pairs. Each reason names the table that decided it. docs/explanation/account.md defines the labels.
 
 With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end.
 """
 
 _EPILOG = """\
 examples:
-  quiclab explain STUDY                   every cell
-  quiclab explain STUDY 5MB/loss          one cell
-  quiclab explain STUDY --json            the same as JSON, times in ms
+  quiclab explain STUDY                     every cell
+  quiclab explain STUDY 5MB/loss            one cell
+  quiclab explain STUDY --json              the same as JSON, times in ms
+  quiclab explain STUDY --metric stall_ms   the stalls of videos
   quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
   quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
@@ -51,6 +52,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="the time of a study that is explained, such as stall_ms of videos (default: what the study compares)",
+    )
     add_options(parser)
     confirm.add_options(parser)
     add_json(parser)
@@ -69,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.causes import verdicts
     from quiclab.analysis.looks import note_look
+    from quiclab.metrics.names import comparable_metric
     from quiclab.opened import open_study
 
     if arguments.h2 or arguments.h3:
@@ -81,10 +88,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
     study = open_study(arguments.study)
-    analysis = analyse_study(study.directory)
-    found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha)
+    metric = None if arguments.metric is None else comparable_metric(arguments.metric)
+    analysis = analyse_study(study.directory, metric)
+    found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
     causes = verdicts(study, found, analysis.alpha)
-    note_look(study.directory, "ttlb_ms")
+    note_look(study.directory, *{each.of.metric for each in found})
     if arguments.json:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.documents import VERSION, ExplainDocument
@@ -111,26 +119,32 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.analysis.accounts import why_without
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
+    from quiclab.report.words.causes import UNPROVEN
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
         console.print(Text(note))
-    if note := account.of_another_time(analysis.metric.name, study.directory.name):
+    if note := account.of_another_time(analysis.metric.name, found[0][0].of, None):
         console.print(Text(note))
+    several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
     for each, causes in found:
         place = comparison_words.place(each.comparison, analysis)
+        if several:
+            place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
         _print_confirmed(console, study, each)
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
-            console.print(account.account_table(each, analysis.alpha))
-            console.print(account.floor_table(each, analysis.alpha))
+            console.print(account.account_table(each, analysis.alpha, console.width))
+            console.print(account.floor_table(each, analysis.alpha, console.width))
         if each.without:
             console.print(Text(account.left_out(each, why_without(study, each))))
         console.print()
     console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
+    if any(causes for _, causes in found):
+        console.print(Text(UNPROVEN, style="dim"))
 
 
 def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
@@ -173,6 +187,7 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> AccountEntry:
         comparison.cell_id,
         comparison.baseline.arm,
         comparison.other.arm,
+        str(waterfall.of),
         waterfall.pairs,
         waterfall.without,
         *served,

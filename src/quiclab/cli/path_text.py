@@ -48,6 +48,12 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"rate drawn between {rate.least} and {rate.most} every {rate.every} (the mean is shown)"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
+    if direction.loss_by != "index":
+        yield f"losses drawn by {direction.loss_by}"
+    if direction.drop is not None:
+        yield f"drops {direction.drop}"
+    if direction.spare is not None:
+        yield f"spares {direction.spare}"
     if direction.block is not None:
         yield f"{_block(direction.block)} {_after(direction.block.after)}"
     if direction.police is not None:

@@ -20,5 +20,5 @@ def beyond(trial: Trial, edges: pl.Series) -> tuple[Fact, ...]:
         return ()
     return (
         Fact("first_unacknowledged", float(held[0]), "bytes"),
-        Fact("most_unacknowledged", float(held.max()), "bytes"),
-    )  # type: ignore[arg-type]
+        Fact("most_unacknowledged", float(held.max()), "bytes"),  # type: ignore[arg-type]
+    )

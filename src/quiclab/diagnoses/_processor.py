@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import polars as pl
 
 from quiclab.accounting.what import What
@@ -23,8 +25,14 @@ def without_processor(trial: Trial, role: str) -> pl.Series:
     }
     whats = trial.account["what"]
 
-    def ends_there(first: int, after: int) -> bool:
-        named = (of_what[what] for what in reversed(whats[first:after].to_list()) if what in of_what)
-        return next(named, None) == role
+    edges = trial.why(Why.PROCESSOR)
+    ends = [at for at in edges.arg_true().to_list() if whats[at] in of_what]
 
-    return trial.of_runs(trial.why(Why.PROCESSOR), ends_there)
+    def ends_there(first: int, after: int) -> bool:
+        # The bottleneck may be busy in the midst of a wait, which ends with the last sending of the run, else the next.
+        at = bisect_left(ends, after) - 1
+        if at < 0 or ends[at] < first:
+            at += 1
+        return at < len(ends) and of_what[whats[ends[at]]] == role
+
+    return trial.of_runs(edges, ends_there)

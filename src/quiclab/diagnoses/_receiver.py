@@ -14,10 +14,10 @@ from quiclab.diagnoses._trial import Trial
 
 @dataclass(frozen=True)
 class Receiver:
-    """Packets of the bodies' direction at their receiver, by `index` in link_packets."""
+    """Packets of the bodies' direction at their receiver, by `index` of the link there."""
 
     captured: frozenset[int] | None
-    """Packets that its host received; None where no capture has the numbers of the sender's link."""
+    """Packets that its host received; None where no capture tells."""
     read: frozenset[int] | None
     """Packets that its program says it received; None where it keeps no log of them."""
 
@@ -29,9 +29,9 @@ class Receiver:
 
 
 def receiver(trial: Trial) -> Receiver:
-    """The receiver of a trial. Several links count their packets apart, so that nothing is known there."""
+    """The receiver of a trial; nothing is known of a client that changes its network."""
     evidence = trial.evidence
-    if not evidence.one_link:
+    if evidence.second_link is not None:
         return Receiver(None, None)
     captured = evidence.packets(evidence.receiver, trial.way)["packet_index"].drop_nulls()
     if not evidence.quic:
@@ -50,8 +50,8 @@ def receiver(trial: Trial) -> Receiver:
 def taken(trial: Trial) -> tuple[bool | None, ...]:
     """Whether the packet of each edge's event came and was taken; None where it was dropped, or nothing is known."""
     known = receiver(trial)
-    packets = trial.account["event_packet"]
+    last: dict[int, int] = dict(trial.course.select("index", "last").drop_nulls().iter_rows())
     return tuple(
-        None if packet is None or fate != "" else known.took(packet)
-        for packet, fate in zip(packets, trial.event_fates, strict=True)
+        None if packet not in last or fate else known.took(last[packet])
+        for packet, fate in zip(trial.account["event_packet"], trial.event_fates, strict=True)
     )

@@ -30,7 +30,6 @@ from quiclab.diagnoses.minimum_window import MINIMUM_WINDOW
 from quiclab.diagnoses.needless_probe import NEEDLESS_PROBE
 from quiclab.diagnoses.needless_repeats import NEEDLESS_REPEATS
 from quiclab.diagnoses.origin import ORIGIN
-from quiclab.diagnoses.other_objects_first import OTHER_OBJECTS_FIRST
 from quiclab.diagnoses.overshoot import OVERSHOOT
 from quiclab.diagnoses.pacing import PACING
 from quiclab.diagnoses.policed import POLICED
@@ -70,7 +69,6 @@ MECHANISMS: tuple[Mechanism, ...] = (
     NEEDLESS_REPEATS,
     REPEATS,
     HANDSHAKE_BYTES,
-    OTHER_OBJECTS_FIRST,
     ABANDONED_BYTES,
     COMPETING_FLOW,
     JITTER,
@@ -94,9 +92,9 @@ MECHANISMS: tuple[Mechanism, ...] = (
     OVERSHOOT,
     SLOW_START_LEFT_WITHOUT_LOSS,
     SLOW_START,
+    RETRANSMISSION_TIMEOUT,
     ACKNOWLEDGMENTS_LOST,
     NEEDLESS_PROBE,
-    RETRANSMISSION_TIMEOUT,
     LOSS_TIMER,
     TAIL_PROBE,
     WAITING_FOR_LOSS_REPORT,

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._trial import Trial
 
 ROUND_TRIPS = (Why.TCP_HANDSHAKE, Why.TLS_ROUND_TRIP, Why.QUIC_HANDSHAKE, Why.SET_UP)
 SET_UP = (*ROUND_TRIPS, Why.HELLO_RETRY_REQUEST, Why.RETRY, Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)
 _SYN = 2
+_CLOCK_NS = 100_000
+"""How far a capture's time of a packet may lie before the end of its way in the account."""
 
 
 def amplification(trial: Trial) -> pl.Series:
@@ -19,10 +22,12 @@ def amplification(trial: Trial) -> pl.Series:
 
 
 def before_validation(trial: Trial, edges: pl.Series) -> tuple[float, float]:
-    """UDP payload that the server had received, and had sent, when the first of some edges began."""
-    begin_ns = int(trial.account["from_ns"].filter(edges)[0])
+    """UDP payload that the server had received, and had sent, when it waited for more in the first of some waits."""
+    first, after = trial.runs(edges)[0]
+    ups = (trial.what(What.PROPAGATION_UP) & edges)[first:after].arg_true()
+    came_ns = int(trial.account["until_ns"][first + int(ups[-1]) if ups.len() else after - 1])
     at_server = trial.evidence.table("ip_packets").filter(
-        pl.col("vantage") == "server", pl.col("protocol") == "udp", pl.col("time_ns") <= begin_ns
+        pl.col("vantage") == "server", pl.col("protocol") == "udp", pl.col("time_ns") < came_ns - _CLOCK_NS
     )
     came, sent = (at_server.filter(pl.col("direction") == way)["payload_bytes"].sum() for way in ("up", "down"))
     return float(came), float(sent)

@@ -9,7 +9,9 @@ from functools import lru_cache
 
 import polars as pl
 
+from quiclab.diagnoses._course import at_sender, course
 from quiclab.diagnoses._trial import Trial
+from quiclab.metrics.evidence import Direction
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ def silenced(trial: Trial, from_ns: int, until_ns: int) -> bool:
 
 
 def unharmed(trial: Trial, from_ns: int, until_ns: int) -> bool:
-    """Whether links dropped nothing of either direction within a time and a round trip before it."""
+    """Whether links dropped nothing of either direction within a time, nor a round trip with its queue before."""
     ahead, back = _both(trial)
-    since_ns = from_ns - trial.round_trip_ns
+    since_ns = from_ns - trial.round_trip_ns - trial.longest_queue_ns
     return not (any(ahead.between(since_ns, until_ns)) or any(back.between(since_ns, until_ns)))
 
 
@@ -48,9 +50,7 @@ def _both(trial: Trial) -> tuple[_Packets, _Packets]:
     return _of(trial, trial.way), _of(trial, trial.back)
 
 
-def _of(trial: Trial, direction: str) -> _Packets:
-    rows = trial.evidence.table("link_packets").filter(
-        pl.col("direction") == direction, pl.col("action") != "outside_model", ~pl.col("duplicate")
-    )
-    rows = rows.sort("arrival_ns")
-    return _Packets(rows["arrival_ns"].to_list(), (rows["action"] == "dropped").to_list())
+def _of(trial: Trial, direction: Direction) -> _Packets:
+    rows = at_sender(trial.evidence, direction)
+    lost = course(trial.evidence, direction).filter(pl.col("reason") != "")["index"]
+    return _Packets(rows["arrival_ns"].to_list(), rows["index"].is_in(lost.to_list()).to_list())

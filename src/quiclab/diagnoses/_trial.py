@@ -10,13 +10,15 @@ from functools import cached_property
 import polars as pl
 
 from quiclab.accounting import What, Why
+from quiclab.diagnoses._course import CORRUPTED, at_sender, course, of_client
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import Direction
 
-CORRUPTED = "corrupted"
-"""Reason of a packet that a link delivered with flipped bits."""
 PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked", CORRUPTED)
 """Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
+
+_TRIPS = 2
+"""Round trips with their queue before the event of a loss within which the lost packet left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,49 +59,42 @@ class Trial:
     @cached_property
     def round_trip_ns(self) -> int:
         """Least round trip over the client's links, without queue and service; 0 where their logs do not tell."""
-        logs = [
-            f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
-        ]
-        rows = (
-            self.evidence.table("link_packets")
-            .filter(pl.col("action") == "delivered")
-            .drop_nulls(("due_ns", "left_ns"))
-        )
-        rows = rows.filter(pl.col("source").is_in(logs)) if logs else rows
+        ways = [of_client(self.evidence, each) for each in (self.way, self.back)]
+        rows = pl.concat(ways).filter(pl.col("action") == "delivered").drop_nulls(("due_ns", "left_ns"))
         least = rows.group_by("source", "direction").agg((pl.col("due_ns") - pl.col("left_ns")).min().alias("way"))
+        if self.evidence.second_link is not None:  # one network after the other
+            least = least.group_by("direction").agg(pl.col("way").max())
         return max(0, int(least["way"].sum()))
 
     @cached_property
     def ahead(self) -> pl.DataFrame:
         """Packets of the bodies' direction at the sender's own link, in the order of their arrival."""
-        rows = (
-            self.evidence.table("link_packets")
-            .filter(pl.col("direction") == self.way, pl.col("action") != "outside_model", ~pl.col("duplicate"))
-            .sort("arrival_ns", "index")
-        )
-        logs = [
-            f"raw/{link['packet_log']}" for link in self.evidence.trial.get("links") or () if link["leg"] == "client"
-        ]
-        first = (logs[-1] if self.way == "down" else logs[0]) if logs else None
-        return rows if first is None else rows.filter(pl.col("source") == first)
+        return at_sender(self.evidence, self.way)
+
+    @cached_property
+    def longest_queue_ns(self) -> int:
+        """Longest time that a packet of the bodies' direction spent in queue and service of the sender's link."""
+        longest = self.ahead.select((pl.col("left_ns") - pl.col("arrival_ns")).max()).item()
+        return int(longest or 0)
+
+    @cached_property
+    def course(self) -> pl.DataFrame:
+        """Packets of the bodies' direction, why they were lost, and what the link at their receiver calls them."""
+        return course(self.evidence, self.way)
 
     @cached_property
     def fate(self) -> Mapping[int, str]:
-        """Packet of the bodies' direction at the sender's link → why it was lost there; "" where it was not.
-
-        What a link delivers with flipped bits is lost all the same: nobody takes it.
-        """
-        lost = pl.when(pl.col("action") == "dropped").then(pl.col("reason").fill_null(""))
-        rows = self.ahead.select("index", lost.when("corrupted").then(pl.lit(CORRUPTED)).otherwise(pl.lit("")))
-        return dict(rows.iter_rows())
+        """Packet of the bodies' direction at the sender's link → why a link lost it; "" where none did."""
+        return dict(self.course.select("index", "reason").iter_rows())
 
     def drops(self, direction: Direction) -> pl.DataFrame:
-        """Packets that any link dropped in one direction, in the order of their arrival."""
-        return (
-            self.evidence.table("link_packets")
-            .filter(pl.col("direction") == direction, pl.col("action") == "dropped")
-            .sort("arrival_ns")
-        )
+        """Packets that links between the client and its front dropped in one direction, in the order of arrival."""
+        return self._drops[direction]
+
+    @cached_property
+    def _drops(self) -> Mapping[Direction, pl.DataFrame]:
+        ways: tuple[Direction, ...] = (self.way, self.back)
+        return {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
 
     @cached_property
     def drop_reasons(self) -> frozenset[str]:
@@ -110,15 +105,31 @@ class Trial:
     def event_fates(self) -> list[str | None]:
         """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
 
-        An edge whose event names no packet has the fate of all drops of the trial, where these have one reason.
+        An event that names no packet has the fate of the packets that were dropped in the time before it in which its
+        own must have left, or of all of the trial's drops, where these have one reason.
         """
+        rows = self.account.select("event_ns", "event_packet")
+        unnamed = {
+            event: self._fate_before(event)
+            for event in set(rows.filter(pl.col("event_packet").is_null())["event_ns"].drop_nulls().to_list())
+        }
         single = next(iter(self.drop_reasons)) if len(self.drop_reasons) == 1 else None
         single = "" if not self.drop_reasons else single
-        rows = self.account.select("event_ns", "event_packet")
         return [
-            None if event is None else single if packet is None else self.fate.get(packet, single)
+            None if event is None else unnamed[event] if packet is None else self.fate.get(packet, single)
             for event, packet in rows.iter_rows()
         ]
+
+    def _fate_before(self, event_ns: int) -> str | None:
+        if not self.drop_reasons:
+            return ""
+        if len(self.drop_reasons) == 1:
+            return next(iter(self.drop_reasons))
+        at_ns = self.drops(self.way)["arrival_ns"]
+        reach_ns = _TRIPS * (self.round_trip_ns + self.longest_queue_ns)
+        near = self.drops(self.way).filter((at_ns <= event_ns - self.round_trip_ns) & (at_ns >= event_ns - reach_ns))
+        reasons = near["reason"].drop_nulls().unique().to_list()
+        return reasons[0] if len(reasons) == 1 else None
 
     def dropped_for(self, *reasons: str) -> pl.Series:
         """Whether the packet of each edge's event was dropped for one of some reasons."""

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from itertools import pairwise
+from statistics import median
 
 import polars as pl
 
 from quiclab.diagnoses._trial import Trial
 
+_NEAR_NS = 5_000_000
+"""How far a log's word of a loss and that of the smaller window may lie apart."""
 _FULL_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
 
@@ -44,3 +49,54 @@ def before_each_end(trial: Trial) -> pl.Series:
     """The window just before the end of each edge, in packets; null where nothing tells."""
     ends = trial.account.select(pl.col("until_ns") - 1)
     return ends.join_asof(windows(trial), left_on="until_ns", right_on="time_ns", strategy="backward")["packets"]
+
+
+def left_by_reductions(trial: Trial, edges: pl.Series) -> float | None:
+    """Share of the window that the reductions which some edges name leave, by their median; None where nothing tells.
+
+    The window before is the last one known before the event, the one after the least in the round trip from then on;
+    of TCP, whose kernel takes a round trip to get there, the threshold that it aims at.
+    """
+    told = windows(trial) if trial.evidence.quic else _thresholds(trial)
+    events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort()
+    if told.is_empty() or events.is_empty():
+        return None
+    at_ns, held = told["time_ns"].to_list(), told["packets"].to_list()
+    reduced = told["reduced"].to_list() if "reduced" in told.columns else held
+    trip_ns = max(trial.round_trip_ns, _NEAR_NS)
+    shares = []
+    for event_ns in events:
+        # A log may tell of the new window a little before it tells of the loss.
+        before = bisect_left(at_ns, event_ns - _NEAR_NS) - 1
+        after = reduced[before + 1 : bisect_right(at_ns, event_ns + trip_ns)]
+        if before >= 0 and after and held[before]:
+            shares.append(min(after) / held[before])
+    return median(shares) if shares else None
+
+
+def _thresholds(trial: Trial) -> pl.DataFrame:
+    """TCP's window over time, and the threshold that the kernel reduces it to in the course of a round trip."""
+    rows = trial.evidence.table("tcp_info").filter(pl.col("vantage") == trial.evidence.sender)
+    rows = rows.drop_nulls(("snd_cwnd", "snd_ssthresh")).sort("time_ns")
+    return rows.select(
+        "time_ns",
+        pl.col("snd_cwnd").cast(pl.Float64).alias("packets"),
+        pl.min_horizontal("snd_cwnd", "snd_ssthresh").cast(pl.Float64).alias("reduced"),
+    )
+
+
+def taken_back(trial: Trial) -> int:
+    """How often the window came back, in one step, to just what it was before a reduction.
+
+    Some senders undo a reduction when they find the loss to have been a small or a spurious one.
+    """
+    held = windows(trial)["packets"].to_list()
+    before: list[float] = []
+    count = 0
+    for last, now in pairwise(held):
+        if now < last - 1:
+            before.append(last)
+        elif now > last + 1 and now in before:
+            count += 1
+            before.clear()
+    return count

@@ -12,11 +12,18 @@ from quiclab.diagnoses._trial import Trial
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.LINK_BUSY)
-    headers = trial.bytes(edges & trial.what(What.HEADERS))
     total = trial.bytes(edges)
+    if not total:
+        return Claim(edges)
+    shares = (("header_share", What.HEADERS), ("other_objects_share", What.OTHER_OBJECT))
+    facts = [(name, 100 * trial.bytes(edges & trial.what(what)) / total) for name, what in shares]
     return Claim(
         edges,
-        (Fact("bytes_served", total, "bytes"), Fact("header_share", 100 * headers / total if total else 0.0, "%")),
+        (
+            Fact("bytes_served", total, "bytes"),
+            Fact("packets_served", float(trial.account["packets"].filter(edges).fill_null(0).sum()), "packets"),
+            *(Fact(name, share, "%") for name, share in facts if share),
+        ),
     )
 
 

@@ -39,10 +39,10 @@ DROPPED_AT_THE_RECEIVER = Mechanism(
     "window reduced because the receiver dropped packets",
     Family.WINDOW,
     "Packets had crossed the whole path. The receiver's UDP socket had no room for them, or its program refused them "
-    "since a queue of its own was full, and the sender took that for congestion.",
+    "since a queue of its own was full, or since it had no keys for them yet. The sender took that for congestion.",
     "Waits after a loss whose packet is in the capture at the receiver, and not among those that its program read.",
     Level.E0,
-    "RFC 4113 (UdpRcvbufErrors); quic-go, qlog's packet_dropped with `dos_prevention`; quinn issue 2262",
+    "RFC 4113 (UdpRcvbufErrors), RFC 9001 section 5.7; quic-go, qlog's `dos_prevention`; quinn issue 2262",
     _claim,
     (
         Rival("loss_on_the_path", "a link dropped the packet, so that it is not in the receiver's capture"),

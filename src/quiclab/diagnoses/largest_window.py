@@ -14,6 +14,8 @@ from quiclab.diagnoses._window import before_each_end, full_bytes, windows
 _FULL = (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
 _TRIPS = 4
 """Round trips for which a window that nothing reduced must stay the same although it is full."""
+_LAST_STEP = 0.9
+"""Share of the largest window from which the last step of its growth leads there."""
 _NEAR = 0.001
 """Relative distance from the largest value up to which a window is at it."""
 
@@ -33,16 +35,19 @@ def _claim(trial: Trial) -> Claim:
 
 def _flat(trial: Trial, edges: pl.Series) -> bool:
     """Whether a window that nothing had reduced stayed the same for some round trips in which it was full."""
-    spans = trial.times(edges & trial.why(Why.SLOW_START))
-    return bool(spans) and spans[-1][1] - spans[0][0] >= _TRIPS * max(trial.round_trip_ns, 1_000_000)
+    spans, trip_ns = trial.times(edges & trial.why(Why.SLOW_START)), trial.round_trip_ns
+    return bool(spans and trip_ns) and spans[-1][1] - spans[0][0] >= _TRIPS * (trip_ns + trial.longest_queue_ns)
 
 
 def _reached_again(told: pl.Series, most: float) -> bool:
-    """Whether it came back to just this value after it had been reduced."""
+    """Whether it grew to just this value again after it had been reduced.
+
+    A reduction that the sender takes back leads there in one step, which is no growth.
+    """
     at = told >= most * (1 - _NEAR)
-    small = told < most * 0.9
-    spells = at.filter(at | small)
-    return int((spells & ~spells.shift(1, fill_value=False)).sum()) > 1
+    before = told.shift(1)
+    arrived = at & (before < most * (1 - _NEAR)) & (before >= most * _LAST_STEP)
+    return int(arrived.sum()) > 1
 
 
 def _packet(trial: Trial) -> int:

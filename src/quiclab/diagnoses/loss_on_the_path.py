@@ -7,13 +7,26 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import PATH_DROPS, Trial
+from quiclab.diagnoses._window import left_by_reductions, taken_back
 
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for(*PATH_DROPS)
+    if not edges.any():
+        return Claim(edges)
     drops = trial.drops(trial.way)
     lost = drops.filter(drops["reason"].is_in(PATH_DROPS)).height
-    return Claim(edges, (Fact("lost_packets", lost, ""), Fact("reductions", trial.events(edges), "")))
+    left = left_by_reductions(trial, edges)
+    return Claim(
+        edges,
+        (
+            Fact("lost_packets", lost, ""),
+            Fact("sent_packets", len(trial.own), ""),
+            Fact("reductions", trial.events(edges), ""),
+            *((Fact("window_left_by_a_reduction", 100 * left, "%"),) if left is not None else ()),
+            *((Fact("reductions_taken_back", undone, ""),) if (undone := taken_back(trial)) else ()),
+        ),
+    )
 
 
 LOSS_ON_THE_PATH = Mechanism(
@@ -37,6 +50,13 @@ LOSS_ON_THE_PATH = Mechanism(
             "none",
             "Without the loss the window is not reduced.",
             ("retransmissions and timers of the same losses go too",),
+        ),
+        Setting(
+            "tcp",
+            "congestion_control",
+            "bbr",
+            "A congestion control that does not reduce its window at every loss.",
+            ("slow start, pacing and the queue are other ones",),
         ),
         Setting(
             "sender",

@@ -8,31 +8,35 @@ import polars as pl
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._timeouts import timeouts
 from quiclab.diagnoses._trial import Trial
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.LOSS_TIMER) if trial.evidence.quic else trial.none()
+    edges = trial.why(Why.LOSS_TIMER) & ~timeouts(trial)
     if not edges.any():
         return Claim(edges)
     losses = trial.evidence.table("losses").filter(
         pl.col("vantage") == trial.evidence.sender, ~pl.col("estimate"), pl.col("rule") == "time_threshold"
     )
-    return Claim(edges, (Fact("losses_by_time", losses.height, "packets"),))
+    facts = (Fact("waits", trial.waits(edges), ""),)
+    return Claim(edges, (*facts, Fact("losses_by_time", losses.height, "packets")) if trial.evidence.quic else facts)
 
 
 LOSS_TIMER = Mechanism(
     "loss_timer",
     "loss found by time alone",
     Family.RECOVERY,
-    "Too few packets behind the lost one were acknowledged to show the loss. QUIC waited for its time threshold, "
-    "9/8 of a round trip after the packet was sent.",
-    "Waits that end when the sender's log declares a loss by its time threshold.",
+    "Too few packets behind the lost one were acknowledged to show the loss. The sender waited for a time threshold: "
+    "in QUIC 9/8 of a round trip after the packet was sent, in TCP that of RACK.",
+    "Waits that end when the sender's log declares a loss by its time threshold; of TCP those that end with a repeat "
+    "that no packet prompts, long before a retransmission timeout.",
     Level.E0,
-    "RFC 9002 section 6.1.2",
+    "RFC 9002 section 6.1.2, RFC 8985 section 6.2",
     _claim,
     (
         Rival("waiting_for_loss_report", "an acknowledgment of three later packets shows the loss"),
+        Rival("retransmission_timeout", "the sender heard nothing for 190 ms or more"),
         Rival("tail_probe", "no later packet was acknowledged at all: a probe comes first"),
     ),
     (

@@ -32,7 +32,8 @@ NEEDLESS_PROBE = Mechanism(
     Family.RECOVERY,
     "A probe timer ended although nothing was lost in either direction: the timer was too short for the path, its "
     "queue, or the time for which the receiver holds acknowledgments.",
-    "Waits for a probe timer within which, and a round trip before, no link dropped a packet in either direction.",
+    "Waits for a probe timer within which, and a round trip with the longest queue before, no link dropped a packet in "
+    "either direction.",
     Level.E0,
     "RFC 9002 section 6.2.1",
     _claim,

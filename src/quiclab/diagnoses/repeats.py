@@ -8,7 +8,8 @@ import polars as pl
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.diagnoses._trial import CORRUPTED, Trial
+from quiclab.diagnoses._course import CORRUPTED
+from quiclab.diagnoses._trial import Trial
 
 
 def _claim(trial: Trial) -> Claim:
@@ -35,8 +36,8 @@ REPEATS = Mechanism(
     "repeats",
     "repeats of what was lost",
     Family.RECOVERY,
-    "What was lost behind the bottleneck has to be served by it a second time. What a queue or a loss before it "
-    "dropped has not taken its time yet, and counts as bytes on the wire.",
+    "What was lost behind the bottleneck has to be served by it again. What a queue or a loss before it dropped "
+    "has not taken its time yet, and counts as bytes on the wire.",
     "Edges on which the bottleneck serves bytes again of which no earlier copy arrived whole, unless all losses lay "
     "before the bottleneck.",
     Level.E0,

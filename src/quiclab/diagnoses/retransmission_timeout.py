@@ -6,14 +6,14 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.accounting.levels import Level
-from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._silence import silenced
+from quiclab.diagnoses._timeouts import timeouts
 from quiclab.diagnoses._trial import Trial
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.LOSS_TIMER) if not trial.evidence.quic else trial.none()
+    edges = timeouts(trial)
     if not edges.any():
         return Claim(edges)
     times = trial.times(edges)
@@ -38,13 +38,15 @@ RETRANSMISSION_TIMEOUT = Mechanism(
     Family.RECOVERY,
     "No acknowledgment showed the loss: the last packets were lost, a retransmission, or all acknowledgments. TCP "
     "waited for its timer, 200 ms or more, which doubles with each timeout in a row, and begins again with one packet.",
-    "Waits that end with a retransmission timeout, by the sender's capture.",
+    "Waits that end with a retransmission timeout by the sender's capture, or with a repeat 190 ms or more after the "
+    "last packet came to the sender.",
     Level.E0,
     "RFC 6298, RFC 8985 section 7 (tail loss probe)",
     _claim,
     (
         Rival("tail_probe", "the first repeat is a probe, after about two round trips"),
         Rival("acknowledgments_lost", "the data had arrived, and every acknowledgment of it was dropped"),
+        Rival("loss_timer", "RACK's timer ends the wait, long before 190 ms"),
         Rival("minimum_window", "an acknowledgment ends the wait, no timer does"),
     ),
     (

@@ -23,6 +23,6 @@ SCHEDULING = Mechanism(
     Level.E0,
     "RFC 9218, RFC 9000 section 2.3; qlog's `scheduling`",
     _claim,
-    (Rival("other_objects_first", "the bottleneck is busy with another object"),),
+    (Rival("bytes_on_the_wire", "the bottleneck is busy, with whatever object"),),
     (Setting("sender", "scheduler", "round_robin", "All responses take turns.", ("each object takes longer",)),),
 )

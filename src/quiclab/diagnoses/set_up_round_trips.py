@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from quiclab.accounting.levels import Level
+from quiclab.accounting.what import What
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._set_up import ROUND_TRIPS
 from quiclab.diagnoses._trial import Trial
@@ -11,8 +12,8 @@ from quiclab.diagnoses._trial import Trial
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(*ROUND_TRIPS)
-    trips = trial.ms(edges) * 1e6 / trial.round_trip_ns if trial.round_trip_ns else 0.0
-    return Claim(edges, (Fact("round_trips", round(trips, 2), ""),) if edges.any() else ())
+    trips = int((edges & trial.what(What.PROPAGATION_UP)).sum())
+    return Claim(edges, (Fact("round_trips", trips, ""),) if trips else ())
 
 
 SET_UP_ROUND_TRIPS = Mechanism(

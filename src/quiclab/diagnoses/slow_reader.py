@@ -24,7 +24,7 @@ def _claim(trial: Trial) -> Claim:
     def slow(first: int, after: int) -> bool:
         lengths = trial.length_ns[first:after]
         kept_ns = int(lengths.filter(at_receiver[first:after]).sum())
-        return kept_ns >= max(_LEAST_NS, (end[after - 1] - begin[first]) // 2)
+        return bool(kept_ns >= max(_LEAST_NS, (end[after - 1] - begin[first]) // 2))
 
     edges = trial.of_runs(waits, slow)
     kept_ms = trial.ms(edges & at_receiver)

@@ -91,9 +91,9 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
     server, client = find("server", arm.server.name), find("client", arm.client.name)
     several = [workload for workload in workloads if len(workload.object_sizes) > 1]
     found += [why for workload in several if (why := _unfetched(arm, client, workload)) is not None]
-    if any(workload.upload for workload in workloads):
-        found += unsent(arm, client, find("proxy" if arm.proxy else "server", arm.front.name), ENDPOINTS)
     proxy = find("proxy", arm.proxy.name) if arm.proxy else None
+    if any(workload.upload for workload in workloads):
+        found += unsent(arm, client, server, proxy, ENDPOINTS)
     found += _unloaded(client, server, proxy, [workload for workload in workloads if workload.page is not None])
     if {workload.content_type for workload in workloads} - {OCTETS} and "content_type" not in server.abilities:
         found.append(f"the server {server.name} cannot be told the content type of an object: unsupported")

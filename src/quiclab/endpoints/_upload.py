@@ -13,7 +13,7 @@ from quiclab.spec.model import Protocol as HttpProtocol
 
 @runtime_checkable
 class Uploads(Endpoint, Protocol):
-    """A client that sends objects, or a server that keeps them."""
+    """A client that sends objects, or a server that keeps them; a proxy that passes them on needs neither."""
 
     def unsupported_upload(self, program: Program) -> str | None:
         """Reason why the endpoint cannot with these settings, or None."""
@@ -24,20 +24,25 @@ class Uploads(Endpoint, Protocol):
         ...
 
 
-def unsent(arm: Arm, client: Endpoint, front: Endpoint, known: Iterable[Endpoint]) -> list[str]:
-    """Reasons why an arm cannot upload, as clauses: an end that cannot, or a setting that does not go with uploads."""
+def unsent(
+    arm: Arm, client: Endpoint, server: Endpoint, proxy: Endpoint | None, known: Iterable[Endpoint]
+) -> list[str]:
+    """Reasons why an arm cannot upload, as clauses: a program that cannot, or a setting that does not go with that."""
+    ends: list[tuple[Endpoint, Program, HttpProtocol, str]] = [
+        (client, arm.client, arm.protocol, "send an object"),
+        (server, arm.server, arm.origin_protocol if proxy else arm.protocol, "keep what is sent to it"),
+    ]
+    if proxy is not None and arm.proxy is not None:
+        ends.append((proxy, arm.proxy, arm.protocol, "pass on what is sent to it as that comes"))
     found = []
-    for end, program, task in (
-        (client, arm.client, "send an object"),
-        (front, arm.front, "keep what is sent to it"),
-    ):
+    for end, program, protocol, task in ends:
         if isinstance(end, Uploads) and (why := end.unsupported_upload(program)) is not None:
             found.append(why)
         if "upload" not in end.abilities:
             able = [
                 each.name
                 for each in known
-                if each.role == end.role and "upload" in each.abilities and arm.protocol in each.protocols
+                if each.role == end.role and "upload" in each.abilities and protocol in each.protocols
             ]
             others = f"; {', '.join(able)} can" if able else ""
             found.append(f"the {end.role} {end.name} cannot {task}: unsupported{others}")

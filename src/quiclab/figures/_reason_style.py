@@ -49,6 +49,8 @@ _STYLES = {
     Why.SET_UP: ReasonStyle("#6a3fb5", "-"),
     Why.SET_UP_LOSS: ReasonStyle("#7d1128", "x"),
     Why.REQUEST: ReasonStyle("#14746f"),
+    Why.BROWSER: ReasonStyle("#8d6e63", "."),
+    Why.PLAYER: ReasonStyle("#5d4037", "."),
     Why.LINK_BUSY: ReasonStyle("#c3c8ce"),
     Why.SLOW_START: ReasonStyle("#f2b04c"),
     Why.WINDOW_AFTER_LOSS: ReasonStyle("#d55e00"),

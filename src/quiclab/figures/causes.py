@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab import wording
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.analysis.causes import Status, Verdict, verdicts
@@ -52,9 +53,9 @@ class Causes(Figure):
         if asked.other is not None and asked.other not in arms:
             raise SpecError(f"no arm {asked.other!r} is compared with the baseline", f"there are {', '.join(arms)}")
         wanted = [each for each in main if each.other.arm == (asked.other or arms[0])] if arms else []
-        if analysis.metric.name != "ttlb_ms":
+        if analysis.metric.name not in {of.metric for of in Of}:
             return pl.DataFrame(schema=_SCHEMA)
-        found = waterfalls(asked.study, wanted, analysis.alpha)
+        found = waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name)
         rows = [
             _row(verdict, each, comparison_words.place(each.comparison, analysis))
             for each, causes in zip(found, verdicts(asked.study, found, analysis.alpha), strict=True)

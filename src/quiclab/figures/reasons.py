@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.figures import _canvas as go
@@ -42,17 +43,17 @@ class Reasons(Figure):
         "low_ms": "lower end of its interval, ms; null where there is none",
         "high_ms": "upper end of its interval, ms; null where there is none",
         "shown_to_differ": "whether the pairs show the difference, after correction over the reasons",
-        "is_total": "whether it is the time to the last byte as a whole",
+        "is_total": "whether it is the time as a whole",
     }
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the steps of the cells that are asked for; none where the study's metric is not what they explain."""
         analysis = asked.analysis
-        if analysis.metric.name != "ttlb_ms":
+        if analysis.metric.name not in {of.metric for of in Of}:
             return pl.DataFrame(schema=_SCHEMA)
         wanted = [c for c in analysis.comparisons if asked.cell in (None, c.cell_id)]
         rows: list[dict[str, Any]] = []
-        for each in waterfalls(asked.study, wanted, analysis.alpha):
+        for each in waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name):
             rows += steps_of(each, comparison_words.place(each.comparison, analysis), analysis.alpha)
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -124,7 +125,7 @@ def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, A
         nothing = {"low_ms": None, "high_ms": None, "shown_to_differ": False, "is_total": False}
         rows.append({**common, **nothing, "reason": "all else", "from_ms": at, "difference_ms": rest})
         total = waterfall.total
-        rows.append({**common, **_ends(total.interval_ms), "reason": "time to last byte", "from_ms": 0.0})
+        rows.append({**common, **_ends(total.interval_ms), "reason": waterfall.of.heading, "from_ms": 0.0})
         rows[-1] |= {"difference_ms": total.difference_ms, "shown_to_differ": total.differs(alpha), "is_total": True}
     return rows
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from quiclab.accounting import Why, spells
+from quiclab.accounting import Of, Why, laid_out, spells
 from quiclab.figures import _canvas as go
 from quiclab.figures import _style
 from quiclab.figures._api import Figure, Where
@@ -17,7 +17,7 @@ from quiclab.figures._heaps import Heap, heaps
 from quiclab.figures._reason_style import reason_style
 
 _SCHEMA = {
-    **dict.fromkeys(("arm", "why", "what", "evidence"), pl.String),
+    **dict.fromkeys(("arm", "why", "what", "evidence", "since"), pl.String),
     **dict.fromkeys(("from_ms", "until_ms", "event_ms"), pl.Float64),
     **dict.fromkeys(("edge", "edges", "packets", "event_packet"), pl.Int64),
 }
@@ -27,10 +27,16 @@ _COLUMNS = 400
 _NAMED = 0.08
 """Share of the time that is shown from which on a spell has its name on it."""
 _EVENT_Y = 1.07
+_SINCE = {
+    Of.TTLB: "the client's first packet",
+    Of.START_UP: "the video was asked for",
+    Of.STALL: "the first stall began",
+}
 
 
 class Timeline(Figure):
-    """A band per arm, from the client's first packet to its last byte. A spell that is long enough to be seen has the
+    """A band per arm, from the client's first packet to its last byte; of a video from the request for it until it
+    starts, or from its first stall to the end of its last. A spell that is long enough to be seen has the
     whole height; shorter ones that follow each other share it by their lengths."""
 
     name = "timeline"
@@ -42,8 +48,9 @@ class Timeline(Figure):
         "why": "the reason of a spell, which its colour tells",
         "what": "what passes the time, the longest first",
         "evidence": "the tables that decided the reason",
-        "from_ms": "its beginning, since the client's first packet, ms",
+        "from_ms": "its beginning, since that of the account, ms",
         "until_ms": "its end, ms",
+        "since": "the event at 0 ms",
         "edge": "place of its first edge in the trial's account",
         "edges": "its edges",
         "packets": "packets that the bottleneck served in it",
@@ -55,12 +62,14 @@ class Timeline(Figure):
         """Return the spells of one trial of each arm; none of a trial without an account."""
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
-            account = asked.study.of_trial("account", trial_id)
+            known = asked.study.of_trial("account", trial_id)
+            account = laid_out(known, asked.analysis.metric.name) if known is not None else None
             if account is None or account.is_empty():
                 continue
             zero_ns = int(account["from_ns"][0])
             found = spells(account).with_columns(
                 pl.lit(arm).alias("arm"),
+                pl.lit(_SINCE[Of(account["of"][0].partition(" ")[0])]).alias("since"),
                 *(
                     (pl.col(f"{end}_ns") - zero_ns).truediv(1e6).alias(f"{end}_ms")
                     for end in ("from", "until", "event")
@@ -97,9 +106,7 @@ class Timeline(Figure):
         for place in range(1, len(arms)):
             figure.update_layout({f"xaxis{go.axis_number(place)}": {"matches": "x"}})
         last = f"xaxis{go.axis_number(len(arms) - 1)}"
-        figure.update_layout(
-            {last: {"showticklabels": True, "title": {"text": "time since the client's first packet, ms"}}}
-        )
+        figure.update_layout({last: {"showticklabels": True, "title": {"text": f"time since {data['since'][0]}, ms"}}})
         return figure
 
 

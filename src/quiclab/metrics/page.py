@@ -47,14 +47,15 @@ def _went_ns(evidence: Evidence) -> int:
     return int(page["went_ns"])
 
 
-def _document_url(evidence: Evidence) -> str:
+def document_url(evidence: Evidence) -> str:
+    """URL of the page's document. Raises Unknown without a page."""
     return str(_page(evidence)["resources"][0]["url"])
 
 
 @lru_cache(maxsize=4)
 def navigation(evidence: Evidence) -> tuple[int, str]:
     """Navigation start in CLOCK_MONOTONIC ns, and the frame. Raises Unknown if the trace does not show it."""
-    url = _document_url(evidence)
+    url = document_url(evidence)
     for time_ns, frame, detail in _events(evidence, "navigationStart").select("time_ns", "page", "detail").iter_rows():
         # A HAR gives the page's address as its title.
         if detail == url or ((detail or "").startswith("{") and _data(detail).get("documentLoaderURL") == url):
@@ -75,15 +76,29 @@ def _moment(name: str, in_har: str, which: Callable[[pl.DataFrame], pl.DataFrame
     """Computes when the page's own frame reached a moment, which a HAR names in another way."""
 
     def compute(evidence: Evidence) -> float:
-        # Until the document's header came, the frame shows the empty page before it.
-        came_ns = _document(evidence)["headers_ns"] or navigation(evidence)[0]
-        of_the_page = (pl.col("page") == navigation(evidence)[1]) & (pl.col("time_ns") >= came_ns)
-        found = which(_events(evidence, name, in_har).filter(of_the_page))
-        if found.is_empty():
-            raise Unknown(f"the browser tells of no {in_har} of the page")
-        return _since_ms(evidence, int(found["time_ns"][0]))
+        return _since_ms(evidence, _moment_ns(evidence, name, in_har, which))
 
     return compute
+
+
+def _moment_ns(
+    evidence: Evidence,
+    name: str,
+    in_har: str,
+    which: Callable[[pl.DataFrame], pl.DataFrame] = lambda found: found.head(1),
+) -> int:
+    # Until the document's header came, the frame shows the empty page before it.
+    came_ns = _document(evidence)["headers_ns"] or navigation(evidence)[0]
+    of_the_page = (pl.col("page") == navigation(evidence)[1]) & (pl.col("time_ns") >= came_ns)
+    found = which(_events(evidence, name, in_har).filter(of_the_page))
+    if found.is_empty():
+        raise Unknown(f"the browser tells of no {in_har} of the page")
+    return int(found["time_ns"][0])
+
+
+def load_event_ns(evidence: Evidence) -> int:
+    """Instant at which the load event began. Raises Unknown where the browser does not tell."""
+    return _moment_ns(evidence, "loadEventStart", "onLoad")
 
 
 def requests(evidence: Evidence) -> pl.DataFrame:
@@ -98,7 +113,7 @@ def requests(evidence: Evidence) -> pl.DataFrame:
 
 
 def _document(evidence: Evidence) -> dict[str, Any]:
-    found = requests(evidence).filter(pl.col("url") == _document_url(evidence))
+    found = requests(evidence).filter(pl.col("url") == document_url(evidence))
     if found.is_empty():
         raise Unknown("the browser does not tell of the request for the document")
     return found.row(0, named=True)
@@ -109,7 +124,7 @@ def plt_ms(evidence: Evidence) -> float:
     document = _document(evidence)
     start_ns, end_ns = document["name_start_ns"], document["name_end_ns"]
     lookup_ns = end_ns - start_ns if start_ns is not None and end_ns is not None else 0
-    return float(_moment("loadEventStart", "onLoad")(evidence)) - lookup_ns / 1e6
+    return _since_ms(evidence, load_event_ns(evidence)) - lookup_ns / 1e6
 
 
 def page_ttfb_ms(evidence: Evidence) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from quiclab.spec import traces
 from quiclab.spec.jitter import half_life
 from quiclab.spec.model import (
+    Addresses,
     Aqm,
     Bernoulli,
     Block,
@@ -139,6 +140,9 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "corrupt": _probability(direction.corrupt),
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
         "trace": None if trace is None else {"format": "mahimahi", "path": trace, "repeat": True},
+        **({} if direction.loss_by == "index" else {"loss_by": direction.loss_by}),
+        **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
+        **({} if direction.spare is None else {"spare": _addresses(direction.spare)}),
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
         **({} if direction.block is None else {"block": _block(direction.block)}),
         **({} if direction.police is None else {"police": _police(direction.police)}),
@@ -217,6 +221,10 @@ def _loss(loss: Loss | None) -> dict[str, Any] | None:
             }
         case DropList():
             return {"model": "list", "indices": list(loss.packets)}
+
+
+def _addresses(addresses: Addresses) -> dict[str, list[int]]:
+    return {kind: list(numbers) for kind, numbers in vars(addresses).items() if numbers}
 
 
 def _reorder(reorder: Reorder | None) -> dict[str, Any] | None:

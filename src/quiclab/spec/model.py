@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.spec.addresses import Addresses
 from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
     Aqm,
@@ -42,6 +43,7 @@ from quiclab.units import ByteCount, Duration, Share
 __all__ = [
     "OCTETS",
     "PLACEHOLDERS",
+    "Addresses",
     "Aqm",
     "Background",
     "Bernoulli",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quiclab.spec.addresses import Addresses
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -238,6 +239,15 @@ class Direction:
     """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
     """Whether packets are lost before the queue or behind it."""
+    loss_by: Literal["index", "class", "bytes"] = "index"
+    """What decides which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`:
+    their number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: the 1500 bytes of
+    the direction in which they begin; packets that begin in the same 1500 bytes are lost together. Each packet is lost
+    with the probability that `loss` gives, whatever stands here."""
+    drop: Addresses | None = None
+    """Packets that are lost beside those of `loss`, by what they are. None by default."""
+    spare: Addresses | None = None
+    """Packets that `loss` does not hit, by what they are: what would change without this loss? None by default."""
     reorder: Reorder | None = None
     """Packets that are overtaken on purpose. None by default."""
     duplicate: Share = Share(0.0)

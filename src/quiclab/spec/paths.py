@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.spec import kinds, traces
+from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Direction, FqCoDel, Link, Path, Police, RandomRate
+from quiclab.spec.model import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
 from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile
@@ -43,6 +44,9 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
+    "loss_by": kinds.choice(("index", "class", "bytes")),
+    "drop": ADDRESSES,
+    "spare": ADDRESSES,
     "schedule": SCHEDULE,
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace),
 }
@@ -128,7 +132,40 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
 
 def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direction]:
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
-    return {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
+    sides = {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
+    _check_losses(node, values, sides)
+    return sides
+
+
+def _check_losses(node: Node, values: Mapping[str, Any], sides: Mapping[str, Direction]) -> None:
+    """Report keys about losses where nothing is lost, and packets that are to be dropped and spared."""
+    for key, needs in (("loss_by", _draws), ("spare", _loses)):
+        idle = [side for side, direction in sides.items() if not needs(direction)]
+        for side in idle:
+            if key in values.get(side, {}):
+                node.child(side).child(key).report(f'{_IDLE[key]} {side}; write a "loss" or leave "{key}" out')
+        if key in values and len(idle) == len(sides):
+            node.child(key).report(f'{_IDLE[key]}; write a "loss" or leave "{key}" out')
+    for side, direction in sides.items():
+        for kind, number in sorted({*(direction.drop or ())} & {*(direction.spare or ())}):
+            place = node.child(side) if "drop" in values.get(side, {}) else node
+            place.child("drop").report(f"{kind} {number} is to be dropped and to be spared {side}; choose one")
+
+
+_IDLE = {"loss_by": "no loss is drawn by chance", "spare": "nothing is lost that could be spared"}
+
+
+def _losses(direction: Direction) -> list[Any]:
+    models = [direction.loss, *(change.loss for change in direction.schedule)]
+    return [model for model in models if model is not None]
+
+
+def _loses(direction: Direction) -> bool:
+    return bool(_losses(direction))
+
+
+def _draws(direction: Direction) -> bool:
+    return any(not isinstance(model, DropList) for model in _losses(direction))
 
 
 def _without_rate_and_trace(node: Node, values: dict[str, Any]) -> dict[str, Any]:

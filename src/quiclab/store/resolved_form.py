@@ -13,7 +13,8 @@ from quiclab.store.forms import Each, NotEmpty, Number, misfit
 _JITTER = {"distribution": str, "scale_ns": Number}
 _LOSS = {"model": str, "probability_pct": Number}
 _CHANGE = {"rate_bit_per_s": Number, "delay_ns": Number, "jitter": _JITTER, "loss": _LOSS}
-_DIRECTION = {**_CHANGE, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
+_ADDRESSED = {"drop": dict, "spare": dict, "loss_by": str}
+_DIRECTION = {**_CHANGE, **_ADDRESSED, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
 _LINK = {"up": _DIRECTION, "down": _DIRECTION}
 _PROGRAM = {"name": str, "argv": [str], "prefix": str, "knobs": {"session": str, "tls_version": str}}
 _LIMITS = dict.fromkeys(("trial_ns", "ready_ns", "lateness_p99_ns", "attempts"), int)

@@ -33,11 +33,21 @@ _REQUEST = {
 }
 CLIENT = {"requests": [_REQUEST], "versions": dict, "close_ns": int, "page": {"went_ns!": int}}
 """Form of a client's own account, client.json."""
+_ADDRESSED = {"missed": [{"of!": str, "number!": int}]}
 _SIDE = {
     **dict.fromkeys(("packets_in", "bytes_in", "delivered", "delivered_bytes", "marked", "corrupted"), int),
     "dropped": Each(int),
+    "drop": _ADDRESSED,
+    "spare": _ADDRESSED,
 }
-_LINK = {"sound": bool, "unsound_reasons": [str], "up": _SIDE, "down": _SIDE, "lateness": Each(Number)}
+_LINK = {
+    "sound": bool,
+    "unsound_reasons": [str],
+    "up": _SIDE,
+    "down": _SIDE,
+    "lateness": Each(Number),
+    "more_links": [{"up": _SIDE, "down": _SIDE}],
+}
 _HOST = {"cost": Each({"transfer": Each(Number), "life": Each(Number)}), "counters": Each(Each(Number))}
 _COMPETITION = {
     "began_ns!": int,

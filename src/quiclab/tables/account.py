@@ -7,22 +7,27 @@ import polars as pl
 
 from quiclab.tables._api import NEVER, Column, Table
 
-_ONLY = "Of downloads and uploads of objects; docs/explanation/account.md defines the labels."
+_ONLY = "Of pages, downloads and uploads of objects, and videos; docs/explanation/account.md defines the labels."
+_OF = Column(
+    "of", pl.String, "", NEVER,
+    "What the account is of: `ttlb`, the transfer; `page`, its load; of a video `start_up`, and `stall 1`, `stall 2` "
+    "and so on.",
+)  # fmt: skip
 _WHAT = Column(
     "what", pl.String, "", NEVER,
-    "What passes the time: service of `payload`, `other_object`, `headers`, `handshake`, `retransmission`, "
-    "`needless_retransmission`, `probe`, `acknowledgments`, `served` (contents unknown), `abandoned` or `other_flow`; "
-    "`propagation_down`, `propagation_up`, `link_up`, `link_down`, `node`, `ack_held`, `client`, `server`, `timer`, "
-    "`jitter`, `late` or `unexplained`.",
+    "What passes the time: service of `payload`, `other_object`, `other_connection`, `headers`, `handshake`, "
+    "`retransmission`, `needless_retransmission`, `probe`, `acknowledgments`, `served` (contents unknown), `abandoned` "
+    "or `other_flow`; `propagation_down`, `propagation_up`, `link_up`, `link_down`, `node`, `ack_held`, `client`, "
+    "`server`, `timer`, `jitter`, `late` or `unexplained`.",
 )  # fmt: skip
 _WHY = Column(
     "why", pl.String, "", NEVER,
     "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
-    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `change_of_address`, `origin`, `link_busy`, "
-    "`slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, `connection_credit`, "
-    "`later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, `loss_detection`, `awaiting_acks`, "
-    "`loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, `pacing_or_program`, `processor`, "
-    "`unexplained`, `last_flight` or `answer`.",
+    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `browser`, `player`, `change_of_address`, `origin`, "
+    "`link_busy`, `slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, "
+    "`connection_credit`, `later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, "
+    "`loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, "
+    "`pacing_or_program`, `processor`, `unexplained`, `last_flight` or `answer`.",
 )  # fmt: skip
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 _MECHANISM = Column(
@@ -34,8 +39,11 @@ ACCOUNT = Table(
     "account",
     "One edge of the critical path of a transfer, in the order of time: the edges follow each other without a gap from "
     "the client's first packet to its last byte, so that their durations add up to `ttlb_ms`; of an upload all but "
-    "`answer` add up to `upload_ms`. " + _ONLY,
+    "`answer` add up to `upload_ms`. Of a page they go from navigation start to the load event, and add up to "
+    "`plt_ms`. Of a video there is one account of its start-up, which adds up to `startup_ms`, "
+    "and one of each stall of the network, which add up to `stall_ms`. " + _ONLY,
     (
+        _OF,
         _WHAT,
         _WHY,
         Column("from_ns", pl.Int64, "ns", NEVER, "Its beginning, CLOCK_MONOTONIC.", instant=True),
@@ -68,13 +76,18 @@ ACCOUNT = Table(
             "link.",
         ),
         _MECHANISM,
+        Column(
+            "object", pl.String, "", "no video, or nothing of it was asked for yet",
+            "The file of the video that was waited for, or asked for: its manifest, a segment of one quality, or all.",
+        ),
     ),
 )  # fmt: skip
 
 ACCOUNT_TOTALS = Table(
     "account_totals",
-    "The sum of all edges of one trial's account with the same labels, evidence and mechanism. " + _ONLY,
+    "The sum of all edges of one account with the same labels, evidence and mechanism. " + _ONLY,
     (
+        _OF,
         _WHY,
         _WHAT,
         _EVIDENCE,

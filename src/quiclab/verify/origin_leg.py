@@ -71,7 +71,7 @@ def relay_problem(document: Mapping[str, Any]) -> str | None:
     expected = document["expected"]
     body = expected.get("body_bytes") or 0
     moved, way = seen["bytes_from_origin"], "came from"
-    if expected.get("direction") == "up":
+    if expected.get("direction") == "upload":
         moved, way = seen["bytes_to_origin"], "went to"
     if not seen["connections"] or (moved < body and not proxy["compresses"]):
         return f"the proxy did not relay: {moved} bytes {way} the origin for {body} of the body"

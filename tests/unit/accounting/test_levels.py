@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from quiclab.accounting.agreement import in_lines, levels_of_study
 from quiclab.accounting.arrivals import Arrivals
-from quiclab.accounting.coarsening import Compared
+from quiclab.accounting.coarsening import Compared, _full_ms
 from quiclab.accounting.levels import PARTS, Level, Part, members, shared
 from quiclab.accounting.one_end import Instant, OneEnd, Seen, account_of_one_end
 from quiclab.accounting.why import Why
@@ -155,6 +156,15 @@ def test_waits_by_what_had_held_them_back() -> None:
     assert found["window_full"] == pytest.approx(20, abs=0.3)
     assert found["credit_used_up"] == pytest.approx(9, abs=0.3)
     assert sum(found.values()) == pytest.approx(169)
+
+
+def test_a_limit_within_the_answer_is_a_wait_to_one_end() -> None:
+    """The amplification limit of the set-up stays what it is."""
+    rows = [("amplification_limit", 0, 10), ("link_busy", 10, 12), ("amplification_limit", 12, 52)]
+    schema = ["why", "from_ns", "until_ns"]
+    table = pl.DataFrame([(why, _ns(at), _ns(until)) for why, at, until in rows], schema=schema, orient="row")
+    assert _full_ms(table) == {Why.AMPLIFICATION_LIMIT: 10, Why.LINK_BUSY: 2, Why.AWAITING_ACKS: 40}
+    assert Why.AWAITING_ACKS in set(members(Level.E2, Part.WAITS)) & set(PARTS[Level.E4][Part.OTHER_WAITS])
 
 
 def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_over_tcp_frames_say_whose_bytes_a_segment_has(tmp_path: Path) -> None:
 
 
 def test_objects_that_cannot_be_told_apart_have_no_account(tmp_path: Path) -> None:
-    """Without both ends' requests, and over more than one connection."""
+    """Without both ends' requests; over more than one connection where nothing tells which had each."""
     evidence = _one_after_the_other(tmp_path, at_once=2)
     without = {name: table for name, table in evidence.tables.items() if name != "http_requests"}
     with pytest.raises(Unknown, match="captures or logs of both ends show all requests"):
@@ -108,7 +108,7 @@ def test_objects_that_cannot_be_told_apart_have_no_account(tmp_path: Path) -> No
     packets = evidence.tables["ip_packets"]
     other = packets.filter(packets["direction"] == "up").head(1).with_columns(src_port=packets["src_port"].head(1) + 1)
     two = {**evidence.tables, "ip_packets": packets.vstack(other)}
-    with pytest.raises(Unknown, match="several connections are not accounted for"):
+    with pytest.raises(Unknown, match="over several connections are told apart only where"):
         account_of_transfer(Evidence(two, evidence.trial))
 
 

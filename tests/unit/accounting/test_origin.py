@@ -4,6 +4,9 @@ ms."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import polars as pl
 import pytest
 from unit.accounting.test_hop import rows_of
 
@@ -20,15 +23,18 @@ from quiclab.accounting.why import Why
 _MS = 1_000_000
 
 
-def _way(direction: str, *packets: tuple[float, float, int, float | None]) -> Way:
-    return way(direction, [[hop(rows_of(*packets, direction=direction))]], None)
+def _way(direction: str, *packets: tuple[float, float, int, float | None], sizes: Sequence[int] = ()) -> Way:
+    rows = rows_of(*packets, direction=direction)
+    if sizes:
+        rows = rows.with_columns(size_bytes=pl.Series(sizes, dtype=rows.schema["size_bytes"]))
+    return way(direction, [[hop(rows)]], None)
 
 
 def _origin(received: int = 2000) -> Origin:
     """Asked at 20; two packets are sent at 31, served until 33 and 35, and come at 43 and 45."""
     up = _way("up", (20, 0, 7, 30))
     down = _way("down", (31, 2, 7, 43), (31, 2, 7, 45))
-    return Origin(Path(up, down, {}, {}), Steps([43 * _MS, 45 * _MS], [received // 2, received]))
+    return Origin(Path(up, down, {}, {}), Steps([43 * _MS, 45 * _MS], [received // 2, received]), Steps([], []))
 
 
 def _client(acknowledged: float, sent: int = 1000) -> Path:
@@ -85,3 +91,47 @@ def test_a_proxy_that_sends_long_after_its_origin_waited_only_until_that() -> No
     assert (first.from_ns, first.until_ns, first.reason) == (45 * _MS, 47 * _MS, reason)
     assert {edge.reason.why for edge in rest} == {Why.ORIGIN}
     assert _origin(received=200_000).wait(slow, 1, 15 * _MS, reason) is None
+
+
+def _upload(came: float = 44, sent_on: int = 1000) -> tuple[Path, Origin]:
+    """A client that has sent 50 KB by 14; credit at 45.5. The proxy sends to its origin at 20, which is served until 30
+    and acknowledged 11 ms later; the acknowledgment comes at `came`."""
+    whole = {0: Content(What.PAYLOAD, 1400, reached=Reached(50_000, 50_000, 50_000))}
+    client = Path(_way("up", (12, 1, 7, 14)), _way("down", (45.5, 0, 7, 47)), whole, {}, "up")
+    up, down = _way("up", (20, 10, 7, 33)), _way("down", (34, 0, 7, came), sizes=[72])
+    return client, Origin(Path(up, down, {}, {}, "up"), Steps([], []), Steps([20 * _MS], [sent_on]))
+
+
+def test_credit_for_an_upload_comes_when_the_proxy_has_sent_on_what_it_had() -> None:
+    """The way back leads over the origin's acknowledgment and link; the proxy's own time is at both ends."""
+    client, origin = _upload()
+    edges = origin.credit(client, 0, 15 * _MS, Reason(Why.STREAM_CREDIT, "flow_control")) or []
+    assert {edge.reason.why for edge in edges} == {Why.ORIGIN}
+    assert [(str(edge.what), edge.length_ns / _MS) for edge in reversed(edges) if edge.length_ns] == [
+        ("server", 5),
+        ("served", 10),
+        ("propagation_up", 3),
+        ("ack_held", 1),
+        ("propagation_down", 10),
+        ("server", 1.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent_on", "why"), [(40_000, Why.STREAM_CREDIT), (1000, Why.SLOW_START), (1000, Why.AWAITING_ACKS)]
+)
+def test_credit_of_a_proxy_that_had_sent_on_all_is_its_own_and_so_is_what_a_window_holds_back(
+    sent_on: int, why: Why
+) -> None:
+    """It reads late, then; and no credit ends the wait for a window."""
+    client, origin = _upload(sent_on=sent_on)
+    assert origin.credit(client, 0, 15 * _MS, Reason(why, "flow_control")) is None
+
+
+def test_what_comes_from_an_origin_last_with_data_is_its_answer() -> None:
+    """One of 72 bytes is an acknowledgment; what came before the whole body had is of something else."""
+    down = _way("down", (34, 0, 7, 44), (35, 0, 7, 45), (36, 0, 7, 46), sizes=[200, 200, 72])
+    origin = Origin(Path(_way("up", (20, 0, 7, 30)), down, {}, {}, "up"), Steps([], []), Steps([], []))
+    assert origin.answered(50 * _MS, 40 * _MS) == 1
+    assert origin.answered(44 * _MS, 40 * _MS) == 0
+    assert origin.answered(50 * _MS, 45 * _MS) is None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from decoders import writers
 from unit.accounting.stories import (
     Quic,
@@ -37,6 +38,23 @@ def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Pat
     ]
     found = sums(account_of_transfer(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
     assert (found["pacing"], found["window"]) == (5, 20)
+
+
+@pytest.mark.parametrize(("given_ms", "why"), [(52.9, "application"), (None, "slow_start")])
+def test_a_program_that_had_given_all_to_its_library_is_not_what_a_full_window_waits_for(
+    given_ms: float | None, why: str, tmp_path: Path
+) -> None:
+    """It has nothing to give, and the library sends what it kept when there is room; or gives something just then."""
+    story = Quic()
+    story.down(33, 0)
+    story.up(43, writers.ack((0, 0)))
+    story.down(53, 1200, fin=True)
+    word = [blocked_row(33.1, "blocked", "application")]
+    word += [blocked_row(given_ms, "unblocked", None)] if given_ms else []
+    full = [metrics_row(32, 4200, 0), metrics_row(33, 4200, 4100)]
+    scene = story.end(63, 2400)
+    found = sums(account_of_transfer(evidence_of_scene(scene, tmp_path, blocked=word, transport_metrics=full)))
+    assert found[why] == 20
 
 
 def test_a_window_is_full_where_no_datagram_of_the_senders_own_size_fits(tmp_path: Path) -> None:

@@ -113,6 +113,17 @@ def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
     assert (after.event_ns, after.event_packet) == (ns(53), 1)  # packet 0 down is the server's Initial
 
 
+@pytest.mark.parametrize(("state", "why"), [("recovery", "window_after_loss"), ("application_limited", "window")])
+def test_a_log_without_lost_packets_tells_of_a_loss_by_its_recovery(state: str, why: str, tmp_path: Path) -> None:
+    """quiche writes no lost packets: the window is cut as recovery begins, or for a reason that nothing shows."""
+    rows: _ROWS = {"transport_metrics": [metrics_row(32, 2500, 0), metrics_row(32.5, 1250, 0)]}
+    rows["transport_metrics"].append(metrics_row(33, 1250, 1250))
+    server = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "estimate": False}
+    rows["cc_states"] = [server | {"time_ns": ns(32.5), "new_state": state}]
+    evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, **rows)
+    assert sums(account_of_transfer(evidence))[why] == 20
+
+
 def _tcp_loss(*, again_ms: float, acked: float) -> Tcp:
     """Four segments of which the second is lost; it comes again, and is the last."""
     story = Tcp()
@@ -241,6 +252,20 @@ def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path
     rows: _ROWS = {"tcp_info": [sample_row(at, notsent_bytes=0) for at in (55, 100, 140)]}
     found = sums(account_of_transfer(evidence_of_scene(story.end(161, 2), tmp_path, **rows)))
     assert found["application"] == 100
+
+
+@pytest.mark.parametrize(("queued", "why"), [(24_000, "send_buffer"), (20_000, "application")], ids=["no room", "room"])
+def test_a_send_buffer_without_room_is_the_reason_though_no_clock_counts_it(
+    queued: int, why: str, tmp_path: Path
+) -> None:
+    """All is sent, and more than two thirds of 32 KiB are kept: poll(2) tells the program that it may not write."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(71, 1)
+    story.down(71, 1)
+    kept = {"notsent_bytes": 0, "wmem_queued_bytes": queued, "sndbuf_bytes": 32_768}
+    rows: _ROWS = {"tcp_info": [sample_row(at, **kept) for at in (55, 60, 65)]}
+    assert sums(account_of_transfer(evidence_of_scene(story.end(81, 2), tmp_path, **rows)))[why] == 20
 
 
 @pytest.mark.parametrize(

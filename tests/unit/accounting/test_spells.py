@@ -17,6 +17,7 @@ def account(*edges: tuple[str, str, int], **columns: list[Any]) -> pl.DataFrame:
     for _, _, ms in edges:
         ends.append(ends[-1] + ms * 1_000_000)
     told = {
+        "of": ["ttlb"] * len(edges),
         "why": [why for why, _, _ in edges],
         "what": [what for _, what, _ in edges],
         "from_ns": ends[:-1],

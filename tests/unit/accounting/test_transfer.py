@@ -116,7 +116,7 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "kind"),
     [
-        ({"expected": {"page": {"document": "a"}}}, "a page"),
+        ({"expected": {"video": {"name": "a"}}}, "a video"),
     ],
 )
 def test_what_is_not_covered_is_named(extra: dict[str, Any], kind: str, tmp_path: Path) -> None:

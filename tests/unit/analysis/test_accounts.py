@@ -33,7 +33,8 @@ def _write(study: Path, trial_id: str, **ms: float) -> None:
         what = "payload" if busy else "propagation_up"
         sizes = (4000, 5_000_000) if busy else (None, None)
         evidence = "link_packets" if busy else f"evidence_{why}"
-        rows.append((what, why, at_ns, until_ns, "down", 0, "raw/link.qplog", *sizes, None, evidence, None, None, None))
+        packet = ("down", 0, "raw/link.qplog")
+        rows.append(("ttlb", what, why, at_ns, until_ns, *packet, *sizes, None, evidence, None, None, None, None))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     for name, table in (("account", account), ("account_totals", account_totals(account))):
@@ -58,7 +59,7 @@ def _study(folder: Path, lacking: int = 0) -> Path:
 
 def _waterfall(study: Path, other: ArmResult | None = None) -> Waterfall:
     comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), other or _arm("h3"), TTLB, 0.05)
-    return waterfalls(open_study(study), [comparison], 0.05)[0]
+    return waterfalls(open_study(study), [comparison], 0.05, "ttlb_ms")[0]
 
 
 def test_reasons_add_up_and_those_that_differ_are_told(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ def _write(study: Path, trial_id: str, parts: Parts, facts: dict[str, float]) ->
     rows, at_ns = [], 0
     for (why, mechanism), ms in parts.items():
         until_ns = at_ns + round(ms * 1e6)
-        row = ("payload", why, at_ns, until_ns, "down", 0, "raw/link.qplog", None, None, None, f"log_of_{why}")
-        rows.append((*row, None, None, mechanism))
+        row = ("ttlb", "payload", why, at_ns, until_ns, "down", 0, "raw/link.qplog", None, None, None, f"log_of_{why}")
+        rows.append((*row, None, None, None, mechanism))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     shown = [("loss_on_the_path", name, value, "", "") for name, value in facts.items()]
@@ -57,7 +57,9 @@ def _verdicts(folder: Path, h2: Trial, h3: Trial) -> dict[str, Verdict]:
         _write(folder, f"{ord('2'):x}{block}", *h2(block))
         _write(folder, f"{ord('3'):x}{block}", *h3(block))
     study = open_study(folder)
-    found = waterfalls(study, [compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)], 0.05)
+    found = waterfalls(
+        study, [compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)], 0.05, "ttlb_ms"
+    )
     return {each.name: each for each in verdicts(study, found, 0.05)[0]}
 
 

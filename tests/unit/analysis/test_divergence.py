@@ -16,7 +16,9 @@ def _account(*edges: tuple[str, str, int, int | None]) -> pl.DataFrame:
     """A table of edges of (what, why, ms, bytes) that follow each other."""
     rows, at = [], 0
     for what, why, ms, size_bytes in edges:
-        rows.append({"what": what, "why": why, "from_ns": at, "until_ns": at + ms * _MS, "size_bytes": size_bytes})
+        rows.append(
+            {"of": "ttlb", "what": what, "why": why, "from_ns": at, "until_ns": at + ms * _MS, "size_bytes": size_bytes}
+        )
         at += ms * _MS
     schema = TABLES["account"].schema()
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
@@ -45,3 +47,16 @@ def test_bytes_of_every_object_count_for_the_tenths() -> None:
         ("payload", "link_busy", 10, 100),
     )
     assert role_ms(account).tolist() == [20, 0, *([10] * 10), 0]
+
+
+def test_a_limit_within_the_answer_is_no_set_up() -> None:
+    """After early data the server goes on when it knows the address: a time of the bytes that come then."""
+    account = _account(
+        ("client", "quic_handshake", 10, None),
+        ("propagation_up", "amplification_limit", 10, None),
+        ("payload", "link_busy", 10, 1000),
+        ("propagation_up", "amplification_limit", 30, None),
+        ("payload", "link_busy", 10, 1000),
+    )
+    found = dict(zip(Role, role_ms(account), strict=True))
+    assert (found[Role.SET_UP], found[Role.TENTH_6]) == (20, 32)

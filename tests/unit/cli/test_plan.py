@@ -163,6 +163,15 @@ def test_what_few_paths_have_is_listed_below_the_table(
     assert "lte.trace" in text.replace(" ", "")
 
 
+def test_losses_that_are_chosen_are_named(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """By what they are drawn, and which packets are dropped or spared; the default is not worth a word."""
+    lines = 'loss = "1 %"\nloss_by = "class"\n[path.down]\ndrop = {initial = [2], byte = [900]}\nspare = {syn = [1]}'
+    text = " ".join(run(capsys, written(tmp_path, with_path(lines))).split())
+    assert "plain: up: losses drawn by class" in text
+    assert "plain: down: losses drawn by class; drops byte 900, initial 2; spares syn 1" in text
+    assert "drawn by" not in run(capsys, written(tmp_path, with_path('loss = "1 %"')))
+
+
 def test_a_study_directory_is_as_good_as_its_spec(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """The spec lies in it."""
     spec = written(tmp_path, SMALL)

@@ -11,6 +11,7 @@ import pytest
 from contexts import CONTEXT
 
 from quiclab.endpoints import ENDPOINTS, Uploads, find, objections
+from quiclab.endpoints._api import Origin
 from quiclab.spec.model import Arm, Knobs, Program, Tcp, Workload
 from quiclab.units import ByteCount
 
@@ -30,12 +31,22 @@ def test_both_ends_must_be_able() -> None:
     assert objections(ARM, [UPLOAD]) == []
 
 
-def test_a_proxy_stands_for_the_server() -> None:
-    """It is who answers the client."""
-    (told,) = objections(
-        replace(ARM, proxy=Program("envoy"), server=Program("quic-go"), origin_protocol="h2"), [UPLOAD]
+def test_a_proxy_must_pass_on_and_its_origin_keep() -> None:
+    """Each is asked for what it has to do."""
+    behind = replace(ARM, proxy=Program("envoy"), server=Program("quic-go"), origin_protocol="h2")
+    assert objections(behind, [UPLOAD]) == []
+    proxy, server = sorted(objections(replace(behind, proxy=Program("caddy"), server=Program("caddy")), [UPLOAD]))
+    assert proxy == (
+        "the proxy caddy cannot pass on what is sent to it as that comes: unsupported; envoy, haproxy, nginx can"
     )
-    assert told == "the proxy envoy cannot keep what is sent to it: unsupported"
+    assert server == "the server caddy cannot keep what is sent to it: unsupported; nginx, quic-go can"
+
+
+def test_nginx_passes_on_what_it_gets_as_that_comes() -> None:
+    """Of any size, and without a file of its own."""
+    origin = Origin("10.0.0.2", 4433, "h1")
+    (text,) = find("proxy", "nginx").command(replace(CONTEXT, origin=origin)).files.values()
+    assert all(each in text for each in ("proxy_request_buffering off;", "client_max_body_size 0;"))
 
 
 @pytest.mark.parametrize("knobs", [Knobs(session="early_data"), Knobs(migration="active")])
@@ -55,7 +66,7 @@ def test_tcp_pacing_is_of_those_who_listen() -> None:
 
 def test_whoever_uploads_tells_its_sender_or_receiver() -> None:
     """Clients their congestion control, servers their receive window, over each protocol that they speak."""
-    able = [endpoint for endpoint in ENDPOINTS if "upload" in endpoint.abilities]
+    able = [endpoint for endpoint in ENDPOINTS if "upload" in endpoint.abilities and endpoint.role != "proxy"]
     assert {endpoint.name for endpoint in able} == {"quic-go", "nginx", "curl", "curl-cffi"}
     for endpoint in able:
         assert isinstance(endpoint, Uploads), endpoint.name

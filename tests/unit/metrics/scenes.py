@@ -36,12 +36,21 @@ class Scene:
     request: dict[str, Any] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
-    def send(self, direction: str, ms: float, ip: bytes, *, lost: bool = False, way_ms: float = ONE_WAY_MS) -> None:
+    def send(
+        self,
+        direction: str,
+        ms: float,
+        ip: bytes,
+        *,
+        lost: bool = False,
+        way_ms: float = ONE_WAY_MS,
+        service_ms: float = 0,
+    ) -> None:
         """One packet over the link: it reaches the link at `ms` and the far end `way_ms` later, unless it is lost."""
         sender, receiver = (self.client, self.server) if direction == "up" else (self.server, self.client)
         index = sender.add(direction, ns(ms), ip, dropped="loss at entry" if lost else "")
         due_ns = 0 if lost else ns(ms + way_ms)
-        codes = {"action": 1, "reason": 1} if lost else {}
+        codes = {"action": 1, "reason": 1} if lost else {"service_ns": round(service_ms * 1e6)}
         self.log.append(writers.record(direction, index, ns(ms), due_ns, size_bytes=len(ip), **codes))
         if not lost:
             receiver.add(direction, due_ns, ip, index=index)

@@ -23,6 +23,13 @@ def document(body: int, **changes: Any) -> dict[str, Any]:
     return {"proxy": PROXY | changes, "links": LINKS, "expected": {"body_bytes": body}, "proof": {}, "host": {}}
 
 
+def upload(body: int) -> dict[str, Any]:
+    """Of a proxied trial in which the client sends."""
+    trial = document(body, origin_protocol="h3")
+    trial["expected"]["direction"] = "upload"
+    return trial
+
+
 def judged(folder: Path, trial: dict[str, Any]) -> str | None:
     """What the packets behind the proxy say against the trial: 60 bytes from the origin over UDP."""
     capture = writers.Capture("client")
@@ -53,6 +60,8 @@ def test_what_came_from_the_origin_is_counted(tmp_path: Path) -> None:
         (document(60), "asked for tcp between proxy and origin, but the packets were quic"),
         (document(0, origin_protocol="h3", origin_port=9), "the proxy did not relay: 0 bytes"),
         (document(61, origin_protocol="h3", compresses=True), None),
+        (upload(30), None),
+        (upload(31), "the proxy did not relay: 30 bytes went to the origin for 31"),
     ],
 )
 def test_a_proxy_that_did_not_relay(tmp_path: Path, trial: dict[str, Any], says: str | None) -> None:

@@ -17,6 +17,8 @@ use crate::verdict::DropReason;
 pub struct Decision {
     /// The packet's number in its direction.
     pub index: u32,
+    /// The packet.
+    pub packet: Packet,
     /// What stood in the queue just before it came.
     pub found: Occupancy,
     /// How long it was being sent.
@@ -157,6 +159,7 @@ impl ManagedQueue {
         self.in_service = queued.packet.size;
         self.decided.push_back(Decision {
             index: queued.index,
+            packet: queued.packet,
             found: queued.found,
             service: sending.service,
             outcome: Ok(Departure {
@@ -223,6 +226,7 @@ impl ManagedQueue {
 fn refused(queued: &Queued, reason: DropReason) -> Decision {
     Decision {
         index: queued.index,
+        packet: queued.packet,
         found: queued.found,
         service: Nanos::ZERO,
         outcome: Err(reason),

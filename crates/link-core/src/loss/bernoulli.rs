@@ -10,14 +10,14 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(chance: Chance, key: &StreamKey) -> Self {
+    pub(super) fn new(chance: Chance, key: &StreamKey, class: &str) -> Self {
         Self {
             chance,
-            draws: key.stream("loss"),
+            draws: key.stream(&format!("loss{class}")),
         }
     }
 
-    pub(super) fn loses(&mut self, index: u32) -> bool {
-        self.chance.hit(self.draws.draw(index.into()))
+    pub(super) fn loses(&mut self, number: u64) -> bool {
+        self.chance.hit(self.draws.draw(number))
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gilbert–Elliott loss with a transition at each packet (Gilbert 1960, Elliott 1963).
+//! Gilbert–Elliott loss with a transition at each packet, or at each draw that packets share (Gilbert 1960, Elliott
+//! 1963).
 
+use super::key::Draw;
 use crate::random::{Chance, Stream, StreamKey};
 
 /// Chances per packet.
@@ -22,25 +24,44 @@ pub struct GilbertElliott {
 pub(super) struct State {
     model: GilbertElliott,
     bad: Option<bool>,
+    /// The last draw that packets share, and whether it was a loss.
+    last: Option<(u64, bool)>,
     start: Stream,
     transitions: Stream,
     losses: Stream,
 }
 
 impl State {
-    pub(super) fn new(model: GilbertElliott, key: &StreamKey) -> Self {
+    pub(super) fn new(model: GilbertElliott, key: &StreamKey, class: &str) -> Self {
         Self {
             model,
             bad: None,
-            start: key.stream("loss-start"),
-            transitions: key.stream("loss-transition"),
-            losses: key.stream("loss"),
+            last: None,
+            start: key.stream(&format!("loss{class}-start")),
+            transitions: key.stream(&format!("loss{class}-transition")),
+            losses: key.stream(&format!("loss{class}")),
         }
     }
 
+    /// Where packets share draws, the chain takes a step for each draw, those that no packet needs included.
+    pub(super) fn loses(&mut self, draw: Draw) -> bool {
+        if !draw.shared {
+            return self.step(draw.number);
+        }
+        let (mut next, mut lost) = match self.last {
+            None => (draw.number, false),
+            Some((number, lost)) => (number + 1, lost),
+        };
+        while next <= draw.number {
+            lost = self.step(next);
+            next += 1;
+        }
+        self.last = Some((draw.number, lost));
+        lost
+    }
+
     /// The transition is drawn first, then the loss of the state before it.
-    pub(super) fn loses(&mut self, index: u32) -> bool {
-        let index = u64::from(index);
+    fn step(&mut self, index: u64) -> bool {
         let bad = self
             .bad
             .unwrap_or_else(|| self.model.bad_at_start.hit(self.start.draw(index)));

@@ -30,8 +30,8 @@ pub(super) struct State {
 
 impl State {
     /// The process starts at `at` in its stationary state: bad with chance `mean_bad` / (`mean_good` + `mean_bad`); the
-    /// rest of an exponential period is exponential again.
-    pub(super) fn new(model: GilbertElliottTime, at: Nanos, key: &StreamKey) -> Self {
+    /// rest of an exponential period is exponential again. Both classes of packets meet the same periods.
+    pub(super) fn new(model: GilbertElliottTime, at: Nanos, key: &StreamKey, class: &str) -> Self {
         let cycle = u128::from(model.mean_good.0) + u128::from(model.mean_bad.0);
         let draw = u128::from(key.stream("loss-start").draw(at.0));
         let bad = (draw * cycle) >> 64 < u128::from(model.mean_bad.0);
@@ -40,13 +40,13 @@ impl State {
             bad,
             until: at,
             periods: key.stream("loss-period"),
-            losses: key.stream("loss"),
+            losses: key.stream(&format!("loss{class}")),
         };
         state.until = at + state.period();
         state
     }
 
-    pub(super) fn loses(&mut self, t: Nanos, index: u32) -> bool {
+    pub(super) fn loses(&mut self, t: Nanos, number: u64) -> bool {
         while self.until <= t {
             self.bad = !self.bad;
             let period = self.period();
@@ -57,7 +57,7 @@ impl State {
         } else {
             self.model.loss_good
         };
-        loss.hit(self.losses.draw(index.into()))
+        loss.hit(self.losses.draw(number))
     }
 
     /// The length of a period in the present state: exponential by inversion, at least 1 ns.

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random and listed loss, one model a file.
 
+mod address;
 mod bernoulli;
 mod gilbert_elliott;
 mod gilbert_elliott_time;
+mod key;
 mod list;
 
+pub use address::{Address, AddressKind, Answer};
 pub use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott_time::GilbertElliottTime;
+pub use key::LossKey;
 
+use address::Addressed;
+use key::{Draw, Tally};
+
+use crate::packet::Packet;
 use crate::random::{Chance, StreamKey};
 use crate::timeline::Timeline;
 use crate::units::Nanos;
@@ -31,7 +39,7 @@ pub enum Loss {
 pub enum LossKind {
     /// Lost by a random model.
     Random,
-    /// Lost because it stands on the explicit list.
+    /// Lost because it stands on the explicit list, or is addressed.
     Listed,
 }
 
@@ -44,41 +52,94 @@ enum Running {
     List(list::State),
 }
 
-/// The loss stage: the model in force at each instant.
+impl Running {
+    /// The model as it starts at `at`; `class` tells the streams of small packets from the others.
+    fn new(model: Option<&Loss>, at: Nanos, key: &StreamKey, class: &str) -> Self {
+        match model {
+            None => Self::None,
+            Some(Loss::Bernoulli(chance)) => {
+                Self::Bernoulli(Box::new(bernoulli::State::new(*chance, key, class)))
+            }
+            Some(Loss::GilbertElliott(model)) => {
+                Self::GilbertElliott(Box::new(gilbert_elliott::State::new(*model, key, class)))
+            }
+            Some(Loss::GilbertElliottTime(model)) => Self::GilbertElliottTime(Box::new(
+                gilbert_elliott_time::State::new(*model, at, key, class),
+            )),
+            Some(Loss::List(indices)) => Self::List(list::State::new(indices.clone())),
+        }
+    }
+
+    fn judge(&mut self, t: Nanos, index: u32, draw: Draw) -> Option<LossKind> {
+        let random = match self {
+            Self::None => false,
+            Self::Bernoulli(state) => state.loses(draw.number),
+            Self::GilbertElliott(state) => state.loses(draw),
+            Self::GilbertElliottTime(state) => state.loses(t, draw.number),
+            Self::List(state) => return state.loses(index).then_some(LossKind::Listed),
+        };
+        random.then_some(LossKind::Random)
+    }
+}
+
+/// What is lost, and how it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct LossRules<'a> {
+    /// The model over time; each starts afresh at its change.
+    pub models: &'a Timeline<Option<Loss>>,
+    /// What the draws are numbered by.
+    pub key: LossKey,
+    /// Packets to be lost whatever the model says.
+    pub drop: &'a [Address],
+    /// Packets that no model may lose.
+    pub spare: &'a [Address],
+}
+
+/// The loss stage: the model in force at each instant, and the packets that are addressed by what they are.
 #[derive(Clone, Debug)]
 pub struct LossStage {
-    models: Timeline<Running>,
+    key: LossKey,
+    tally: Tally,
+    models: Timeline<[Running; 2]>,
+    drop: Addressed,
+    spare: Addressed,
 }
 
 impl LossStage {
-    /// Models of one direction over time; each starts afresh at its change.
+    /// The stage of one direction, whose streams `key` names.
     #[must_use]
-    pub fn new(models: &Timeline<Option<Loss>>, key: &StreamKey) -> Self {
-        let models = models.map(|at, model| match model {
-            None => Running::None,
-            Some(Loss::Bernoulli(chance)) => {
-                Running::Bernoulli(Box::new(bernoulli::State::new(*chance, key)))
-            }
-            Some(Loss::GilbertElliott(model)) => {
-                Running::GilbertElliott(Box::new(gilbert_elliott::State::new(*model, key)))
-            }
-            Some(Loss::GilbertElliottTime(model)) => Running::GilbertElliottTime(Box::new(
-                gilbert_elliott_time::State::new(*model, at, key),
-            )),
-            Some(Loss::List(indices)) => Running::List(list::State::new(indices.clone())),
-        });
-        Self { models }
+    pub fn new(rules: LossRules<'_>, key: &StreamKey) -> Self {
+        Self {
+            key: rules.key,
+            tally: Tally::default(),
+            models: rules.models.map(|at, model| {
+                ["", "-small"].map(|class| Running::new(model.as_ref(), at, key, class))
+            }),
+            drop: Addressed::new(rules.drop),
+            spare: Addressed::new(rules.spare),
+        }
     }
 
     /// Whether packet `index`, which is here at `t`, is lost. `t` never goes back.
-    pub fn judge(&mut self, t: Nanos, index: u32) -> Option<LossKind> {
-        let random = match self.models.at(t) {
-            Running::None => false,
-            Running::Bernoulli(state) => state.loses(index),
-            Running::GilbertElliott(state) => state.loses(index),
-            Running::GilbertElliottTime(state) => state.loses(t, index),
-            Running::List(state) => return state.loses(index).then_some(LossKind::Listed),
-        };
-        random.then_some(LossKind::Random)
+    pub fn judge(&mut self, t: Nanos, index: u32, packet: &Packet) -> Option<LossKind> {
+        let draw = self.tally.count(self.key, index, packet);
+        let drawn = self.models.at(t)[usize::from(draw.small)].judge(t, index, draw);
+        let spared = self.spare.meets(index, packet, drawn.is_some());
+        if self.drop.meets(index, packet, true) {
+            return Some(LossKind::Listed);
+        }
+        drawn.filter(|_| !spared)
+    }
+
+    /// What became of the packets to be dropped, in the order in which they were given.
+    #[must_use]
+    pub fn dropped(&self) -> &[Answer] {
+        self.drop.answers()
+    }
+
+    /// What became of the packets to be spared, in the order in which they were given.
+    #[must_use]
+    pub fn spared(&self) -> &[Answer] {
+        self.spare.answers()
     }
 }

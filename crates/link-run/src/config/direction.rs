@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::address::Addresses;
 use super::aqm::Aqm;
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
@@ -35,6 +36,12 @@ pub struct Direction {
     pub(super) jitter: Option<Jitter>,
     #[serde(default)]
     pub(super) loss: Option<Loss>,
+    #[serde(default)]
+    pub(super) loss_by: LossBy,
+    #[serde(default)]
+    pub(super) drop: Addresses,
+    #[serde(default)]
+    pub(super) spare: Addresses,
     #[serde(default)]
     pub(super) loss_at: LossAt,
     #[serde(default)]
@@ -104,6 +111,15 @@ pub(super) enum Loss {
     List {
         indices: Vec<u32>,
     },
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LossBy {
+    #[default]
+    Index,
+    Class,
+    Bytes,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

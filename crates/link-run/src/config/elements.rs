@@ -6,7 +6,7 @@ use link_core::{BitRate, Bytes, Chance, Nanos, Timeline};
 
 use super::aqm::Aqm;
 use super::direction::{
-    Direction, Distribution, Jitter, JitterMode, Loss, LossAt, Probability, Queue, Reorder,
+    Direction, Distribution, Jitter, JitterMode, Loss, LossAt, LossBy, Probability, Queue, Reorder,
     Setting, Settings, TraceFormat,
 };
 use super::police::{Block, Police};
@@ -94,6 +94,19 @@ impl Direction {
                 |set| &set.loss,
                 |loss| optional(loss, Loss::element),
             )?,
+            loss_by: match self.loss_by {
+                LossBy::Index => core::LossKey::Index,
+                LossBy::Class => core::LossKey::Class,
+                LossBy::Bytes => core::LossKey::Bytes,
+            },
+            drop: self
+                .drop
+                .elements()
+                .map_err(|message| format!("drop{message}"))?,
+            spare: self
+                .spare
+                .elements()
+                .map_err(|message| format!("spare{message}"))?,
             loss_at: match self.loss_at {
                 LossAt::Entry => core::LossAt::Entry,
                 LossAt::Exit => core::LossAt::Exit,

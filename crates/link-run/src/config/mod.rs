@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The configuration file: JSON as docs/reference/link-config.md describes it.
 
+mod address;
 mod aqm;
 mod direction;
 mod elements;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::Error;
+pub use address::kind_name;
 pub use direction::Direction;
 pub use link::{Files, Link};
 

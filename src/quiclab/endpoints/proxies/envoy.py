@@ -43,7 +43,7 @@ class Envoy:
             "h3": frozenset({"congestion_control", "max_streams", "stream_window", "connection_window", "early_data"}),
         }
     )
-    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages"})
+    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Look for `envoy`, which the wheel puts beside Python."""

@@ -39,7 +39,7 @@ class Haproxy:
             ),
         }
     )
-    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages"})
+    abilities: frozenset[Ability] = frozenset({"resumption", "early_data", "pages", "upload"})
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask for its version, which must be 3.2 at least."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._nginx import ABILITIES, KNOBS, nginx_command, nginx_facts, probe_nginx
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class NginxProxy:
-    """nginx with one worker; no cache, no buffering of the response on disk, no second try."""
+    """nginx with one worker; no cache, no buffering of bodies on disk, no second try."""
 
     name = "nginx"
     role: Role = "proxy"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     origin_protocols: frozenset[Protocol] = frozenset({"h1"})
     knobs = with_origin_knob(KNOBS)
-    abilities = ABILITIES
+    abilities: frozenset[Ability] = ABILITIES | {"upload"}
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
         """Ask nginx for its version and its modules."""
@@ -54,6 +54,9 @@ class NginxProxy:
                 "proxy_hide_header Alt-Svc;",
                 "proxy_max_temp_file_size 0;",
                 "proxy_next_upstream off;",
+                # What is uploaded is passed on as it comes.
+                "proxy_request_buffering off;",
+                "client_max_body_size 0;",
             )
         )
         return nginx_command(context, location, upstream)

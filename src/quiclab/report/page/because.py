@@ -12,6 +12,7 @@ import polars as pl
 from markupsafe import Markup
 
 from quiclab import figures, wording
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Waterfall, waterfalls
 from quiclab.analysis.causes import Verdict, verdicts
@@ -25,7 +26,7 @@ from quiclab.report.page.packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.causes import sentence
+from quiclab.report.words.causes import UNPROVEN, sentence
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,11 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name != "ttlb_ms":
+    if analysis.metric.name not in {of.metric for of in Of}:
         return None
     try:
         opened = OpenedStudy(study.directory)
-        found = waterfalls(opened, analysis.comparisons, analysis.alpha)
+        found = waterfalls(opened, analysis.comparisons, analysis.alpha, analysis.metric.name)
         judged = verdicts(opened, found, analysis.alpha)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return None
@@ -81,7 +82,16 @@ def because(
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
     lacking = f"{wording.counted(without, 'pair')} have no account of their time." if without else ""
-    limits = " ".join(filter(None, (account.of_one_look(analysis), account.limits(with_pairs, analysis.alpha))))
+    limits = " ".join(
+        filter(
+            None,
+            (
+                account.of_one_look(analysis),
+                account.limits(with_pairs, analysis.alpha),
+                UNPROVEN if any(each.verdicts for each in cells) else "",
+            ),
+        )
+    )
     return Because(tuple(cells), limits, lacking)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import wording
-from quiclab.accounting import UNIONS, What, Why, spells
+from quiclab.accounting import PLAYING, UNIONS, What, Why, laid_out, spells
 from quiclab.figures import reason_colour
 from quiclab.opened import OpenedStudy
 from quiclab.report.page.packets_behind import links, packets_behind
@@ -63,10 +63,11 @@ class CriticalPath:
     """Edges and packets of each arm, packed."""
 
 
-def critical_path(study: OpenedStudy, trials: Mapping[str, str]) -> CriticalPath | None:
-    """The critical path of one trial of each arm; None where none has an account."""
-    accounts = {arm: study.of_trial("account", trial) for arm, trial in trials.items()}
-    known = {arm: account for arm, account in accounts.items() if account is not None and account.height}
+def critical_path(study: OpenedStudy, trials: Mapping[str, str], metric: str) -> CriticalPath | None:
+    """The critical path of one trial of each arm, of the time that a metric is of; None where none has an account."""
+    tables = {arm: study.of_trial("account", trial) for arm, trial in trials.items()}
+    accounts = {arm: laid_out(table, metric) for arm, table in tables.items() if table is not None}
+    known = {arm: account for arm, account in accounts.items() if account.height}
     if not known:
         return None
     sums, absent = _sums(known)
@@ -82,7 +83,7 @@ def critical_path(study: OpenedStudy, trials: Mapping[str, str]) -> CriticalPath
             }
             for arm, account in known.items()
         ],
-        "definitions": {str(why): why.definition for why in Why},
+        "definitions": {**{str(why): why.definition for why in Why}, PLAYING: "The video plays."},
         "meanings": {str(what): what.meaning for what in What},
     }
     return CriticalPath(tuple(known), sums, absent, tuple(waits), data)
@@ -116,7 +117,9 @@ def _ms(value: float) -> str:
 def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
     zero_ns = int(account["from_ns"][0])
     found = spells(account).with_row_index("spell").with_columns(length=pl.col("until_ns") - pl.col("from_ns"))
-    waits = found.filter(pl.col("why") != str(Why.LINK_BUSY)).sort("length", "spell", descending=[True, False])
+    waits = found.filter(~pl.col("why").is_in([str(Why.LINK_BUSY), PLAYING])).sort(
+        "length", "spell", descending=[True, False]
+    )
     longest = pl.concat([waits.head(_LONGEST), waits.unique("why", keep="first", maintain_order=True)]).unique("spell")
     return [
         Wait(

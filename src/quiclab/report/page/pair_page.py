@@ -80,9 +80,8 @@ class _Workshop:
             page.parent.mkdir(exist_ok=True)
             drawn, absent = figures_of(opened, self.analysis, pair)
             shown[pair.file] = [replace(each, spec={}) for each in drawn]
-            html = _page(
-                self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent, _path(opened, pair)
-            )
+            path = _path(opened, pair, self.analysis.metric.name)
+            html = _page(self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent, path)
             page.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
         return shown
 
@@ -111,11 +110,11 @@ def _page(
     )  # fmt: skip
 
 
-def _path(study: OpenedStudy, pair: Pair) -> CriticalPath | None:
+def _path(study: OpenedStudy, pair: Pair, metric: str) -> CriticalPath | None:
     """The critical path of the pair's verified trials; None where their tables have none."""
     trials = {trial.arm: trial.trial_id for trial in pair.trials if trial.status == "verified"}
     try:
-        return critical_path(study, trials)
+        return critical_path(study, trials, metric)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables of an older version
         return None
 

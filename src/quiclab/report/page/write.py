@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import figures, wording
+from quiclab.accounting import Of
 from quiclab.analysis import comparison_words
 from quiclab.analysis.analyse import analyse, metric_of, page_of
 from quiclab.analysis.cost import cost_data
@@ -167,7 +168,7 @@ def _page(parts: _Parts) -> str:
 def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
     """Why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
     metric = analysis.metric.name
-    return of_another_time(metric, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
+    return of_another_time(metric, Of.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 
 
 def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import What, Why
+from quiclab.accounting import Of, What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.model import StudyAnalysis
 
@@ -18,13 +21,18 @@ _SMALL_PCT = 3.0
 _MB = 1e6
 _MOST = 3
 """Categories that a sentence names where none is decided."""
+_NARROW_LABEL, _NARROW_NUMBER = 30, 10
+"""Columns of a reason and of a number in a table that has to be narrow."""
 _CANCELS = 0.25
 """Share of the gains that losses must reach (or the reverse) for the two to be told as cancelling."""
 _PHRASES = {
     Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
     Why.REQUEST: "the request and the server's first answer take {}",
+    Why.BROWSER: "the browser itself takes {}",
+    Why.PLAYER: "the player itself takes {}",
     Why.SET_UP: "the set-up takes {}",
     Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
+    Why.AMPLIFICATION_LIMIT: "the limit of three times what had come from a new address costs {}",
     Why.SET_UP_LOSS: "losses in the set-up cost {}",
     Why.LAST_FLIGHT: "the last flight takes {}",
     Why.ANSWER: "the server's answer to the upload takes {}",
@@ -155,36 +163,57 @@ def _ms(value: float) -> str:
     return wording.quantity(value, "ms")
 
 
-def account_table(waterfall: Waterfall, alpha: float) -> Table:
+def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) -> Table:
     """Return one row for each reason and one for their sum: means of both arms in ms, difference, interval, p, and the
-    tables that decided it."""
-    table = _table(waterfall, "why: mean, ms")
-    table.add_column("decided by")
+    tables that decided it; within a width, these stand below the reason where they have no place beside it."""
+    narrow = width is not None and _natural_width(account_table(waterfall, alpha)) > width
+    table = _table(waterfall, "why: mean, ms", narrow=narrow)
+    if not narrow:
+        table.add_column("decided by")
     for step in (*waterfall.steps, waterfall.total):
-        table.add_row(*_cells(step, alpha), Text(_evidence(step, waterfall), style="dim"))
+        heading, *rest = _cells(step, alpha, waterfall.of)
+        decided = Text(_evidence(step, waterfall), style="dim")
+        if narrow and decided.plain:
+            heading = Text("\n  ").join((heading, decided))
+        table.add_row(heading, *rest, *(() if narrow else (decided,)))
     return table
 
 
-def floor_table(waterfall: Waterfall, alpha: float) -> Table:
+def floor_table(waterfall: Waterfall, alpha: float, width: int | None = None) -> Table:
     """Return one row for each thing that passes the time, those of less than 0.05 ms in both arms left out."""
-    table = _table(waterfall, "what: mean, ms")
+    narrow = width is not None and _natural_width(floor_table(waterfall, alpha)) > width
+    table = _table(waterfall, "what: mean, ms", narrow=narrow)
     for step in waterfall.floor:
         if max(step.baseline_ms, step.other_ms) >= 0.05:
-            table.add_row(*_cells(step, alpha))
+            table.add_row(*_cells(step, alpha, waterfall.of))
     return table
 
 
-def _table(waterfall: Waterfall, title: str) -> Table:
+def _natural_width(table: Table) -> int:
+    """Columns that a table takes where no line of it is broken."""
+    endless = Console(width=10_000)
+    return Measurement.get(endless, endless.options, table).maximum
+
+
+def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column(title)
-    for heading in (base, other, f"{other} − {base}", "interval", "p"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column(title, width=_NARROW_LABEL if narrow else None, no_wrap=not narrow)
+    difference = f"{other} − {base}"
+    for heading in (base, other, difference, "interval", "p"):
+        name = "difference" if narrow and heading == difference else heading
+        folds = narrow and heading == "interval"
+        table.add_column(_folded(name) if narrow else name, justify="right", no_wrap=not folds)
     return table
 
 
-def _cells(step: Step, alpha: float) -> list[Text]:
-    heading = step.label.heading if step.label else "time to last byte"
+def _folded(name: str) -> str:
+    """An arm's name in lines that are no wider than a number."""
+    return "\n".join(textwrap.wrap(name, _NARROW_NUMBER))
+
+
+def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
+    heading = step.label.heading if step.label else of.heading
     strong = "bold" if step.label is None or step.differs(alpha) else ""
     return [
         Text(heading, style=strong),
@@ -229,19 +258,20 @@ def left_out(waterfall: Waterfall, reason: str) -> str:
     return f"{wording.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
-def of_another_time(metric: str, study: str) -> str:
-    """Say that accounts are of another time than the metric that is compared, and what to do; "" where they are not."""
-    if metric == "ttlb_ms":
+def of_another_time(metric: str, of: Of, study: str | None) -> str:
+    """Say that accounts are of another time than the metric that is compared, and which command shows them, where a
+    study's name is given; "" where they are not of another time."""
+    if metric == of.metric:
         return ""
-    told = f"The reasons are those of `ttlb_ms`, the time to the last byte, and not of `{metric}`"
+    named = "the time to the last byte" if of is Of.TTLB else f"the {of.heading}"
+    told = f"The reasons are those of `{of.metric}`, {named}, and not of `{metric}`"
+    shown = f" See `quiclab explain {study}`." if study else ""
     if metric == "upload_ms":
-        return f"{told}: without the row `answer` they are. See `quiclab explain {study}`."
+        return f"{told}: without the row `answer` they are.{shown}"
     if metric == "ttfb_ms":
-        return (
-            f"{told}. See `quiclab explain {study}` for these; in Python, `account_of_transfer(evidence, 'ttfb_ms')` "
-            "has those of one trial."
-        )
-    return f"{told}. See `quiclab explain {study}`."
+        shown = f" See `quiclab explain {study}` for these; in" if study else " In"
+        return f"{told}.{shown} Python, `account_of_transfer(evidence, 'ttfb_ms')` has those of one trial."
+    return f"{told}.{shown}"
 
 
 def of_one_look(analysis: StudyAnalysis) -> str:
@@ -261,6 +291,5 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     return (
         f"Means over {least} pairs. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        "signed-rank test). The account says what the packets and the logs show of each wait; no run has yet proven "
-        "that without the cause the time is gone."
+        "signed-rank test). The account says what the packets and the logs show of each wait."
     )

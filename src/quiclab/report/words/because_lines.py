@@ -23,13 +23,16 @@ _SMALL = 0.03
 
 
 def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """Return one line for each cell with an account; one that says so where the metric is not ttlb_ms."""
+    """Return one line for each cell with an account; one that says so where the metric is another
+    than that of the accounts."""
     try:
-        waterfalls_of_cells = waterfalls(OpenedStudy(study.directory), analysis.comparisons, analysis.alpha)
+        waterfalls_of_cells = waterfalls(
+            OpenedStudy(study.directory), analysis.comparisons, analysis.alpha, analysis.metric.name
+        )
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return []
     found = [each for each in waterfalls_of_cells if each.pairs]
-    if found and (note := of_another_time(analysis.metric.name, study.directory.name)):
+    if found and (note := of_another_time(analysis.metric.name, found[0].of, study.directory.name)):
         return [note]
     lines = [line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
     if lines and (note := of_one_look(analysis)):

@@ -9,6 +9,7 @@ from quiclab import wording
 from quiclab.analysis.accounts import Waterfall
 from quiclab.analysis.causes import FactOfArms, Status, Verdict
 from quiclab.diagnoses import BY_NAME
+from quiclab.report.words.confirmation import in_a_line
 
 
 def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
@@ -18,13 +19,13 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
     told = f"{title(verdict)}: {other} takes {_longer(step.difference_ms)} ({took}{_interval(verdict)})"
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
-    if verdict.status is Status.INDICATED:
-        return f"{told}. The records show it{decided}; no run without it has been made."
+    if verdict.status in (Status.INDICATED, Status.CONFIRMED, Status.REJECTED):
+        return f"{told}{decided}.{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
     if verdict.status is Status.SEVERAL:
-        names = wording.listed([each.title for each in verdict.rivals])
-        return f"{told}. Not separable here{decided}: {names}."
+        names = "; ".join(each.title for each in verdict.rivals)
+        return f"{told}. The records do not tell which of these it is{decided}: {names}."
     if verdict.status is Status.UNKNOWN:
         return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
     if verdict.status is Status.UNDECIDED:
@@ -33,13 +34,20 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
 
 
+def _tested(verdict: Verdict) -> str:
+    test = verdict.tested
+    if test is None or verdict.mechanism is None:
+        return ""
+    return f" {in_a_line(test.declared, test.judgement, verdict.mechanism.title, test.sound)}"
+
+
 def title(verdict: Verdict) -> str:
     """Return the name of a part, as the beginning of a sentence."""
     if verdict.mechanism is not None:
         named = verdict.mechanism.title
     else:
         heading = verdict.category.heading if verdict.category else ""
-        named = heading if verdict.status is Status.SEVERAL or verdict.rivals else f"unknown cause, {heading}"
+        named = heading if verdict.rivals else f"unknown cause, {heading}"
     return named[:1].upper() + named[1:]
 
 
@@ -55,7 +63,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
         lines.append(f"Means of {arms}: {'; '.join(map(_fact, verdict.facts))}.")
     lines += list(verdict.against)
-    if verdict.status is Status.INDICATED:
+    if verdict.status in (Status.INDICATED, Status.CONFIRMED):
         there = {each.mechanism.name for each in found if each.mechanism}
         absent = [
             f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"
@@ -63,7 +71,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"It is not, where that would show: {'; '.join(absent)}.")
+            lines.append(f"No trace of {'; nor of '.join(absent)}.")
     return lines
 
 
@@ -100,3 +108,10 @@ def _longer(difference_ms: float) -> str:
 
 def _ms(value: float) -> str:
     return wording.quantity(value, "ms")
+
+
+UNPROVEN = (
+    "A cause is what the records show in the time that differs. Only a run without it proves it: "
+    "quiclab explain STUDY CELL --confirm."
+)
+"""What verdicts rest on, and what proves one."""

@@ -33,7 +33,7 @@ def study_with_accounts(folder: Path) -> Path:
 def test_sums_and_waits_are_those_of_the_account(tmp_path: Path) -> None:
     """The busy link is no wait; every label and union is a place that a link can lead to."""
     study = open_study(study_with_accounts(tmp_path))
-    path = critical_path(study, {"h2": study.table("account")["trial_id"][0]})
+    path = critical_path(study, {"h2": study.table("account")["trial_id"][0]}, "ttlb_ms")
     assert path is not None
     assert [(sum_.heading, sum_.values) for sum_ in path.sums][2] == ("link busy", ("200 ms",))
     assert {wait.heading for wait in path.waits} == {"QUIC handshake", "request", "slow start", "last flight"}
@@ -79,7 +79,7 @@ def test_packets_keep_their_way(tmp_path: Path) -> None:
     study = open_study(study_with_accounts(tmp_path))
     trial = study.table("account")["trial_id"][0]
     log = study.of_trial("link_packets", trial)
-    path = critical_path(study, {"h2": trial})
+    path = critical_path(study, {"h2": trial}, "ttlb_ms")
     assert log is not None
     assert path is not None
     edges = study.of_trial("account", trial)

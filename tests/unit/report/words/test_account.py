@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
+from rich.table import Table
 from unit.analysis.test_compare import SLOW, arm, decided
 
-from quiclab.accounting import UNIONS, What, Why
+from quiclab.accounting import UNIONS, Of, What, Why
 from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.divergence import Role
 from quiclab.analysis.model import StudyAnalysis
@@ -29,6 +32,12 @@ def waterfall(total: float, **differences: float) -> Waterfall:
     return Waterfall(comparison, 8, 0, _step(None, total), steps, (), (), (5_200_000.0, 5_290_000.0))
 
 
+def _printed(table: Table, width: int) -> list[str]:
+    console = Console(width=width, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
+
+
 def test_the_largest_part_comes_first_with_its_evidence() -> None:
     """Numbers of both signs, the bytes on the wire, and a bound for all that is not named."""
     assert account.because(waterfall(55.3, link_busy=74.0, set_up=-18.7, request=0.2), 0.05) == (
@@ -42,6 +51,18 @@ def test_an_interval_has_the_unit_of_what_it_is_of() -> None:
     """Seconds beside seconds."""
     told = account.because(waterfall(-1340.0, window_after_loss=-1340.0), 0.05)
     assert told.startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s): ")
+
+
+def test_a_table_that_has_to_be_narrow_keeps_its_reasons_and_numbers_whole() -> None:
+    """Long names of arms are folded, and what decided a reason stands below it; a wide one has it beside."""
+    found = waterfall(-17294.2, loss_timer=-14278.2, window_after_exit=-0.6)
+    long = (decided(arm("direct-h2-curl", SLOW), arm("proxy-h3-curl", SLOW)), (("losses", "tcp_info"), ("losses",)))
+    found = replace(found, comparison=long[0], steps=tuple(replace(step, evidence=long[1]) for step in found.steps))
+    narrow, wide = ("\n".join(_printed(account.account_table(found, 0.05, width), width)) for width in (80, 200))
+    assert all(each in narrow for each in ("loss timer  ", "−14278.2", " proxy-h3- ", "direct-h2-curl: losses,"))
+    assert "…\n" not in narrow
+    assert all(each in wide for each in (" proxy-h3-curl ", "decided by"))
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("sequential", [False, True])
@@ -110,9 +131,12 @@ def test_everything_that_passes_time_has_a_meaning(what: What) -> None:
         ("upload_ms", "not of `upload_ms`: without the row `answer` they are."),
         ("ttfb_ms", "in Python, `account_of_transfer(evidence, 'ttfb_ms')` has those of one trial."),
         ("setup_ms", "not of `setup_ms`. See `quiclab explain study`."),
+        ("fcp_ms", "those of `plt_ms`, the page load time, and not of `fcp_ms`. See"),
     ],
 )
 def test_a_study_of_another_time_is_told_what_its_reasons_are_of(metric: str, told: str) -> None:
     """And what to do; one of the time to the last byte needs no such word."""
-    assert told in account.of_another_time(metric, "study")
-    assert not account.of_another_time("ttlb_ms", "study")
+    assert told in account.of_another_time(metric, Of.TTLB, "study")
+    assert "quiclab explain" not in account.of_another_time(metric, Of.TTLB, None)
+    assert not account.of_another_time("ttlb_ms", Of.TTLB, "study")
+    assert not account.of_another_time("plt_ms", Of.PAGE, "study")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way back from object to object over several connections: what each was waited for, down to the client's begin.
+
+Of all that a request waited for the last to come true leads on: its connection could carry it, or an answer that
+prompted it had come so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from quiclab.accounting.edges import Edge, Reason
+from quiclab.accounting.loads import Load, first_on
+from quiclab.accounting.what import What
+from quiclab.accounting.wire import Wire
+from quiclab.metrics import Evidence, Unknown
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """An answer without which the client could not have asked for an object, or begun its connection."""
+
+    load: Load
+    came_ns: int
+    """Arrival of the packet of it that counts."""
+    reason: Reason
+    """Why the client did not act at once."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The objects of a trial, and what is known of their connections."""
+
+    evidence: Evidence
+    loads: Sequence[Load]
+    """Objects in the order of their requests."""
+    prompt: Callable[[Chain, Load, int], Prompt | None]
+    """What prompted an object's request, or its connection, by an instant; None where nothing before it did."""
+    unsent: Reason
+    """Why a client sends no request where its connection can carry one."""
+    first: Reason
+    """What passes before the first packet of what nothing prompted."""
+    _wires: dict[str, Wire] = field(default_factory=dict)
+
+    def wire(self, load: Load) -> Wire:
+        """The connection of an object."""
+        if load.connection not in self._wires:
+            self._wires[load.connection] = Wire.of(self.evidence, load.connection, self.loads)
+        return self._wires[load.connection]
+
+    def edges(self, load: Load, until_ns: int, zero_ns: int) -> list[Edge]:
+        """Edges from an instant to the arrival of a packet of an object's answer, in order."""
+        pieces: list[list[Edge]] = []
+        for _ in self.loads:  # each step leads to an earlier request
+            wire = self.wire(load)
+            pieces.append(wire.object_edges(load, until_ns))
+            at_ns, prompt = load.left_ns, self.prompt(self, load, load.left_ns)
+            if prompt is None or prompt.came_ns < wire.ready_ns:
+                opener = first_on(self.loads, load.connection)
+                pieces.append([Edge(What.CLIENT, wire.ready_ns, load.left_ns, reason=self.unsent)])
+                pieces.append(wire.set_up_edges())
+                at_ns, prompt = wire.begun_ns, self.prompt(self, opener, wire.begun_ns)
+            if prompt is None:
+                pieces.append([Edge(What.CLIENT, zero_ns, at_ns, reason=self.first)])
+                return [edge for piece in reversed(pieces) for edge in piece]
+            pieces.append([Edge(What.CLIENT, prompt.came_ns, at_ns, reason=prompt.reason)])
+            load, until_ns = prompt.load, prompt.came_ns
+        raise Unknown("the objects of this trial lead back in a circle")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an account is of: the time of a transfer or of a page, or the times in which a viewer waits for a video."""
+
+from __future__ import annotations
+
+import enum
+
+import polars as pl
+
+
+class Of(enum.StrEnum):
+    """The time that an account shares out: the beginning of the column `of`, behind which a stall has its number."""
+
+    TTLB = "ttlb"
+    PAGE = "page"
+    START_UP = "start_up"
+    STALL = "stall"
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric to which the account adds up; those of all stalls of a trial do so together."""
+        return _METRICS[self]
+
+    @property
+    def heading(self) -> str:
+        """Name of the time for readers."""
+        return _HEADINGS[self]
+
+    @property
+    def rows(self) -> pl.Expr:
+        """Whether a row of `account` or `account_totals` is of this time."""
+        return pl.col("of").str.starts_with(self.value)
+
+
+_METRICS = {Of.TTLB: "ttlb_ms", Of.PAGE: "plt_ms", Of.START_UP: "startup_ms", Of.STALL: "stall_ms"}
+_HEADINGS = {
+    Of.TTLB: "time to last byte",
+    Of.PAGE: "page load time",
+    Of.START_UP: "start-up time",
+    Of.STALL: "time of stalls",
+}
+MAIN = Of.TTLB.rows | Of.PAGE.rows | Of.START_UP.rows
+"""Whether a row is of the account that every accounted trial has: of its transfer, page, or video's start-up."""
+
+
+def rows_for(metric: str) -> pl.Expr:
+    """Whether a row of an account belongs to what a study compares by a metric: stalls, or else the main account."""
+    return Of.STALL.rows if metric == Of.STALL.metric else MAIN
+
+
+PLAYING = "playing"
+"""Label of the time between two stalls, where stalls are laid out on one axis."""
+
+
+def laid_out(account: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """One trial's account for a metric as rows without a gap: between two stalls the video plays."""
+    rows = account.filter(rows_for(metric))
+    if rows["of"].n_unique() < 2:
+        return rows
+    between = rows.select(
+        pl.lit(PLAYING).alias("of"),
+        pl.lit(PLAYING).alias("what"),
+        pl.lit(PLAYING).alias("why"),
+        pl.col("until_ns").alias("from_ns"),
+        pl.col("from_ns").shift(-1).alias("until_ns"),
+        pl.lit("player_events").alias("evidence"),
+    ).filter(pl.col("until_ns") > pl.col("from_ns"))
+    return pl.concat([rows, between], how="diagonal").sort("from_ns")

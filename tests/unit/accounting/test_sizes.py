@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where an answer begins by the sizes of packets alone, with packets of the server's own before it. Times in ms."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+import pytest
+
+from quiclab.accounting.from_client import _guessed
+from quiclab.accounting.one_end import Instant
+
+_MS = 1_000_000
+_BODY = [(70.0, 1200, True), (71.0, 1200, True), (72.0, 1200, True), (73.0, 300, True)]
+
+
+def _begins(*before: tuple[float, int, bool], transport: str = "quic") -> float:
+    """Begin of an answer from 70 on, after these packets: (instant, size, whether it can carry application data)."""
+    rows = [*before, *_BODY]
+    down = pl.DataFrame(
+        {
+            "time_ns": [round(at * _MS) for at, _, _ in rows],
+            "size_bytes": [size for _, size, _ in rows],
+            "payload_bytes": [size for _, size, _ in rows],
+            "app": [app for _, _, app in rows],
+            "again": False,
+        }
+    )
+    up = pl.DataFrame({"time_ns": [90 * _MS], "flags": [1]})
+    recorded = cast(Any, SimpleNamespace(transport=transport, down=down, up=up))
+    return _guessed(recorded, Instant.exactly(50 * _MS))[0] / _MS
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param((60.0, 200, True), id="a ticket"),
+        pytest.param((60.0, 1200, False), id="a handshake again"),
+        pytest.param((60.0, 1400, True), id="a probe of the path's MTU"),
+    ],
+)
+def test_what_is_the_servers_own_begins_no_answer(before: tuple[float, int, bool]) -> None:
+    """It is small, its header says that it is of the set-up, or what follows is smaller."""
+    assert _begins(before) == 70
+
+
+def test_a_large_packet_begins_the_answer() -> None:
+    """Of the size of the next, or smaller; over TCP segments within a record show no type."""
+    assert _begins((60.0, 1200, True)) == _begins((60.0, 1100, True)) == 60
+    assert _begins((60.0, 1200, False), transport="tcp") == 60

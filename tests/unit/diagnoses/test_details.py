@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What single mechanisms look at beyond the labels of the account, and the numbers that they tell."""
+
+from __future__ import annotations
+
+import pytest
+from unit.diagnoses.cases import AFTER_LOSS, CASES, SET_UP
+from unit.diagnoses.scenes import Case, busy, edge, facts, full, named, ns
+
+from quiclab.accounting import What, Why
+
+
+def test_a_packet_with_flipped_bits_is_lost_on_the_path() -> None:
+    """The link delivered it, and its receiver could not use it."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, corrupted=True)
+    assert named(case)["loss_on_the_path"] == 20
+
+
+def test_a_loss_at_a_later_link_is_one_of_the_path() -> None:
+    """Packet 5 of the server's link is packet 2 of the client's, which drops it; both have other numbers there."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS])
+    links = [{"leg": "client", "packet_log": name} for name in ("link.qplog", "link-2.qplog")]
+    case.record = {"links": links}
+    for index in (4, 5, 6):
+        case.packet("down", index, index, source="raw/link-2.qplog")
+        lost = "loss_entry" if index == 5 else ""
+        case.packet("down", index - 3, index + 12, lost, source="raw/link.qplog")
+    assert named(case)["loss_on_the_path"] == 20
+
+
+@pytest.mark.parametrize(("marked", "found"), [(True, "managed_queue"), (False, "")])
+def test_a_mark_reduces_a_window_as_a_drop_does(marked: bool, found: str) -> None:
+    """The log shows a smaller window at 30 ms and no loss; a packet was marked shortly before, or none was."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW, event_ns=ns(30))]).packet("down", 5, 5, ecn_ce=marked)
+    assert named(case)[found] == 20
+
+
+@pytest.mark.parametrize(("spurious", "found"), [(True, "reordering_taken_for_loss"), (False, "")])
+def test_a_loss_that_was_acknowledged_after_all_was_none(spurious: bool, found: str) -> None:
+    """The event names no packet, and no link dropped any: the sender's log tells."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(20))])
+    case.add("losses", vantage="server", time_ns=ns(20), spurious=spurious, estimate=False)
+    assert named(case)[found] == 20
+
+
+@pytest.mark.parametrize(("queue_ms", "says"), [(30, "The queue had grown"), (0, "read or acknowledged late")])
+def test_slow_start_that_ends_early_is_held_against_the_queue(queue_ms: float, says: str) -> None:
+    """Samples rose from 20 to 50 ms before the exit at 100 ms: the queue had grown by that, or stayed empty."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW_AFTER_EXIT, event_ns=ns(100))])
+    case.packet("down", 1, 20).packet("up", 1, 20).packet("down", 2, 90, queue_ms=queue_ms)
+    for ms, sample in ((30, 20.0), (95, 50.0)):
+        row = {"vantage": "server", "transport": "quic", "estimate": False, "cwnd_bytes": 24_000}
+        case.add("transport_metrics", time_ns=ns(ms), latest_rtt_ms=sample, **row)
+    told = facts(case, "slow_start_left_without_loss")
+    assert says in str(told["against"])
+    assert (told["queue_before_exit"], told["rise_of_samples"], told["window_at_exit"]) == (queue_ms, 30, 20)
+
+
+def test_a_window_that_grows_is_at_no_bound() -> None:
+    """As the trial of the largest window, but each round trip has a larger one."""
+    case = Case([busy(), *(10 * full(Why.SLOW_START)), busy()]).packet("down", 5, 1).packet("up", 5, 1)
+    case.window(*((20 * trip, 10 + 5 * trip) for trip in range(10)))
+    assert named(case)["slow_start"] == 200
+
+
+@pytest.mark.parametrize(("grown", "found"), [(38, {"largest_window": 20, "loss_on_the_path": 20}), (25, {})])
+def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, found: dict[str, float]) -> None:
+    """It was reduced, and reached just 40 packets by small steps again; in one step it took the reduction back."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS, *AFTER_LOSS]).packet("down", 5, 1, "loss_entry")
+    case.window((0, 39), (1, 40), (9, 20), (15, 25), (31, grown), (31.5, 40), (52, 20))
+    both = named(case)
+    assert {name: both.get(name) for name in ("largest_window", "loss_on_the_path")} == (
+        found or {"largest_window": None, "loss_on_the_path": 40}
+    )
+
+
+def test_a_wait_for_a_processor_goes_on_while_the_link_is_busy() -> None:
+    """10 ms on the way, the bottleneck serves something, and then the client sends at last."""
+    held = edge(Why.PROCESSOR, 10, What.ACK_HELD)
+    assert named(Case([edge(Why.PROCESSOR, 10), busy(), held]))["client_without_processor"] == 20
+
+
+def test_a_reduction_that_is_taken_back_is_told() -> None:
+    """Twice from 20 packets to 14; once back to 20 in one step, once by growth."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry")
+    case.window((0, 20), (9, 14), (30, 20), (40, 14), (50, 15), (60, 16), (70, 17), (80, 18), (90, 19), (100, 20))
+    assert facts(case, "loss_on_the_path")["reductions_taken_back"] == 1
+
+
+@pytest.mark.parametrize(("silent_ms", "found"), [(12, "loss_timer"), (205, "retransmission_timeout")])
+def test_racks_timer_is_no_retransmission_timeout(silent_ms: float, found: str) -> None:
+    """Neither has a row of timers: the silence before the repeat tells them apart."""
+    case = Case([SET_UP, edge(Why.LOSS_TIMER, 8, What.TIMER, prompted_after_ns=int(silent_ms * 1e6))], "h2")
+    assert named(case)[found] == 8
+
+
+def test_repeats_of_what_a_full_queue_dropped_take_no_time_twice() -> None:
+    """The bottleneck had not served the first copy: it serves the bytes once, as all others."""
+    case = Case([busy(3), busy(5, What.RETRANSMISSION)]).packet("down", 5, 1, "queue_full")
+    assert named(case) == {"bytes_on_the_wire": 8}
+
+
+def test_acknowledgments_of_a_burst_are_not_held_back() -> None:
+    """3 ms until a second packet comes are no delay of the receiver's own; nor is its time in a set-up."""
+    short, hello = edge(Why.SLOW_START, 3, What.ACK_HELD), edge(Why.QUIC_HANDSHAKE, 25, What.ACK_HELD)
+    assert named(Case([hello, short])) == {"set_up_round_trips": 25, "slow_start": 3}
+
+
+def test_what_takes_longer_than_any_policy_is_no_delayed_acknowledgment() -> None:
+    """60 ms over QUIC, whose receiver may hold one for 25 ms: without its program's log the cause is not known."""
+    late = edge(Why.AWAITING_ACKS, 60, What.ACK_HELD)
+    assert named(Case([busy(), late])) == {"bytes_on_the_wire": 1, "": 60}
+    allowed = Case([busy(), late])
+    allowed.add("parameters", name="parameters_set.client.max_ack_delay", value="100", vantage="client", time_ns=ns(0))
+    assert named(allowed)["acknowledgment_held"] == 60
+    assert named(Case([busy(), edge(Why.SLOW_START, 60, What.ACK_HELD)], "h2"))["acknowledgment_held"] == 60
+
+
+def test_the_first_flight_is_told_in_bytes() -> None:
+    """Ten packets in the first round trip of 20 ms, twenty in the second."""
+    case = Case([SET_UP, busy(), *full(Why.SLOW_START), busy()]).packet("up", 1, 1)
+    for index in range(30):
+        ms = 10.5 if index < 10 else 31
+        case.packet("down", index, ms).captured("server", "down", index, ms)
+    told = facts(case, "slow_start")
+    assert (told["first_flight"], told["second_flight"], told["growth_per_round_trip"]) == (12_500, 25_000, 2)
+
+
+def test_what_was_lost_of_a_set_up_is_named() -> None:
+    """A SYN of the client's, which comes again after a second, and the first of the server's two TLS packets."""
+    case = Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP, busy()], "h2")
+    case.packet("up", 0, 0, "loss_entry").captured("client", "up", 0, 0, tcp_flags=2)
+    case.packet("down", 0, 900, "loss_entry").captured("server", "down", 0, 900, tcp_flags=24)
+    told = facts(case, "set_up_packet_lost")
+    assert (told["lost_up"], told["lost_down"], told["lost_syn"], told["lost_tls"]) == (1, 1, 1, 1)
+    assert "against" not in told
+
+
+def test_a_set_up_that_repeats_what_was_only_late_says_so() -> None:
+    """No link dropped anything."""
+    told = facts(Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP]), "set_up_packet_lost")
+    assert "was only late" in str(told["against"])
+
+
+def test_the_facts_of_a_full_send_buffer_bound_the_rate() -> None:
+    """64 KiB in a round trip of 20 ms."""
+    case = CASES["senders_buffer"][0]().packet("up", 1, 1).packet("down", 1, 1)
+    case.add("unacknowledged", time_ns=ns(20), unacknowledged_bytes=65_536, connection_unacknowledged_bytes=65_536)
+    told = facts(case, "senders_buffer")
+    assert told["most_unacknowledged"] == 65_536
+    assert told["bound_of_the_rate"] == pytest.approx(65_536 * 8 / 0.02 / 1e6)
+
+
+def test_credit_tells_how_far_the_sender_was_ahead() -> None:
+    """32 KiB at the first wait."""
+    case = CASES["stream_credit"][0]()
+    case.add("unacknowledged", time_ns=ns(5), connection_unacknowledged_bytes=32_768)
+    assert facts(case, "stream_credit")["first_unacknowledged"] == 32_768

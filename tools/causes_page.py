@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of docs/reference that lists all mechanisms; `generate_reference.py` writes it."""
+
+from __future__ import annotations
+
+from quiclab.diagnoses import BY_NAME, MECHANISMS, Family, Mechanism, Setting
+
+_HEAD = """\
+# Causes
+
+Mechanisms by which a transfer loses time. Each is held against the account of every trial
+([what that is](../explanation/account.md)) and claims stretches of it. A stretch belongs to the first that claims it,
+in the order in which quiclab asks them. What none claims has an unknown cause, or several that the records do not tell
+apart: `window`, `awaiting_acks`, `contested`, `pacing_or_program` and `unexplained` stay without one, but for windows
+that a mark reduced. The numbers behind a claim are in the table `mechanism_facts`.
+
+*Level* is the least evidence that can show it: E0 needs both ends, the link's log and the endpoints' logs, E1 the
+client's capture with its keys. *Taken away by* names keys of a spec: `sender` is the program that sends the bodies
+(server or proxy; of an upload the client), `receiver` the other one. With `none` a path lacks the effect. What else a
+key changes is no proof of the mechanism.
+
+This page is generated from the source by `tools/generate_reference.py`.
+"""
+
+
+def causes_page() -> str:
+    """Every mechanism with what it is, how it shows, what looks alike, and what takes it away."""
+    parts = [_HEAD, "| family | mechanisms |", "|---|---|"]
+    for family in Family:
+        links = ", ".join(f"[`{each.name}`](#{each.name})" for each in MECHANISMS if each.family is family)
+        parts.append(f"| {family} | {links} |")
+    for family in Family:
+        parts.append(f"\n## {family[0].upper()}{family[1:]}")
+        parts += [_section(each) for each in MECHANISMS if each.family is family]
+    return "\n".join(parts) + "\n"
+
+
+def _section(of: Mechanism) -> str:
+    lines = [
+        f"\n### {of.name}\n",
+        f"**{of.title[0].upper()}{of.title[1:]}.** {of.what}\n",
+        f"* **Shows as**: {of.shows}",
+        f"* **Level**: {of.level.name}",
+    ]
+    if of.rivals:
+        lines.append("* **Told apart from**:")
+        lines += [f"  * *{BY_NAME[rival.name].title}* (`{rival.name}`): {rival.told_apart_by}" for rival in of.rivals]
+    lines += ["* **Taken away by**:", *map(_setting, of.settings)] if of.settings else ["* **Taken away by**: no key"]
+    return "\n".join([*lines, f"* **Source**: {of.source}"])
+
+
+def _setting(of: Setting) -> str:
+    also = f" Also changes: {'; '.join(of.also_changes)}." if of.also_changes else ""
+    doses = (
+        f" From the most of it to the least: {', '.join(f'`{_toml(each)}`' for each in of.doses)}." if of.doses else ""
+    )
+    return f"  * `{of.table}`: `{of.key} = {_toml(of.value)}`. {of.gain}{also}{doses}"
+
+
+def _toml(value: str | float | tuple[str, ...]) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
