@@ -89,7 +89,11 @@ def run_confirm(arguments: argparse.Namespace) -> int:
             from quiclab.cli.trials import Bar, tell
             from quiclab.study.trials import run_trials
 
-            return tell(run_trials(confirming, directory, arguments.backend, blocks=blocks, observer=Bar()))
+            # Blocks that stay void are tried again in the next round, if the minutes allow it.
+            outcome = run_trials(
+                confirming, directory, arguments.backend, blocks=blocks, rounds_later=0, observer=Bar()
+            )
+            return tell(outcome)
 
         return code_of(work, "interrupted: finished trials are kept; the same command goes on")
 

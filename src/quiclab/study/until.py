@@ -47,6 +47,11 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
     return blocks
 
 
+def looks_so_far(study_dir: StudyDir) -> int:
+    """How often the study was looked at before its next blocks."""
+    return len(_read(study_dir).get("looks", []))
+
+
 def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> Look:
     """Decode and test what there is, and plan more where it is open.
 

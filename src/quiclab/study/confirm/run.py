@@ -16,7 +16,7 @@ from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Plan, effect_pct
 from quiclab.study.run import in_sandbox_of
 from quiclab.study.specs import held, load_study
-from quiclab.study.until import Goal, keep_growth, more_blocks, planned_blocks
+from quiclab.study.until import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
 
 _MOST_PAIRS = 400
 Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
@@ -62,31 +62,27 @@ def _rounds(
     """Run and look, until it is decided or no further blocks fit into the time that is left."""
     goal = Goal(effect_pct(plan.declared), _MOST_PAIRS)
     cells = [f"{workload.name}/{path.name}" for path in study.paths for workload in study.measured_workloads]
-    looks = 0
+    looks, known = looks_so_far(study_dir), -1
     while True:
-        blocks, before = planned_blocks(study_dir), time.monotonic()
+        blocks = planned_blocks(study_dir)
         code = in_sandbox_of(study_dir, lambda blocks=blocks: trials(study, study_dir, blocks))  # type: ignore[misc]
         if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
             return None, code
-        judgement = in_fresh_process(_look, plan)
+        judged = in_fresh_process(_look, plan)
         looks += 1
-        _tell(looks, judgement)
+        _tell(looks, judged)
         # Blocks that are added after a look make this a sequential study, for its report too.
-        seen = [{"pairs": dict.fromkeys(cells, judgement.blocks), "states": {}}]
-        keep_growth(study_dir, study, goal, blocks, seen * looks)
-        if judgement.final:
-            return judgement, code
-        # Blocks that stayed void are tried again before there are more of them.
-        void = judgement.blocks + judgement.lacking < max(study.blocks, *blocks.values(), 0)
-        grown = blocks if void else more_blocks(set(cells), blocks, study.blocks, goal.at_most)
-        now, then = (max(study.blocks, *each.values(), 0) for each in (blocks, grown))
-        took_s = time.monotonic() - before
-        if then == now and not void:
-            return judgement, code
-        needs_s = took_s if void else (then - now) * plan.block_ms / 1000
-        if needs_s > left_s():
-            return judgement, code
-        keep_growth(study_dir, study, goal, grown, seen * looks)
+        seen = [{"pairs": dict.fromkeys(cells, judged.blocks), "states": {}}] * looks
+        now = max(study.blocks, *blocks.values(), 0)
+        missing = now - judged.blocks if judged.blocks > known else 0
+        # Blocks that stayed void are tried again before there are more of them, as long as that helps.
+        grown = blocks if missing else more_blocks(set(cells), blocks, study.blocks, goal.at_most)
+        more = missing or max(grown.values()) - now
+        keep_growth(study_dir, study, goal, blocks, seen)
+        if judged.final or not more or more * plan.block_ms / 1000 > left_s():
+            return judged, code
+        keep_growth(study_dir, study, goal, grown, seen)
+        known = judged.blocks
 
 
 def _declare(plan: Plan) -> None:

@@ -8,34 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from confirming import DECLARED
 
 from quiclab.accounting import Why
-from quiclab.analysis.confirm.declared import Declared, Place, Predicted, declared_from
+from quiclab.analysis.confirm.declared import Place, declared_from
 from quiclab.analysis.confirm.judge import Judgement, State, Verdict, judge
 from quiclab.analysis.confirm.times import WHYS, Times
 
 BLOCKS = 12
-DECLARED = Declared(
-    study="s",
-    cell="1MB/long",
-    cause="senders_buffer",
-    arm="h3",
-    other="h2",
-    table="sender",
-    key="stream_window",
-    value="4 MiB",
-    doses=("128 KiB", "256 KiB"),
-    alpha=0.05,
-    seed=1,
-    predicted=Predicted(400.0, 380.0, 420.0, 0.95, 7),
-    total_ms=1000.0,
-    noise_ms=5.0,
-    tolerance_ms=100.0,
-    places={role: Place("1MB/long", role) for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2")},
-    sham="stream_window set to 64 KiB",
-    left_out=(),
-    spec_sha256="0",
-)
 AT = {why: place for place, why in enumerate(WHYS)}
 
 

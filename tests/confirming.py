@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A declaration that was written by hand: 400 ms of a sender's buffer, with a tolerance of 100 ms."""
+
+from __future__ import annotations
+
+from quiclab.analysis.confirm.declared import Declared, Place, Predicted
+
+DECLARED = Declared(
+    study="s",
+    cell="1MB/long",
+    cause="senders_buffer",
+    arm="h3",
+    other="h2",
+    table="sender",
+    key="stream_window",
+    value="4 MiB",
+    doses=("128 KiB", "256 KiB"),
+    alpha=0.05,
+    seed=1,
+    predicted=Predicted(400.0, 380.0, 420.0, 0.95, 7),
+    total_ms=1000.0,
+    noise_ms=5.0,
+    tolerance_ms=100.0,
+    places={role: Place("1MB/long", role) for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2")},
+    sham="stream_window set to 64 KiB",
+    left_out=(),
+    spec_sha256="0",
+)
