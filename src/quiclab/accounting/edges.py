@@ -49,6 +49,8 @@ class Edge:
     """Time from the last arrival at the sender to the packet that ended an idle time."""
     link: str | None = None
     """The link's log that has the packet: `source` in link_packets."""
+    origin_why: Why | None = None
+    """Behind a proxy: why its origin had not sent earlier; None where no record shows it."""
 
     @property
     def length_ns(self) -> int:

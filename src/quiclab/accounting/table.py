@@ -31,6 +31,7 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.evidence,
             each.reason.event_ns,
             each.reason.event_packet,
+            None if each.origin_why is None else str(each.origin_why),
         )
         for each in edges
     ]

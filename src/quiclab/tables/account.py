@@ -63,6 +63,10 @@ ACCOUNT = Table(
             "The packet that was lost then: `index` in link_packets, in the direction of the bodies, of the sender's "
             "link.",
         ),
+        Column(
+            "origin_why", pl.String, "", "not behind a proxy, or no sample of the origin's TCP shows it",
+            "Behind a proxy: why the origin had not sent earlier, a label of `why`.",
+        ),
     ),
 )  # fmt: skip
 

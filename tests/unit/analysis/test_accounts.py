@@ -33,7 +33,7 @@ def _write(study: Path, trial_id: str, **ms: float) -> None:
         what = "payload" if busy else "propagation_up"
         sizes = (4000, 5_000_000) if busy else (None, None)
         evidence = "link_packets" if busy else f"evidence_{why}"
-        rows.append((what, why, at_ns, until_ns, "down", 0, "raw/link.qplog", *sizes, None, evidence, None, None))
+        rows.append((what, why, at_ns, until_ns, "down", 0, "raw/link.qplog", *sizes, None, evidence, None, None, None))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     for name, table in (("account", account), ("account_totals", account_totals(account))):
