@@ -48,6 +48,7 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.event_packet,
             None,
             each.object,
+            None if each.origin_why is None else str(each.origin_why),
         )
         for of, edges in accounts.items()
         for each in edges

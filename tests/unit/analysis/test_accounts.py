@@ -34,7 +34,7 @@ def _write(study: Path, trial_id: str, **ms: float) -> None:
         sizes = (4000, 5_000_000) if busy else (None, None)
         evidence = "link_packets" if busy else f"evidence_{why}"
         packet = ("down", 0, "raw/link.qplog")
-        rows.append(("ttlb", what, why, at_ns, until_ns, *packet, *sizes, None, evidence, None, None, None, None))
+        rows.append(("ttlb", what, why, at_ns, until_ns, *packet, *sizes, None, evidence, None, None, None, None, None))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     for name, table in (("account", account), ("account_totals", account_totals(account))):
