@@ -16,6 +16,17 @@ def test_a_packet_with_flipped_bits_is_lost_on_the_path() -> None:
     assert named(case)["loss_on_the_path"] == 20
 
 
+def test_an_event_without_a_packet_is_that_of_the_loss_that_was_noticed_then() -> None:
+    """The path lost packet 5, the full queue packet 15: three packets behind each show it a round trip later."""
+    waits = [*full(Why.WINDOW_AFTER_LOSS, event_ns=ns(28)), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(128))]
+    case = Case([SET_UP, busy(), *waits]).packet("up", 1, 1)
+    for index in range(30):
+        ms = index if index < 10 else 100 + index - 10
+        case.packet("down", index, ms, {5: "loss_entry", 15: "queue_full"}.get(index, ""))
+    found = named(case)
+    assert (found["loss_on_the_path"], found["overshoot"]) == (20, 20)
+
+
 def test_a_loss_at_a_later_link_is_one_of_the_path() -> None:
     """Packet 5 of the server's link is packet 2 of the client's, which drops it; both have other numbers there."""
     case = Case([SET_UP, busy(), *AFTER_LOSS])
