@@ -91,13 +91,21 @@ class Trial:
         return dict(self.course.select("index", "reason").iter_rows())
 
     def drops(self, direction: Direction) -> pl.DataFrame:
-        """Packets that links between the client and its front dropped in one direction, in the order of arrival."""
+        """This flow's packets that links between the client and its front dropped one way, in the order of arrival."""
         return self._drops[direction]
 
     @cached_property
     def _drops(self) -> Mapping[Direction, pl.DataFrame]:
         ways: tuple[Direction, ...] = (self.way, self.back)
-        return {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        found = {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        if not self.evidence.trial.get("competition"):
+            return found
+        ends = {self.way: self.evidence.sender, self.back: self.evidence.receiver}
+        for each in ways:
+            sent = self.evidence.packets(ends[each], each)["packet_index"].drop_nulls()
+            mine = at_sender(self.evidence, each).filter(pl.col("index").is_in(sent.to_list()))["flow"].unique()
+            found[each] = found[each].filter(pl.col("flow").is_in(mine.to_list()))
+        return found
 
     @cached_property
     def drop_reasons(self) -> frozenset[str]:
@@ -136,11 +144,12 @@ class Trial:
     def _noticed(self) -> list[tuple[int, str]]:
         """Instants at which the acknowledgment of the third packet behind each dropped one comes, and why that was
         dropped (RFC 9002 section 6.1.1)."""
-        rows = self.ahead.join(self.course.filter(pl.col("reason") == ""), on="index", maintain_order="left")
+        mine = self.course.filter(pl.col("index").is_in(list(self.own))) if self.own else self.course
+        rows = self.ahead.join(mine.filter(pl.col("reason") == ""), on="index", maintain_order="left")
         rows = rows.drop_nulls("due_ns")
         came_ns: list[int] = rows["arrival_ns"].to_list()
         due_ns: list[int] = rows["due_ns"].to_list()
-        lost = self.ahead.join(self.course.filter(pl.col("reason") != ""), on="index", suffix="_of")
+        lost = self.ahead.join(mine.filter(pl.col("reason") != ""), on="index", suffix="_of")
         found = []
         for arrival_ns, reason in lost.select("arrival_ns", "reason_of").iter_rows():
             third = bisect_right(came_ns, arrival_ns) + _BEHIND - 1
