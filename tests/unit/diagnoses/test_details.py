@@ -8,12 +8,34 @@ from unit.diagnoses.cases import AFTER_LOSS, CASES, SET_UP
 from unit.diagnoses.scenes import Case, busy, edge, facts, full, named, ns
 
 from quiclab.accounting import What, Why
+from quiclab.diagnoses import Trial
+from quiclab.metrics.evidence import Evidence
 
 
 def test_a_packet_with_flipped_bits_is_lost_on_the_path() -> None:
     """The link delivered it, and its receiver could not use it."""
     case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, corrupted=True)
     assert named(case)["loss_on_the_path"] == 20
+
+
+def test_an_event_without_a_packet_is_that_of_the_loss_that_was_noticed_then() -> None:
+    """The path lost packet 5, the full queue packet 15: three packets behind each show it a round trip later."""
+    waits = [*full(Why.WINDOW_AFTER_LOSS, event_ns=ns(28)), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(128))]
+    case = Case([SET_UP, busy(), *waits]).packet("up", 1, 1)
+    for index in range(30):
+        ms = index if index < 10 else 100 + index - 10
+        case.packet("down", index, ms, {5: "loss_entry", 15: "queue_full"}.get(index, ""))
+    found = named(case)
+    assert (found["loss_on_the_path"], found["overshoot"]) == (20, 20)
+
+
+def test_what_the_queue_dropped_of_others_is_none_of_this_flows_losses() -> None:
+    """Packets 5 and 6 were dropped, the second of them of another flow."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)
+    case.packet("down", 6, 2, "loss_entry", flow=2)
+    alone = case.trial()
+    beside = Trial(Evidence(alone.evidence.tables, {"protocol": "h3", "competition": {"flows": []}}), alone.account)
+    assert (alone.drops("down").height, beside.drops("down")["index"].to_list()) == (2, [5])
 
 
 def test_a_loss_at_a_later_link_is_one_of_the_path() -> None:
