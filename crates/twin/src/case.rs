@@ -27,6 +27,19 @@ pub enum Control {
     Unlimited,
 }
 
+/// What the draws of losses are numbered by, as a spec's `loss_by`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum LossBy {
+    /// Packets of the direction.
+    #[default]
+    Index,
+    /// Packets of a class of size.
+    Class,
+    /// 1500 bytes of the direction.
+    Bytes,
+}
+
 /// One transfer. A limit that is left out does not exist, so that its counterfactual is the same case without it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -47,6 +60,8 @@ pub struct Case {
     pub loss_down: f64,
     /// Share of packets to the server that are lost at random.
     pub loss_up: f64,
+    /// What the draws of losses are numbered by.
+    pub loss_by: LossBy,
     /// Losses stand behind the bottleneck, which has then sent the packet.
     pub loss_at_exit: bool,
     /// Exactly these packets to the client are lost, in place of a share.
@@ -88,6 +103,7 @@ impl Default for Case {
             delay_ns: 10_000_000,
             loss_down: 0.0,
             loss_up: 0.0,
+            loss_by: LossBy::Index,
             loss_at_exit: false,
             drop_down: Vec::new(),
             queue_bytes: None,

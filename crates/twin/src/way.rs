@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use link_core::{
-    BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, Nanos,
-    QueueBound, Service, StreamKey, Timeline, Verdict,
+    BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, LossKey,
+    Nanos, QueueBound, Service, StreamKey, Timeline, Verdict,
 };
 
-use crate::case::Case;
+use crate::case::{Case, LossBy};
 
 /// One packet in the log of the link.
 #[derive(Clone, Debug)]
@@ -83,6 +83,11 @@ impl<P> Way<P> {
             queue: Timeline::constant(bound),
             delay: Timeline::constant(Nanos(case.delay_ns)),
             loss: Timeline::constant(loss),
+            loss_by: match case.loss_by {
+                LossBy::Index => LossKey::Index,
+                LossBy::Class => LossKey::Class,
+                LossBy::Bytes => LossKey::Bytes,
+            },
             loss_at: if case.loss_at_exit {
                 LossAt::Exit
             } else {
