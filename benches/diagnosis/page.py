@@ -194,7 +194,7 @@ def _attribution(one: Sequence[Result]) -> str:
                 )
             )
     return (
-        "## How many milliseconds\n\nThe time that the verdicts give to the cause against its exact effect, in per cent "
+        "## How many milliseconds\n\nThe time that the verdicts give to the cause against its exact effect, in % "
         "of the time, of arms with one transport. A share is no effect: without one limit the next one holds (a window "
         "that is not halved meets the queue), and an effect also moves the time of others.\n\n"
         + _table(("cases", "", "median", "mean", "nine of ten below"), rows)
