@@ -30,12 +30,12 @@ _BASE: dict[str, Any] = {
     "loss_down": 0.0,
 }
 _ONE: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
-    "loss": ("h3", "state", {"loss_down": 0.03}, {"loss_down": 0.0}),
+    "loss": ("h3", "state", {"loss_down": 0.08}, {"loss_down": 0.0}),
     "set-up packet lost": ("h2", "state", {"drop_down": [0]}, {"drop_down": []}),
     "competing flow": ("h2", "captures", {"other_rate": 12_000_000}, {"other_rate": None}),
     "initial window": ("h3", "state", {"initial_window": 3}, {}),
     "slow start left early": ("h2", "state", {"initial_window": 10, "threshold": 12}, {"initial_window": 32}),
-    "largest window": ("h3", "state", {"initial_window": 10, "largest_window": 10}, {}),
+    "largest window": ("h3", "state", {"largest_window": 10}, {"largest_window": None}),
     "stream credit": ("h2", "state", {"stream_window": 30_000}, {"stream_window": None}),
     "connection credit": ("h3", "own_word", {"receive_window": 30_000}, {"receive_window": None}),
     "receive window": ("h2", "state", {"receive_window": 20 * 1448}, {"receive_window": None}),
@@ -52,7 +52,7 @@ _NONE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "reordering in both": ("h3", "own_word", {"reorder": 0.03, "reorder_ns": 4 * _MS}),
     "a server without a log": ("h3", "captures", {}),
 }
-_ANOTHER_NAME = {"competing flow", "acknowledgments held"}
+_ANOTHER_NAME = {"competing flow", "acknowledgments held", "largest window"}
 """Causes whose time the next detector takes where their own is missing: docs/reference/diagnosis-accuracy.md."""
 
 
