@@ -183,6 +183,9 @@ def test_what_carries_no_account_of_a_page_is_refused(tmp_path: Path) -> None:
                        evidence.trial)  # fmt: skip
     with pytest.raises(Unknown, match="captures of both ends"):
         account_of_transfer(one_end)
+    without = requests.filter(_TRACE | (pl.col("url") != DOCUMENT))
+    with pytest.raises(Unknown, match="do not show the request for the document"):
+        account_of_transfer(Evidence({**evidence.tables, "http_requests": without}, evidence.trial))
     events = evidence.tables["page_events"]
     never = Evidence({**evidence.tables, "page_events": events.filter(pl.col("name") != "loadEventStart")},
                      evidence.trial)  # fmt: skip
