@@ -49,6 +49,8 @@ class Edge:
     """Time from the last arrival at the sender to the packet that ended an idle time."""
     link: str | None = None
     """The link's log that has the packet: `source` in link_packets."""
+    object: str | None = None
+    """The file of a video that is waited for; None of what was before, and of other transfers."""
 
     @property
     def length_ns(self) -> int:

@@ -43,6 +43,8 @@ def test_a_page_to_the_nanosecond(tmp_path: Path) -> None:
     whats = sums(edges, "what")
     assert whats["other_connection"] == 3.5
     assert "other_object" not in whats
+    changes = [ns(-5), ns(61), ns(132.5)]
+    assert [e.object for e in edges if e.from_ns in changes] == [DOCUMENT, SCRIPT, None]
     browser = [(e.from_ns, e.until_ns, e.reason.evidence) for e in edges if e.reason.why == "browser"]
     assert browser == [
         (ns(-5), ns(0), "page_events"), (ns(61), ns(65), "http_requests"), (ns(132.5), ns(140), "page_events"),
