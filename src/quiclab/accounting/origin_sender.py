@@ -52,7 +52,7 @@ def origin_sender(evidence: Evidence) -> OriginSender | None:
     rows = evidence.table("tcp_info").filter(pl.col("source") == _SAMPLES)
     segments = rows.group_by("connection").agg(pl.col("data_segs_out").max())["data_segs_out"]
     most, whole = segments.max(), segments.sum()
-    if evidence.upload or not isinstance(most, int) or most < _MOST * whole:
+    if evidence.upload or not isinstance(most, int) or most < _MOST * int(whole):
         return None
     tables = {"tcp_info": rows.with_columns(vantage=pl.lit("server"))}
     trial = evidence.trial
