@@ -13,12 +13,14 @@ from quiclab.diagnoses._trial import Trial
 _WHYS = (Why.SLOW_START, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
 _STARTUP_GAIN_256THS = 700
 """Gain from which on Linux's BBR is in its start-up, which has 739; no other of its states has more than 320."""
+_TRIPS = 2
+"""Round trips with their queue after which BBR has its window back, which it had cut to what was in flight."""
 _SEEN_SHARE = 0.9
 """Share of the bottleneck's rate from which on an estimate is not too low."""
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(*_WHYS)
+    edges = trial.why(*_WHYS) | (trial.why(Why.WINDOW_AFTER_LOSS) & _long_after(trial))
     told = _estimates(trial) if edges.any() else None
     if told is None or told.is_empty():
         return Claim(trial.none())
@@ -34,6 +36,12 @@ def _claim(trial: Trial) -> Claim:
     facts = (Fact("estimate", estimate / 1e6, "Mbit/s"), Fact("rate_of_the_link", rate / 1e6, "Mbit/s"))
     against = "The sender's estimate was that of the link: it did not take the path for slower than it is."
     return Claim(edges, facts, against if estimate >= _SEEN_SHARE * rate else "")
+
+
+def _long_after(trial: Trial) -> pl.Series:
+    """Whether an edge ends so long after its event that a sender with a model has its window back."""
+    since_ns = trial.account["until_ns"] - trial.account["event_ns"]
+    return (since_ns > _TRIPS * (trial.round_trip_ns + trial.longest_queue_ns)).fill_null(value=False)
 
 
 def _estimates(trial: Trial) -> pl.DataFrame:
@@ -67,8 +75,8 @@ MODEL_OF_THE_PATH = Mechanism(
     Family.WINDOW,
     "The sender's congestion control (BBR) sets window and pace by its estimates of the path's rate and round trip. "
     "Where it takes the path for slower or shorter than it is, the link runs idle.",
-    "Waits for a full window that no loss reduced, after the start-up by the sender's log or its kernel; the estimate "
-    "and the link's rate are told.",
+    "Waits for a full window that no loss reduced in the last two round trips, after the start-up by the sender's log or "
+    "its kernel; the estimate and the link's rate are told.",
     Level.E0,
     "Cardwell et al., BBR: congestion-based congestion control, ACM Queue 14(5), 2016; picoquic issue 839",
     _claim,

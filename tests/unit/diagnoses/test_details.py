@@ -105,6 +105,17 @@ def test_a_window_of_bbr_is_slow_start_while_its_start_up_lasts(gain: int, found
     assert named(case)[found] == 20
 
 
+@pytest.mark.parametrize(("event_ms", "found"), [(-60, "model_of_the_path"), (5, "loss_on_the_path")])
+def test_a_sender_with_a_model_takes_its_window_back_after_a_loss(event_ms: float, found: str) -> None:
+    """A round trip of 20 ms, the wait ends at 31 ms: BBR keeps to what was in flight for a while after a loss alone."""
+    waits = full(Why.WINDOW_AFTER_LOSS, event_ns=ns(event_ms), event_packet=5)
+    case = Case([SET_UP, busy(), *waits], "h2").packet("down", 5, 1, "loss_entry").packet("up", 1, 1)
+    case.packet("down", 6, 1)
+    told = {"bbr_bw_bytes_per_s": 500_000, "bbr_pacing_gain_256ths": 256}
+    case.add("tcp_info", vantage="server", connection="c", time_ns=ns(5), snd_cwnd=20, **told)
+    assert named(case)[found] == 20
+
+
 @pytest.mark.parametrize(("bit_per_s", "against"), [(4e6, False), (9.8e6, True)])
 def test_an_estimate_that_is_right_speaks_against_the_model(bit_per_s: float, against: bool) -> None:
     """The link serves 1,250 bytes in a ms, 10 Mbit/s; the log of a QUIC sender names its state and its estimate."""
