@@ -75,8 +75,8 @@ MODEL_OF_THE_PATH = Mechanism(
     Family.WINDOW,
     "The sender's congestion control (BBR) sets window and pace by its estimates of the path's rate and round trip. "
     "Where it takes the path for slower or shorter than it is, the link runs idle.",
-    "Waits for a full window that no loss reduced in the last two round trips, after the start-up by the sender's log or "
-    "its kernel; the estimate and the link's rate are told.",
+    "Waits for a full window that no loss reduced in the last two round trips, after the start-up by the sender's log "
+    "or its kernel; the estimate and the link's rate are told.",
     Level.E0,
     "Cardwell et al., BBR: congestion-based congestion control, ACM Queue 14(5), 2016; picoquic issue 839",
     _claim,
