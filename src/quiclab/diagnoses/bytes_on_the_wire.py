@@ -9,7 +9,6 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
 from quiclab.diagnoses._trial import Trial
 
-
 _OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
 """What the bottleneck serves that no transfer of the object needs."""
 
