@@ -54,7 +54,9 @@ def _estimates(trial: Trial) -> pl.DataFrame:
         rows = rows.sort("time_ns").with_columns(pl.col("phase", "bandwidth_bit_per_s").forward_fill())
         settled = (pl.col("phase") != "startup").alias("settled")
         return rows.drop_nulls("phase").select("time_ns", pl.col("bandwidth_bit_per_s").alias("bit_per_s"), settled)
-    rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender).drop_nulls("bbr_pacing_gain_256ths")
+    rows = evidence.table("tcp_info").filter(
+        pl.col("vantage") == evidence.sender, pl.col("bbr_bw_bytes_per_s") > 0, pl.col("bbr_pacing_gain_256ths") > 0
+    )
     return rows.sort("time_ns").select(
         "time_ns",
         (8.0 * pl.col("bbr_bw_bytes_per_s")).alias("bit_per_s"),

@@ -96,9 +96,9 @@ def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, foun
     )
 
 
-@pytest.mark.parametrize(("gain", "found"), [(739, "slow_start"), (320, "model_of_the_path")])
+@pytest.mark.parametrize(("gain", "found"), [(739, "slow_start"), (320, "model_of_the_path"), (0, "slow_start")])
 def test_a_window_of_bbr_is_slow_start_while_its_start_up_lasts(gain: int, found: str) -> None:
-    """Linux tells its gain; nothing reduces the window of BBR, so that the account calls it slow start to the end."""
+    """Linux tells its gain, or zeros. Nothing reduces BBR's window: the account calls it slow start to the end."""
     case = Case([SET_UP, busy(), *full(Why.SLOW_START)], "h2").packet("down", 5, 1)
     told = {"bbr_bw_bytes_per_s": 500_000, "bbr_pacing_gain_256ths": gain}
     case.add("tcp_info", vantage="server", connection="c", time_ns=ns(5), snd_cwnd=20, **told)
