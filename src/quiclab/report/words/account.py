@@ -286,7 +286,7 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     pairs = [each.pairs for each in waterfalls]
     least = f"{min(pairs)} to {max(pairs)}" if min(pairs) < max(pairs) else f"{max(pairs)}"
     return (
-        f"Means over {least} pairs. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
+        f"Means over {least} {'pair' if max(pairs) == 1 else 'pairs'}. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
         "signed-rank test). The account says what the packets and the logs show of each wait; no run has yet proven "
         "that without the cause the time is gone."
