@@ -67,7 +67,7 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     assert declared["declared"]["cause"] == "hello_retry_request"
     assert not confirmations(study)
 
-    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "5")
+    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4")
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = confirmations(study)
     assert found.sound

@@ -191,7 +191,8 @@ def _gap(declared: Declared, before: Effect, after: Effect) -> str:
 
 def _given(effect: Effect, declared: Declared) -> str:
     if effect.ms is None:
-        return f"Given to {declared.other}: no block has it."
+        told = "most of its trials failed" if effect.blocks else "no block has it"
+        return f"Given to {declared.other}: {told}."
     return (
         f"Given to {declared.other} ({WITH} − {FAST}): {in_ms(effect.ms, signed=True)}{_interval(effect.interval)}, "
         f"in {wording.counted(effect.blocks, 'block')}. It is no part of the verdict: two effects that interact differ."

@@ -65,7 +65,9 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
     change = Change(setting.table, setting.key, setting.value)
     if change.table == "tcp" and cell.arm.protocol == "h3":
         raise SpecError("TCP's settings do nothing over HTTP/3")
-    doses = tuple(each for each in setting.doses if each != setting.value)[-_MOST_DOSES:]
+    # An arm with the value that the study has, or with that of `without`, is there already.
+    there = {setting.value, present_value(cell.arm, cell.workload, change.table, change.key)}
+    doses = tuple(each for each in setting.doses if each not in there)[-_MOST_DOSES:]
     try:
         return _made(cell, change, doses, own)
     except SpecError as error:
