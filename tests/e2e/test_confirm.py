@@ -67,6 +67,7 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     planned = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--json")
     assert planned.returncode == 0, planned.stderr
     declared = json.loads(planned.stdout)
+    assert list(declared) == ["version", "directory", "sha256", "declared", "verdict"]
     assert declared["verdict"] is None
     assert declared["declared"]["cause"] == "hello_retry_request"
     assert not confirmations(study)
