@@ -10,13 +10,13 @@ import pytest
 from small_study import quiclab
 from stack_study import need
 
-from quiclab.analysis.confirm.judge import State, Verdict
+from quiclab.analysis.confirm.judge import Judgement, State, Verdict
 from quiclab.analysis.confirm.kept import confirmations
 from quiclab.opened import open_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
-_ROUND_TRIP_MS = 240
+_ROUND_TRIP_MS = 160
 _SPEC = f"""\
 [study]
 name = "confirm"
@@ -52,6 +52,10 @@ server = {{name = "quinn", groups = ["x25519"]}}
 """
 
 
+def _having(judgement: Judgement, state: State) -> set[str]:
+    return {check.name for check in judgement.checks if check.state is state}
+
+
 @pytest.mark.alone
 def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     need(("client", "quinn"), ("server", "quinn"))
@@ -63,26 +67,32 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     planned = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--json")
     assert planned.returncode == 0, planned.stderr
     declared = json.loads(planned.stdout)
+    assert list(declared) == ["version", "directory", "sha256", "declared", "verdict"]
     assert declared["verdict"] is None
     assert declared["declared"]["cause"] == "hello_retry_request"
     assert not confirmations(study)
 
-    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "5")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4", timeout=420)
     (found,) = confirmations(study)
     assert found.sound
     assert found.declared.sha256 == declared["sha256"]
-    assert found.judgement is not None
-    assert found.judgement.verdict is Verdict.CONFIRMED, done.stdout
-    assert {check.state for check in found.judgement.checks} == {State.HOLDS, State.NOT_RUN}
-    effect = found.judgement.effects[0]
-    assert effect.ms == pytest.approx(_ROUND_TRIP_MS, rel=0.25)
     assert f"sha256 {declared['sha256'][:16]}" in done.stdout
-    assert "Confirmed: without HelloRetryRequest, object/far in h3 takes " in done.stdout
+    judgement = found.judgement
+    assert judgement is not None
+    assert {"removed", "moved"} <= _having(judgement, State.HOLDS), done.stdout
+    assert _having(judgement, State.FAILS) == set(), done.stdout
+    # A loaded machine may leave open what is about a quarter of a round trip, and nothing else.
+    undecided = _having(judgement, State.OPEN)
+    assert undecided <= {"sham", "stayed_away"}, done.stdout
+    assert judgement.verdict is (Verdict.UNDECIDED if undecided else Verdict.CONFIRMED), done.stdout
+    assert done.returncode == (8 if undecided else 0), done.stdout + done.stderr
+    assert judgement.effects[0].ms == pytest.approx(_ROUND_TRIP_MS, rel=0.4)
+    told = f"{judgement.verdict.value.capitalize()}: "
+    assert told in done.stdout
 
     # The study itself is as it was, and tells what was found; the trials are a study of their own.
     assert {name: (study / name).read_bytes() for name in before} == before
-    assert "Confirmed: without HelloRetryRequest" in quiclab("explain", study, "object/far").stdout
+    assert told in quiclab("explain", study, "object/far").stdout
     trials = open_study(found.directory).trials
     assert set(trials["arm"]) == {"replay", "without", "sham", "fast"}
     assert trials.filter(trials["block"] == 0)["seed"].n_unique() == 1

@@ -18,6 +18,7 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked, Plan
+    from quiclab.study.confirm.run import Runnable, Trials
 
 _USUAL_MINUTES = 10.0
 _OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend")
@@ -31,7 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "the setting at the value that it has. What must be seen is declared before the run.",
     )
     options.add_argument("--confirm", action="store_true", help="put a cause of CELL to the test by running without it")
-    options.add_argument("--cause", metavar="NAME", help="the cause (default: the largest that a setting takes away)")
+    options.add_argument(
+        "--cause",
+        action="append",
+        metavar="NAME",
+        help="the cause (default: the largest that a setting takes away); two or three of one arm: in all combinations",
+    )
     options.add_argument("--arm", metavar="ARM", help="arm that is compared with the baseline, where there are several")
     options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")
     options.add_argument("--dry-run", action="store_true", default=None, help="print the plan, and run nothing")
@@ -67,8 +73,13 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         hint = "put the spec.toml with which it was run back into it"
         raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)
     study = load_study(study_dir.spec)
+    if len(causes := arguments.cause or []) > 1:
+        from quiclab.cli.confirm_together import run_together
+
+        asked = Asked(arguments.study, arguments.cell, None, arguments.arm)
+        return run_together(arguments, asked, causes, study, minutes, trials_of(arguments))
     plan: Plan = in_fresh_process(
-        _planned, (Asked(arguments.study, arguments.cell, arguments.cause, arguments.arm), study)
+        _planned, (Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm), study)
     )
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
@@ -76,13 +87,32 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
-    least_minutes = plan.least_blocks * plan.block_ms / 60_000
+    refuse_too_few(plan, plan.least_blocks, minutes)
+    print(f"Study: {shown(plan.directory)}", flush=True)
+    judged, code = run_confirmation(plan, minutes, trials_of(arguments))
+    if judged is None:
+        return code
+    for line in in_fresh_process(_verdict_lines, plan):
+        print(line, flush=True)
+    again = shlex.join(["quiclab", "explain", shown(plan.directory)])
+    print(f"Its trials are a study of their own: {again}")
+    if arguments.json:
+        print_document(in_fresh_process(_document, plan))
+    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else code
+
+
+def refuse_too_few(plan: Runnable, least_blocks: int, minutes: float) -> None:
+    """Raise SpecError where the minutes do not hold the fewest blocks that decide anything."""
+    least_minutes = least_blocks * plan.block_ms / 60_000
     if not plan.begun and least_minutes > minutes:
         raise SpecError(
-            f"{minutes:g} minutes are too few: {plan.least_blocks} blocks are the least that decide anything",
+            f"{minutes:g} minutes are too few: {least_blocks} blocks are the least that decide anything",
             f"give --minutes {least_minutes + 1:.0f} or more",
         )
-    print(f"Study: {_shown(plan.directory)}", flush=True)
+
+
+def trials_of(arguments: argparse.Namespace) -> Trials:
+    """Return what runs trials inside the sandbox, with a bar."""
 
     def trials(confirming: Study, directory: StudyDir, blocks: Mapping[str, int]) -> int:
         def work() -> int:
@@ -97,16 +127,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
 
         return code_of(work, "interrupted: finished trials are kept; the same command goes on")
 
-    judged, code = run_confirmation(plan, minutes, trials)
-    if judged is None:
-        return code
-    for line in in_fresh_process(_verdict_lines, plan):
-        print(line, flush=True)
-    again = shlex.join(["quiclab", "explain", _shown(plan.directory)])
-    print(f"Its trials are a study of their own: {again}")
-    if arguments.json:
-        print_document(in_fresh_process(_document, plan))
-    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else code
+    return trials
 
 
 def _planned(asked: tuple[Asked, Study]) -> Plan:
@@ -155,6 +176,7 @@ def _document(plan: Plan) -> object:
     return as_json(ConfirmDocument(VERSION, str(plan.directory), declared.sha256, declared.document(), shown))
 
 
-def _shown(directory: Path) -> str:
+def shown(directory: Path) -> str:
+    """Return a directory as it can be typed here."""
     here = Path.cwd()
     return str(directory.relative_to(here)) if directory.is_relative_to(here) else str(directory)

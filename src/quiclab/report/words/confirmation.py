@@ -39,24 +39,24 @@ _NAMES = {
 def setting(declared: Declared, value: Value | None = None) -> str:
     """The setting with its value: `sender.stream_window = 1 MiB`."""
     shown = declared.value if value is None else value
-    return f"{declared.table}.{declared.key} = {_value(shown)}"
+    return f"{declared.table}.{declared.key} = {value_text(shown)}"
 
 
 def declaration(declared: Declared, title: str) -> list[str]:
     """What is declared before the run, a line each."""
     predicted, low_high = declared.predicted, declared.expected_ms
     blocks = wording.counted(predicted.blocks, "block")
-    within = _ms(declared.tolerance_ms)
+    within = in_ms(declared.tolerance_ms)
     return [
-        f"{declared.cell}: {title} ({declared.cause}) has a share of {_ms(predicted.ms)} "
-        f"in the {_ms(declared.total_ms)} of {declared.arm} (medians; "
-        f"{_span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
+        f"{declared.cell}: {title} ({declared.cause}) has a share of {in_ms(predicted.ms)} "
+        f"in the {in_ms(declared.total_ms)} of {declared.arm} (medians; "
+        f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:9}{told}" for role, told in _roles(declared)),
         *(f"  not run: {each}" for each in declared.left_out),
         f"Declared before the run (sha256 {declared.sha256[:16]}…), of medians over the blocks:",
         f"  (a) removed: at least {LEAST_REMOVED:.0%} of the cause's own time is gone in {WITHOUT}".replace("%", " %"),
-        f"  (b) moved: the whole time falls, by {_span(*low_high)}",
+        f"  (b) moved: the whole time falls, by {span(*low_high)}",
         f"  (c) did not come back: the whole falls by no less than the cause's own time less {within}",
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
@@ -88,7 +88,7 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
     """Say how many blocks fit into the minutes, and what so many can decide."""
     fit = int(minutes * 60_000 / block_ms)
     told = (
-        f"A block takes about {_ms(block_ms)}: {minutes:g} minutes hold about {wording.counted(fit, 'block')}. "
+        f"A block takes about {in_ms(block_ms)}: {minutes:g} minutes hold about {wording.counted(fit, 'block')}. "
         f"{least} are the least that decide anything"
     )
     if needed is None:
@@ -107,7 +107,7 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     lines += [_given(effects[WITH], declared)] if WITH in effects else []
     if judgement.limits_next is not None:
         lines.append(
-            f"What grew most without it: {Why(judgement.limits_next).heading}, by {_ms(judgement.limits_next_ms)}."
+            f"What grew most without it: {Why(judgement.limits_next).heading}, by {in_ms(judgement.limits_next_ms)}."
         )
     if judgement.lacking:
         lines.append(
@@ -132,11 +132,11 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     if judgement.verdict is Verdict.CONFIRMED:
         return (
             f"Confirmed: without {title}, {where} takes {_less(effect)}, in {blocks}; its share of the account "
-            f"was {_ms(declared.predicted.ms)}."
+            f"was {in_ms(declared.predicted.ms)}."
         )
     if judgement.verdict is Verdict.REJECTED:
         return (
-            f"Rejected: {title} was removed, and the time of {where} stayed within {_ms(declared.tolerance_ms)}: it "
+            f"Rejected: {title} was removed, and the time of {where} stayed within {in_ms(declared.tolerance_ms)}: it "
             f"takes {_less(effect)}, in {blocks}."
         )
     failed = [each for each in judgement.checks if each.state is State.FAILS]
@@ -166,12 +166,12 @@ def _told(check: Check, declared: Declared) -> str:
         ordered = wording.count((pairs + check.median) / 2)
         return f"{state}: in the median block {ordered} of {pairs} pairs of doses are in order ({blocks})"
     if check.name == "moved":
-        bounds = _span(*declared.expected_ms)
-        return f"{state}: fall of the whole {_ms(check.median)}{within}; declared {bounds} ({blocks})"
+        bounds = span(*declared.expected_ms)
+        return f"{state}: fall of the whole {in_ms(check.median)}{within}; declared {bounds} ({blocks})"
     if check.name == "stayed_away":
-        came = f"{_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
-        return f"{state}: {came}; at most {_ms(declared.tolerance_ms)} may ({blocks})"
-    return f"{state}: {_ms(check.median, signed=True)}{within}; at most ±{_ms(declared.tolerance_ms)} ({blocks})"
+        came = f"{in_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
+        return f"{state}: {came}; at most {in_ms(declared.tolerance_ms)} may ({blocks})"
+    return f"{state}: {in_ms(check.median, signed=True)}{within}; at most ±{in_ms(declared.tolerance_ms)} ({blocks})"
 
 
 def _pairs(declared: Declared) -> int:
@@ -184,16 +184,17 @@ def _gap(declared: Declared, before: Effect, after: Effect) -> str:
     if before.ms is None or after.ms is None:
         return f"{told}not known."
     return (
-        f"{told}{_ms(before.ms, signed=True)}{_interval(before.interval)} as they are, "
-        f"{_ms(after.ms, signed=True)}{_interval(after.interval)} without it."
+        f"{told}{in_ms(before.ms, signed=True)}{_interval(before.interval)} as they are, "
+        f"{in_ms(after.ms, signed=True)}{_interval(after.interval)} without it."
     )
 
 
 def _given(effect: Effect, declared: Declared) -> str:
     if effect.ms is None:
-        return f"Given to {declared.other}: no block has it."
+        told = "most of its trials failed" if effect.blocks else "no block has it"
+        return f"Given to {declared.other}: {told}."
     return (
-        f"Given to {declared.other} ({WITH} − {FAST}): {_ms(effect.ms, signed=True)}{_interval(effect.interval)}, "
+        f"Given to {declared.other} ({WITH} − {FAST}): {in_ms(effect.ms, signed=True)}{_interval(effect.interval)}, "
         f"in {wording.counted(effect.blocks, 'block')}. It is no part of the verdict: two effects that interact differ."
     )
 
@@ -213,28 +214,29 @@ def next_to_try(
 
 def _gained(effect: Effect, declared: Declared) -> str:
     ms = effect.ms or 0.0
-    return f"{_ms(ms)} of {_ms(declared.total_ms)}{_interval(effect.interval)}"
+    return f"{in_ms(ms)} of {in_ms(declared.total_ms)}{_interval(effect.interval)}"
 
 
 def _less(effect: Effect) -> str:
     if effect.ms is None:
         return "an unknown time"
-    return f"{_ms(abs(effect.ms))} {'less' if effect.ms >= 0 else 'more'}{_interval(effect.interval)}"
+    return f"{in_ms(abs(effect.ms))} {'less' if effect.ms >= 0 else 'more'}{_interval(effect.interval)}"
 
 
 def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else f" ({_span(interval.low, interval.high)})"
+    return "" if interval is None else f" ({span(interval.low, interval.high)})"
 
 
-def _span(low: float, high: float) -> str:
-    """Two ends in one unit: that of the larger."""
+def span(low: float, high: float) -> str:
+    """Return two ends in one unit, that of the larger: `0.88 … 1.14 s`."""
     largest = max((abs(each) for each in (low, high) if math.isfinite(each)), default=0.0)
     if largest >= 1000:
         return f"{_number(low / 1000, 2)} … {_number(high / 1000, 2)} s"
     return f"{_number(low, 1 if largest < 100 else 0)} … {_number(high, 1 if largest < 100 else 0)} ms"
 
 
-def _ms(value: float, *, signed: bool = False) -> str:
+def in_ms(value: float, *, signed: bool = False) -> str:
+    """Return a time in the unit that suits it: `97.9 ms`, `1.03 s`."""
     if abs(value) >= 1000:
         return f"{_number(value / 1000, 2, signed=signed)} s"
     return f"{_number(value, 1 if abs(value) < 100 else 0, signed=signed)} ms"
@@ -247,7 +249,8 @@ def _number(value: float, digits: int, *, signed: bool = False) -> str:
     return (f"{plain:+.{digits}f}" if signed and plain else f"{plain:.{digits}f}").replace("-", "−")
 
 
-def _value(value: Value) -> str:
+def value_text(value: Value) -> str:
+    """Return a value of a setting as a spec has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -4,6 +4,6 @@
 from __future__ import annotations
 
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
-from quiclab.study.confirm.run import Judged, run_confirmation
+from quiclab.study.confirm.run import Judged, run_confirmation, run_in_rounds
 
-__all__ = ["Asked", "Judged", "Plan", "plan_confirmation", "run_confirmation"]
+__all__ = ["Asked", "Judged", "Plan", "plan_confirmation", "run_confirmation", "run_in_rounds"]

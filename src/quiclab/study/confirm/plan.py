@@ -60,6 +60,11 @@ class Plan:
     block_ms: float
     """Time that a block is expected to take."""
 
+    @property
+    def effect_pct(self) -> float:
+        """The tolerance as a share of the whole time, in per cent: what `--until` calls the effect."""
+        return 100 * self.declared.tolerance_ms / self.declared.total_ms
+
 
 def plan_confirmation(asked: Asked, study: Study) -> Plan:
     """Plan it, without writing anything. `study` is the spec of the study directory.
@@ -72,8 +77,8 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     from quiclab.opened import open_study
 
     opened = open_study(asked.study)
-    workload, path = _cell(study, asked.cell)
-    arms = _arms(study, asked)
+    names = cell_of(study, asked.cell)
+    arms = arms_of(study, asked)
     times = cell_times(opened, asked.cell, arms)
     found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
     if asked.cause is not None:
@@ -86,7 +91,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
         told = _not_predicted(suspect)
         if told is None:
             place = _place(asked.study, asked.cell, suspect)
-            cell = _of(study, asked.study, workload, path, suspect)
+            cell = cell_with(study, asked.study, names, suspect)
             chosen, why_not = _first_possible(cell, mechanism.settings, place)
             if chosen is not None:
                 return _plan(mechanism, suspect, times, cell, chosen, place, why_not)
@@ -99,14 +104,16 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     )
 
 
-def _cell(study: Study, asked: str) -> tuple[str, str]:
+def cell_of(study: Study, asked: str) -> tuple[str, str]:
+    """Workload and path of a cell. Raises SpecError for one that the study has not."""
     cells = {f"{w.name}/{p.name}": (w.name, p.name) for w in study.measured_workloads for p in study.paths}
     if asked not in cells:
         raise SpecError(f"the study has no cell {asked!r}", nearest(asked, list(cells), "it has"))
     return cells[asked]
 
 
-def _arms(study: Study, asked: Asked) -> tuple[str, str]:
+def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
+    """The baseline and the arm that is compared with it. Raises SpecError where several are, and none is chosen."""
     others = [arm.name for arm in study.measured_arms if arm.name != study.baseline]
     if asked.arm is not None and asked.arm not in others:
         raise SpecError(
@@ -130,15 +137,16 @@ def _not_predicted(suspect: Suspect) -> str | None:
     return None
 
 
-def _of(study: Study, root: Path, workload: str, path: str, suspect: Suspect) -> Cell:
+def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect) -> Cell:
+    """The cell with the arm that has a mechanism, and the other one."""
     from quiclab.study.confirm.variants import Cell
 
     by_name = {arm.name: arm for arm in study.arms}
     return Cell(
         study,
         Build(StudyDir(root).spec, study).document(),
-        next(each for each in study.workloads if each.name == workload),
-        path,
+        next(each for each in study.workloads if each.name == names[0]),
+        names[1],
         by_name[suspect.arm],
         by_name[suspect.other],
     )
@@ -175,7 +183,7 @@ def _first_possible(
     own = {
         "name": f"{cell.study.name[:40]}-confirm",
         "question": f"Does {cell.name} get faster in {cell.arm.name} without one cause?",
-        "seed": _seed(cell, place),
+        "seed": new_seed(cell, place),
         "blocks": least_blocks(cell.study.alpha),
         "baseline": "replay",
         "alpha": cell.study.alpha,
@@ -190,7 +198,7 @@ def _first_possible(
     return None, tuple(why_not)
 
 
-def _seed(cell: Cell, place: Path) -> int:
+def new_seed(cell: Cell, place: Path) -> int:
     """A seed of its own, which follows from the study, the cell and the number of the attempt: other draws than those
     in which the cause was seen."""
     content = "\0".join([cell.study.name, str(cell.study.seed), place.name])
@@ -255,8 +263,3 @@ def _plan(
         blocks_needed=blocks_needed(declared.noise_ms, declared.tolerance_ms, declared.alpha),
         block_ms=trials * times.overhead_ms + (trials - fast_trials) * slow + fast_trials * fast,
     )
-
-
-def effect_pct(declared: Declared) -> float:
-    """The tolerance as a share of the whole time, in per cent: what `--until` calls the effect."""
-    return 100 * declared.tolerance_ms / declared.total_ms

@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from quiclab.errors import DecodeError, ExitCode
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
-from quiclab.study.confirm.plan import Plan, effect_pct
+from quiclab.study.confirm.plan import Plan
 from quiclab.study.run import in_sandbox_of
 from quiclab.study.specs import held, load_study
 from quiclab.study.until import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
@@ -39,10 +40,50 @@ class Judged:
     """Each check with what is known of it."""
 
 
-def run_confirmation(plan: Plan, minutes: float, trials: Trials) -> tuple[Judged | None, int]:
-    """Run the plan. Returns the judgement, and the exit code of the runs; without a judgement where a run ended early.
+class Runnable(Protocol):
+    """A plan that runs in blocks until it is decided."""
 
-    Raises BusyError where another run holds the directory, DecodeError where the declaration was changed.
+    @property
+    def directory(self) -> Path:
+        """Where its study is."""
+        ...
+
+    @property
+    def begun(self) -> bool:
+        """Whether it goes on."""
+        ...
+
+    @property
+    def spec(self) -> str:
+        """Text of its spec."""
+        ...
+
+    @property
+    def block_ms(self) -> float:
+        """Time that a block is expected to take."""
+        ...
+
+    @property
+    def effect_pct(self) -> float:
+        """What counts as the same, in per cent of the whole."""
+        ...
+
+
+P = TypeVar("P", bound=Runnable)
+
+
+def run_confirmation(plan: Plan, minutes: float, trials: Trials) -> tuple[Judged | None, int]:
+    """Run the plan of one cause: see `run_in_rounds`. Raises DecodeError too, where the declaration was changed."""
+    return run_in_rounds(plan, minutes, trials, _declare, _look)
+
+
+def run_in_rounds(
+    plan: P, minutes: float, trials: Trials, declare: Callable[[P], None], look: Callable[[P], Judged]
+) -> tuple[Judged | None, int]:
+    """Declare, run, and look, in turns; `declare` and `look` work in processes of their own.
+
+    Returns what the last look found, and the exit code of the runs; None where a run ended early. Raises BusyError
+    where another run holds the directory.
     """
     began = time.monotonic()
     study_dir = StudyDir(plan.directory)
@@ -52,15 +93,20 @@ def run_confirmation(plan: Plan, minutes: float, trials: Trials) -> tuple[Judged
             spec.write_text(plan.spec, encoding="utf-8")
         study = load_study(spec)
         with held(study_dir, spec, study):
-            in_fresh_process(_declare, plan)
-            return _rounds(plan, study_dir, study, trials, lambda: minutes * 60 - (time.monotonic() - began))
+            in_fresh_process(declare, plan)
+            return _rounds(plan, study_dir, study, trials, look, lambda: minutes * 60 - (time.monotonic() - began))
 
 
 def _rounds(
-    plan: Plan, study_dir: StudyDir, study: Study, trials: Trials, left_s: Callable[[], float]
+    plan: P,
+    study_dir: StudyDir,
+    study: Study,
+    trials: Trials,
+    look: Callable[[P], Judged],
+    left_s: Callable[[], float],
 ) -> tuple[Judged | None, int]:
     """Run and look, until it is decided or no further blocks fit into the time that is left."""
-    goal = Goal(effect_pct(plan.declared), _MOST_PAIRS)
+    goal = Goal(plan.effect_pct, _MOST_PAIRS)
     cells = [f"{workload.name}/{path.name}" for path in study.paths for workload in study.measured_workloads]
     looks, known = looks_so_far(study_dir), -1
     while True:
@@ -68,7 +114,7 @@ def _rounds(
         code = in_sandbox_of(study_dir, lambda blocks=blocks: trials(study, study_dir, blocks))  # type: ignore[misc]
         if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
             return None, code
-        judged = in_fresh_process(_look, plan)
+        judged = in_fresh_process(look, plan)
         looks += 1
         _tell(looks, judged)
         # Blocks that are added after a look make this a sequential study, for its report too.

@@ -65,7 +65,9 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
     change = Change(setting.table, setting.key, setting.value)
     if change.table == "tcp" and cell.arm.protocol == "h3":
         raise SpecError("TCP's settings do nothing over HTTP/3")
-    doses = tuple(each for each in setting.doses if each != setting.value)[-_MOST_DOSES:]
+    # An arm with the value that the study has, or with that of `without`, is there already.
+    there = {setting.value, present_value(cell.arm, cell.workload, change.table, change.key)}
+    doses = tuple(each for each in setting.doses if each not in there)[-_MOST_DOSES:]
     try:
         return _made(cell, change, doses, own)
     except SpecError as error:
@@ -77,7 +79,7 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
 
 def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own)
-    _refuse_what_cannot_run(found.study, cell.workload.name)
+    refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
@@ -102,7 +104,7 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
             arms += [] if why_not else [Variant(WITH, cell.other.name, (given,))]
         except SpecError as error:
             why_not = error.message
-    spec, study = _read(cell, arms, [PathVariant(cell.path)], own)
+    spec, study = read_back(cell, arms, [PathVariant(cell.path)], own)
     before, after = (next(arm for arm in study.arms if arm.name == role) for role in (REPLAY, WITHOUT))
     if replace(before, name="") == replace(after, name=""):
         raise SpecError(f"{change.table}.{change.key} is {_shown(change.value)} in {name} already")
@@ -124,7 +126,7 @@ def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
         *(PathVariant(others[f"{DOSE}{at + 1}"], (replace(change, value=dose),)) for at, dose in enumerate(doses)),
     ]
     arms = [Variant(REPLAY, cell.arm.name), Variant(SHAM, cell.arm.name), Variant(FAST, cell.other.name)]
-    spec, study = _read(cell, arms, paths, own)
+    spec, study = read_back(cell, arms, paths, own)
     before, after = (next(path for path in study.paths if path.name == each) for each in (name, without))
     if replace(before, name="", title="", profile="") == replace(after, name="", title="", profile=""):
         raise SpecError(f"the path {name} has no {change.key} that could be taken away")
@@ -141,7 +143,7 @@ def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     return Variants(change, spec, places, tuple(doses), sham, left_out, study)
 
 
-def _read(
+def read_back(
     cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, Any]
 ) -> tuple[str, Study]:
     """The spec's text, and what it is read as. Raises SpecError with its first problem."""
@@ -158,7 +160,8 @@ def _read(
             raise SpecError(told or error.message) from error
 
 
-def _refuse_what_cannot_run(study: Study, workload: str) -> None:
+def refuse_what_cannot_run(study: Study, workload: str) -> None:
+    """Raise SpecError for the first thing that the programs of an arm cannot do."""
     workloads = [each for each in study.workloads if each.name == workload]
     for arm in study.measured_arms:
         if arm.name != WITH and (found := objections(arm, workloads)):
@@ -198,7 +201,7 @@ def _not_given(cell: Cell, given: Change) -> str | None:
     """Why the mechanism cannot be given to the other arm; None where it can."""
     try:
         # Two arms are the least that a spec has.
-        _, study = _read(
+        _, study = read_back(
             cell,
             [Variant(FAST, cell.other.name), Variant(WITH, cell.other.name, (given,))],
             [PathVariant(cell.path)],

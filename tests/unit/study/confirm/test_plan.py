@@ -16,6 +16,7 @@ from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_decla
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
+from quiclab.study.confirm.together import plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
 _SPEC = """\
@@ -248,3 +249,30 @@ def test_the_document_of_a_declaration_is_plain_json(tmp_path: Path) -> None:
     kept = json.loads((tmp_path / DECLARATION).read_text())
     assert kept["sha256"] == made.declared.sha256
     assert kept["declared"]["predicted"]["blocks"] == 4
+
+
+def test_two_causes_of_an_arm_make_four_arms(tmp_path: Path) -> None:
+    times = {"h2": {"": 800.0, "slow_start": 400.0, "receive_window": 200.0}, "h3": {"": 800.0, "loss_timer": 9.0}}
+    study = write(tmp_path / "s", times)
+    asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
+    made = plan_together(asked, ["slow_start", "receive_window"], spec)
+    assert list(made.declared.predicted) == ["receive_window", "slow_start"]
+    arms = {name: place.arm for name, place in made.declared.places.items()}
+    assert arms == {
+        "": "replay",
+        "receive_window": "without-1",
+        "slow_start": "without-2",
+        "receive_window+slow_start": "without-12",
+    }
+    file = tmp_path / "derived.toml"
+    file.write_text(made.spec)
+    tcp = {arm.name: arm.tcp for arm in read_study(file).arms}
+    assert [tcp[name].initial_window for name in arms.values()] == [10, 10, 64, 64]
+    assert tcp["without-1"].receive_buffer == tcp["without-12"].receive_buffer != tcp["replay"].receive_buffer
+    for causes, told in (
+        (["slow_start", "slow_start"], "1 causes together"),
+        (["slow_start", "loss_timer"], "loss_timer is of h3, and slow_start of h2"),
+        (["slow_start", "retry"], "no trial of 1MB/p shows retry"),
+    ):
+        with pytest.raises(SpecError, match=told):
+            plan_together(asked, causes, spec)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences about two or three causes that are taken away in all combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quiclab import wording
+from quiclab.analysis.confirm.declared_together import DeclaredTogether
+from quiclab.analysis.confirm.together import Difference, Part, Together
+from quiclab.report.words.confirmation import in_ms, span, value_text
+from quiclab.statistics import Interval
+
+
+def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[str]:
+    """What is declared before the run, a line each."""
+    lines = [
+        f"{declared.cell}: {wording.listed([titles[cause] for cause in declared.predicted])} in {declared.arm}, which "
+        f"takes {in_ms(declared.total_ms)} (median)."
+    ]
+    for cause, predicted in declared.predicted.items():
+        table, key, value = declared.settings[cause]
+        lines.append(
+            f"  {cause}: share {in_ms(predicted.ms)} ({span(predicted.low_ms, predicted.high_ms)}); taken away by "
+            f"{table}.{key} = {value_text(value)}"
+        )
+    arms = ", ".join(place.arm for place in declared.places.values())
+    lines.append(f"Each block runs {declared.arm} in all combinations, in random order and with one seed: {arms}.")
+    lines.append(
+        f"Declared before the run (sha256 {declared.sha256[:16]}…): each cause's part is its Shapley value, and "
+        "decided where its interval excludes 0 or lies within a quarter of its share."
+    )
+    return lines
+
+
+def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str]) -> list[str]:
+    """What the run showed, a line each."""
+    blocks = wording.counted(found.blocks, "block")
+    lines = [f"Without all of them {declared.cell} in {declared.arm} takes {_told(found.whole)} less, in {blocks}."]
+    lines += [
+        f"  {titles[each.cause]}: {_told(each.part)} of it ({_orders(each)}{_removed(each)})" for each in found.parts
+    ]
+    lines.append(
+        "The parts are Shapley values, means over all orders; in each block they add up to the whole. A cause that "
+        "takes less when it goes first than when it goes last hides behind another one."
+    )
+    return lines
+
+
+def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
+    """The result as JSON has it."""
+    return {
+        "arm": declared.arm,
+        "blocks": found.blocks,
+        "whole": _json(found.whole),
+        "parts": [
+            {
+                "cause": part.cause,
+                "removed_share": part.removed_share,
+                "part": _json(part.part),
+                "first": _json(part.first),
+                "last": _json(part.last),
+                "decided": part.decided,
+            }
+            for part in found.parts
+        ],
+    }
+
+
+def _orders(part: Part) -> str:
+    return f"{_told(part.first)} where it goes first, {_told(part.last)} where it goes last"
+
+
+def _removed(part: Part) -> str:
+    return "" if part.removed_share is None else f"; {100 * part.removed_share:.0f} % of its own time is gone"
+
+
+def _told(difference: Difference) -> str:
+    if difference.ms is None:
+        return "an unknown time"
+    interval = difference.interval
+    return in_ms(difference.ms) + ("" if interval is None else f" [{span(interval.low, interval.high)}]")
+
+
+def _json(difference: Difference) -> dict[str, Any]:
+    return {"ms": _finite(difference.ms), "interval": _ends(difference.interval)}
+
+
+def _ends(interval: Interval | None) -> list[float | None] | None:
+    return None if interval is None else [_finite(interval.low), _finite(interval.high)]
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or value in (float("inf"), -float("inf")) else value
