@@ -59,7 +59,7 @@ def text(results: Sequence[Result]) -> str:
     seeds = ", ".join(sorted({each.name.split("/")[0] for each in results}))
     parts = [
         _HEAD.format(clear=100 * CLEAR, natural=NATURAL, nothing=100 * NOTHING),
-        f"Seed {seeds}: {len(results)} cases drawn, {grey} of them not scored.\n",
+        f"Seed {seeds}: {len(results)} cases run, {grey} of them not scored.\n",
         _single(one),
         _confusion(one),
         _two(two),
@@ -231,5 +231,6 @@ _LIMITS = """\
 
 The twin's records are exact, and its processors never busy. It has one object on one connection, no proxy, no change of
 address, no managed queue, no stream limit and no HyStart of its own: causes there are not planted here. All losses of a
-case are independent.
+case are independent. Real programs have cases of their own in `benches/diagnosis/real.py`, which need a machine that
+does nothing else; their results are not on this page.
 """
