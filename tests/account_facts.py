@@ -109,7 +109,7 @@ def facts(study: Path) -> Facts:
         free = _free_shares(account, tables)
         found.samples += free.len()
         found.full += int((free <= 0).sum())
-        if (too_free := int((free > _MOST_FREE).sum())) > 0.02 * free.len():
+        if (too_free := int((free > _MOST_FREE).sum())) > max(1, 0.02 * free.len()):
             found.untrue.append(f"{where}: a third of the window is free in {too_free} of {free.len()} waits for it")
         least = least_time_ms(*cells(trial))
         total = (account["until_ns"][-1] - account["from_ns"][0]) / 1e6
