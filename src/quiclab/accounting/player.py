@@ -69,7 +69,7 @@ def _reached(able: pl.DataFrame, until_ns: int) -> tuple[int, float]:
 
 def first_picture_bytes(video: Mapping[str, Any]) -> int:
     """Bytes from which on a file has its first picture for certain: the index, and as much as a decoder may keep."""
-    length_s = video["length"]["ns"] / 1e9
-    index = _INDEX_BYTES * length_s * video.get("frame_rate", 30)
-    kept = min(_KEPT_S, length_s) / length_s * video["file_bytes"]
+    length_s, size = float(video["length"]["ns"]) / 1e9, int(video["file_bytes"])
+    index = _INDEX_BYTES * length_s * int(video.get("frame_rate", 30))
+    kept = min(_KEPT_S, length_s) / length_s * size
     return math.ceil((index + kept) / _BLOCK_BYTES) * _BLOCK_BYTES
