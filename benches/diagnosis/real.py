@@ -140,7 +140,7 @@ def result(case: Real, folder: Path) -> Result:
         written.write_text(toml(spec(case)))
         subprocess.run([ROOT / ".venv/bin/quiclab", "run", written, "--out", study], check=True)
     opened, analysis = open_study(study), analyse_study(study)
-    found = waterfalls(opened, analysis.comparisons, analysis.alpha)
+    found = waterfalls(opened, analysis.comparisons, analysis.alpha, "ttlb_ms")
     (told,) = verdicts(opened, found, ALPHA)
     total = found[0].total
     interval = total.interval_ms

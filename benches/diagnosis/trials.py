@@ -224,7 +224,7 @@ def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Me
         first, second = reversed(arms) if plan.planted_first else arms
         opened = open_study(study)
         comparison = compare(("case", "main", "case", "twin"), first, second, _TTLB, ALPHA)
-        (found,) = verdicts(opened, waterfalls(opened, [comparison], ALPHA), ALPHA)
+        (found,) = verdicts(opened, waterfalls(opened, [comparison], ALPHA, "ttlb_ms"), ALPHA)
     sign = -1 if plan.planted_first else 1
     return tuple(_told(each, sign) for each in found)
 

@@ -145,7 +145,7 @@ def test_what_comes_from_an_origin_last_with_data_is_its_answer() -> None:
 
 def _sampled(unsent: int | None, *, hidden_credit: bool = False) -> OriginSender:
     """An origin of whose TCP there is a sample at 30.9 with so many bytes that were not sent yet; None is no sample."""
-    nothing = (None,) * 6
+    nothing = (None,) * 8
     samples = [] if unsent is None else [Sample(round(30.9 * _MS), "open", 10, None, unsent, *nothing)]
     history = History(Steps([], []), "tcp_info", known=True)
     return OriginSender(Kernel([each.time_ns for each in samples], samples, history), hidden_credit)
