@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench clean
+.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench diagnosis clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,12 @@ docs: ## write anew what is generated: reference pages, outputs of commands, the
 bench: ## speeds and accuracies, as ratios against named alternatives
 	@tools/setup.sh dev
 	@.venv/bin/python benches/run_all.py
+
+SHARD ?= 1/1
+diagnosis: ## how often the verdicts on causes are right, for hours: a part of it with SHARD=1/8
+	@tools/setup.sh dev
+	@.venv/bin/python benches/diagnosis/run.py --set held_out --shard $(SHARD) --out diagnosis-$(subst /,-,$(SHARD)).jsonl
+	@.venv/bin/python benches/diagnosis/real.py --shard $(SHARD) --out diagnosis-real-$(subst /,-,$(SHARD)).jsonl
 
 clean: ## remove what was built
 	rm -rf .venv target dist demo-study

@@ -145,7 +145,9 @@ def _table(name: str, columns: Mapping[str, list[Any]]) -> pl.DataFrame:
 
 def _trial(case: Case) -> dict[str, Any]:
     body_bytes = case.get("body_bytes", 1_000_000)
+    others = {"competition": {"flows": []}} if case.get("other_rate") else {}
     return {
+        **others,
         "protocol": case.get("protocol", "h2"),
         "ip_version": 4,
         "expected": {"direction": "download", "name": "body", "body_bytes": body_bytes},

@@ -113,22 +113,18 @@ def _ms(edges: pl.DataFrame) -> float:
 def test_accounts_are_true(study: Path) -> None:
     """Of every video that played: by the link's own log, by cause and effect, and by the kernel's clocks."""
     found = facts(study)
-    assert found.trials == 6
+    assert found.trials == 8  # with those of an object
     assert not found.untrue, "\n".join(found.lines())
 
 
 @pytest.mark.parametrize("arm", ["h2", "h3"])
 @pytest.mark.parametrize("workload", ["plays", "undecoded", "adapts"])
 def test_start_up_is_accounted_for(study: Path, workload: str, arm: str) -> None:
-    """To the nanosecond, with time of the player, of a set-up, a request and the link."""
+    """To the nanosecond, file by file."""
     trial = _trials(study, workload)[arm]
     edges = _account(study, trial, "start_up")
     assert _ms(edges) == _metrics(study, trial)["startup_ms"]
-    set_up = {"h2": "tcp_handshake", "h3": "quic_handshake"}[arm]
-    assert {"player", set_up, "request", "link_busy"} <= {
-        *edges["why"],
-        *edges["why"].str.replace("processor", "player"),
-    }
+    assert {{"h2": "tcp_handshake", "h3": "quic_handshake"}[arm], "link_busy", "last_flight"} <= {*edges["why"]}
     names = edges["object"].drop_nulls().unique(maintain_order=True).str.replace(r"\d-", "").to_list()
     assert names == (["manifest.mpd", "init-1.mp4", "00001.m4s"] if workload == "adapts" else ["video.mp4"])
 
@@ -140,7 +136,7 @@ def test_stalls_are_accounted_for(study: Path, arm: str) -> None:
     values = _metrics(study, trial)
     stalls = [_account(study, trial, f"stall {number}") for number in range(1, round(values["stalls"] or 0) + 1)]
     assert sum(map(_ms, stalls)) == pytest.approx(values["stall_ms"], abs=1e-6)
-    assert _ms(pl.concat(stalls).filter(why="link_busy")) > 0.8 * sum(map(_ms, stalls))
+    assert _ms(pl.concat(stalls).filter(why="link_busy")) > 0.5 * sum(map(_ms, stalls))
 
 
 @pytest.mark.parametrize("arm", ["h2", "h3"])

@@ -164,8 +164,21 @@ fn sizes_share_the_losses_of_their_bytes() {
     };
     assert!(cells(1500).len() > 20);
     assert_eq!(cells(1500), cells(1250));
-    // Small packets that begin in the same 1500 bytes go together.
-    assert_eq!(cells(1500), cells(50));
+}
+
+/// Small packets share nothing by bytes: one that is repeated after a loss has a draw of its own, and however many there
+/// are, data are lost at the same bytes.
+#[test]
+fn small_packets_are_drawn_each_by_itself() {
+    let loss = Loss::Bernoulli(chance(0.5));
+    let small = |by| lost(&lossy(loss.clone(), by), vec![60; 5000]);
+    assert_eq!(small(LossKey::Bytes), small(LossKey::Class));
+    let runs = common::run_lengths(&small(LossKey::Bytes), true);
+    common::assert_geometric(&runs, 0.5);
+    assert_eq!(
+        lost_data(LossKey::Bytes, &[60, 52, 400], 2),
+        lost_data(LossKey::Bytes, &[80], 10)
+    );
 }
 
 /// A list is of packet numbers whatever the key.

@@ -27,6 +27,19 @@ pub enum Control {
     Unlimited,
 }
 
+/// What the draws of losses are numbered by, as a spec's `loss_by`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum LossBy {
+    /// Packets of the direction.
+    #[default]
+    Index,
+    /// Packets of a class of size.
+    Class,
+    /// 1500 bytes of the direction.
+    Bytes,
+}
+
 /// One transfer. A limit that is left out does not exist, so that its counterfactual is the same case without it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -47,6 +60,8 @@ pub struct Case {
     pub loss_down: f64,
     /// Share of packets to the server that are lost at random.
     pub loss_up: f64,
+    /// What the draws of losses are numbered by.
+    pub loss_by: LossBy,
     /// Losses stand behind the bottleneck, which has then sent the packet.
     pub loss_at_exit: bool,
     /// Exactly these packets to the client are lost, in place of a share.
@@ -65,12 +80,32 @@ pub struct Case {
     pub receive_window: Option<u64>,
     /// Credit of the stream, of HTTP/2 or QUIC.
     pub stream_window: Option<u64>,
-    /// TCP: the server's send buffer.
+    /// The server's send buffer.
     pub send_buffer: Option<u64>,
     /// The server's program has the body from this byte on only later.
     pub pause_at: u64,
     /// Time from the sending of all before it until the program has it.
     pub pause_ns: u64,
+    /// Bytes after which it pauses again, each time: a program that writes in trickles.
+    pub pause_every: Option<u64>,
+    /// Share of packets to the client that are held back, so that others overtake them.
+    pub reorder: f64,
+    /// How much later these come.
+    pub reorder_ns: u64,
+    /// Packets that may overtake one before it counts as lost (RFC 6675, RFC 9002 section 6.1.1).
+    pub packet_threshold: u32,
+    /// Bound of the congestion window in packets.
+    pub largest_window: Option<u64>,
+    /// QUIC: rate at which the server's pacer lets packets go, in bit/s, besides quinn's own.
+    pub pace: Option<u64>,
+    /// QUIC: length of full datagrams, without IP's and UDP's headers.
+    pub datagram_bytes: u16,
+    /// TCP: segments that the client acknowledges at once.
+    pub ack_every: u32,
+    /// TCP: time for which it holds back the acknowledgment of fewer.
+    pub ack_delay_ns: u64,
+    /// Another flow to the client through the same queue, in bit/s.
+    pub other_rate: Option<u64>,
     /// Length of the server's part of the TLS handshake; over TCP 0 is a connection without TLS's round trip.
     pub flight_bytes: u64,
     /// TCP: headers take no time to send.
@@ -88,6 +123,7 @@ impl Default for Case {
             delay_ns: 10_000_000,
             loss_down: 0.0,
             loss_up: 0.0,
+            loss_by: LossBy::Index,
             loss_at_exit: false,
             drop_down: Vec::new(),
             queue_bytes: None,
@@ -100,6 +136,16 @@ impl Default for Case {
             send_buffer: None,
             pause_at: 0,
             pause_ns: 0,
+            pause_every: None,
+            reorder: 0.0,
+            reorder_ns: 5_000_000,
+            packet_threshold: 3,
+            largest_window: None,
+            pace: None,
+            datagram_bytes: 1452,
+            ack_every: 2,
+            ack_delay_ns: 40_000_000,
+            other_rate: None,
             flight_bytes: 1200,
             no_headers: false,
         }
@@ -115,6 +161,7 @@ impl Case {
             loss_down: 0.0,
             loss_up: 0.0,
             drop_down: Vec::new(),
+            reorder: 0.0,
             pause_ns: 0,
             ..self.clone()
         }

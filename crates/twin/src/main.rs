@@ -72,7 +72,7 @@ fn over_tcp(asked: &Asked) -> Result<Value, String> {
     };
     let (world, marks) = run(case)?;
     if asked.only_total {
-        return Ok(json!({"total_ns": world.down.log[marks.completing].due_ns()}));
+        return Ok(total(&world.down, &marks));
     }
     let (clean_world, clean) = run(&case.set_up_without_loss())?;
     let clean = (&clean, begin_ns(&clean_world.down, &clean));
@@ -97,7 +97,7 @@ fn over_quic(asked: &Asked) -> Result<Value, String> {
     };
     let (world, marks) = run(case)?;
     if asked.only_total {
-        return Ok(json!({"total_ns": world.down.log[marks.completing].due_ns()}));
+        return Ok(total(&world.down, &marks));
     }
     let (clean_world, clean) = run(&case.set_up_without_loss())?;
     let clean = (&clean, begin_ns(&clean_world.down, &clean));
@@ -111,6 +111,11 @@ fn over_quic(asked: &Asked) -> Result<Value, String> {
         "probe_timer",
         tables,
     ))
+}
+
+/// Nothing but the time, and how many packets the server sent.
+fn total<P>(down: &Way<P>, marks: &Marks) -> Value {
+    json!({"total_ns": down.log[marks.completing].due_ns(), "packets_down": down.log.len()})
 }
 
 /// Instant at which the first packet of the response begins service.

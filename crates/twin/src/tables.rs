@@ -62,7 +62,10 @@ impl Tables {
 
     /// The log of one direction of the link.
     pub fn link<P>(&mut self, direction: &str, way: &Way<P>) {
-        for each in &way.log {
+        let own = way.log.iter().map(|each| (each, 1));
+        let mut all: Vec<_> = own.chain(way.others.iter().map(|each| (each, 2))).collect();
+        all.sort_unstable_by_key(|(each, _)| each.verdict.index);
+        for (each, flow) in all {
             let (action, reason) = match each.verdict.fate {
                 Fate::Delivered(_) => ("delivered", None),
                 Fate::Dropped(reason) => ("dropped", Some(named(reason))),
@@ -73,9 +76,9 @@ impl Tables {
                 "arrival_ns": each.arrival_ns, "due_ns": each.due_ns(), "lateness_ns": 0,
                 "size_bytes": each.size, "queue_bytes": each.verdict.found.bytes.0,
                 "queue_packets": each.verdict.found.packets, "service_ns": each.verdict.service.0,
-                "left_ns": each.left_ns, "flow": 1, "source_burst": each.verdict.index,
+                "left_ns": each.left_ns, "flow": flow, "source_burst": each.verdict.index,
                 "action": action, "reason": reason, "duplicate": false, "corrupted": false,
-                "reordered": false, "ecn_ce": false, "oversized": false, "uncertainty_ns": 0,
+                "reordered": each.reordered(), "ecn_ce": false, "oversized": false, "uncertainty_ns": 0,
             });
             self.add("link_packets", row);
         }

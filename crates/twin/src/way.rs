@@ -4,11 +4,14 @@
 use std::collections::VecDeque;
 
 use link_core::{
-    BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, Nanos,
-    QueueBound, Service, StreamKey, Timeline, Verdict,
+    BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, LossKey,
+    Nanos, QueueBound, Reorder, Service, StreamKey, Timeline, Verdict,
 };
 
-use crate::case::Case;
+use crate::case::{Case, LossBy};
+
+/// Length of the other flow's packets.
+const OTHER_BYTES: u64 = 1200;
 
 /// One packet in the log of the link.
 #[derive(Clone, Debug)]
@@ -33,6 +36,12 @@ impl Logged {
         }
     }
 
+    /// Whether it was held back on purpose.
+    #[must_use]
+    pub fn reordered(&self) -> bool {
+        matches!(self.verdict.fate, Fate::Delivered(delivery) if delivery.reordered)
+    }
+
     /// Begin of its service.
     #[must_use]
     pub fn begin_ns(&self) -> Option<u64> {
@@ -44,6 +53,11 @@ impl Logged {
 pub struct Way<P> {
     direction: Direction,
     free_ns: u64,
+    /// Another flow: time from packet to packet, and the instant of the next.
+    other_ns: Option<u64>,
+    next_other_ns: u64,
+    /// Packets of the other flow.
+    pub others: Vec<Logged>,
     /// Every packet that came to the link, by index.
     pub log: Vec<Logged>,
     /// Packets that will arrive: instant, index, packet.
@@ -62,7 +76,11 @@ impl<P> Way<P> {
             bytes: case.queue_bytes.map(Bytes),
             ..QueueBound::default()
         };
-        Self::new(case, "down", case.rate_down, loss, bound)
+        let mut made = Self::new(case, "down", case.rate_down, loss, bound);
+        made.other_ns = case
+            .other_rate
+            .map(|rate| OTHER_BYTES * 8_000_000_000 / rate);
+        made
     }
 
     /// The direction to the server.
@@ -78,31 +96,60 @@ impl<P> Way<P> {
         loss: Option<Loss>,
         bound: QueueBound,
     ) -> Self {
+        let reorder = (name == "down" && case.reorder > 0.0).then(|| Reorder {
+            chance: Chance::new(case.reorder).expect("a share of packets"),
+            extra_delay: Nanos(case.reorder_ns),
+        });
         let config = DirectionConfig {
             service: Service::Rate(Timeline::constant(rate.map(BitRate))),
             queue: Timeline::constant(bound),
             delay: Timeline::constant(Nanos(case.delay_ns)),
             loss: Timeline::constant(loss),
+            loss_by: match case.loss_by {
+                LossBy::Index => LossKey::Index,
+                LossBy::Class => LossKey::Class,
+                LossBy::Bytes => LossKey::Bytes,
+            },
             loss_at: if case.loss_at_exit {
                 LossAt::Exit
             } else {
                 LossAt::Entry
             },
+            reorder: Timeline::constant(reorder),
             ..DirectionConfig::default()
         };
         let key = StreamKey::new(case.seed, "bottleneck", name);
         Self {
             direction: Direction::new(&config, &key),
             free_ns: 0,
+            other_ns: None,
+            next_other_ns: 0,
+            others: Vec::new(),
             log: Vec::new(),
             coming: VecDeque::new(),
         }
     }
 
-    /// Puts a packet on the link; its index.
+    /// Puts a packet on the link, behind all that the other flow has sent by now; its index in the log.
     pub fn offer(&mut self, now: u64, size: u64, packet: P) -> usize {
-        let verdict = self.direction.offer(Nanos(now), Bytes(size));
+        while let Some(every_ns) = self.other_ns.filter(|_| self.next_other_ns <= now) {
+            let logged = self.serve(self.next_other_ns, OTHER_BYTES);
+            self.others.push(logged);
+            self.next_other_ns += every_ns;
+        }
+        let logged = self.serve(now, size);
         let index = self.log.len();
+        if let Fate::Delivered(delivery) = logged.verdict.fate {
+            let due_ns = delivery.due.0;
+            let at = self.coming.partition_point(|(at, _, _)| *at <= due_ns);
+            self.coming.insert(at, (due_ns, index, packet));
+        }
+        self.log.push(logged);
+        index
+    }
+
+    fn serve(&mut self, now: u64, size: u64) -> Logged {
+        let verdict = self.direction.offer(Nanos(now), Bytes(size));
         let served = match verdict.fate {
             Fate::Delivered(_) | Fate::Dropped(DropReason::LossAtExit) => true,
             Fate::Dropped(DropReason::Listed) => verdict.service.0 > 0,
@@ -110,16 +157,12 @@ impl<P> Way<P> {
         };
         let left_ns = served.then(|| now.max(self.free_ns) + verdict.service.0);
         self.free_ns = left_ns.unwrap_or(self.free_ns);
-        if let Fate::Delivered(delivery) = verdict.fate {
-            self.coming.push_back((delivery.due.0, index, packet));
-        }
-        self.log.push(Logged {
+        Logged {
             arrival_ns: now,
             size,
             verdict,
             left_ns,
-        });
-        index
+        }
     }
 
     /// Instant at which the next packet arrives.

@@ -8,7 +8,7 @@ prompted it had come so far.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quiclab.accounting.edges import Edge, Reason
 from quiclab.accounting.loads import Load, first_on
@@ -51,19 +51,24 @@ class Chain:
 
     def edges(self, load: Load, until_ns: int, zero_ns: int) -> list[Edge]:
         """Edges from an instant to the arrival of a packet of an object's answer, in order."""
-        pieces: list[list[Edge]] = []
+        found: list[Edge] = []
         for _ in self.loads:  # each step leads to an earlier request
-            wire = self.wire(load)
-            pieces.append(wire.object_edges(load, until_ns))
-            at_ns, prompt = load.left_ns, self.prompt(self, load, load.left_ns)
-            if prompt is None or prompt.came_ns < wire.ready_ns:
-                opener = first_on(self.loads, load.connection)
-                pieces.append([Edge(What.CLIENT, wire.ready_ns, load.left_ns, reason=self.unsent)])
-                pieces.append(wire.set_up_edges())
-                at_ns, prompt = wire.begun_ns, self.prompt(self, opener, wire.begun_ns)
+            step, prompt = self._step(load, until_ns, zero_ns)
+            found = [*(replace(edge, object=load.url) for edge in step), *found]
             if prompt is None:
-                pieces.append([Edge(What.CLIENT, zero_ns, at_ns, reason=self.first)])
-                return [edge for piece in reversed(pieces) for edge in piece]
-            pieces.append([Edge(What.CLIENT, prompt.came_ns, at_ns, reason=prompt.reason)])
+                return found
             load, until_ns = prompt.load, prompt.came_ns
         raise Unknown("the objects of this trial lead back in a circle")
+
+    def _step(self, load: Load, until_ns: int, zero_ns: int) -> tuple[list[Edge], Prompt | None]:
+        """Edges of one object, in order, from what had prompted it; from `zero_ns` where nothing had."""
+        wire = self.wire(load)
+        edges = wire.object_edges(load, until_ns)
+        at_ns, prompt = load.left_ns, self.prompt(self, load, load.left_ns)
+        if prompt is None or prompt.came_ns < wire.ready_ns:
+            opener = first_on(self.loads, load.connection)
+            unsent = Edge(What.CLIENT, wire.ready_ns, load.left_ns, reason=self.unsent)
+            edges = [*wire.set_up_edges(), unsent, *edges]
+            at_ns, prompt = wire.begun_ns, self.prompt(self, opener, wire.begun_ns)
+        from_ns, reason = (zero_ns, self.first) if prompt is None else (prompt.came_ns, prompt.reason)
+        return [Edge(What.CLIENT, from_ns, at_ns, reason=reason), *edges], prompt

@@ -51,6 +51,8 @@ class Edge:
     """The link's log that has the packet: `source` in link_packets."""
     object: str | None = None
     """The file of a video that is waited for; None of what was before, and of other transfers."""
+    origin_why: Why | None = None
+    """Behind a proxy: why its origin had not sent earlier; None where no record shows it."""
 
     @property
     def length_ns(self) -> int:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import Any
 
 import polars as pl
 
 from quiclab.accounting.arrivals import Arrivals
+from quiclab.accounting.edges import PROMPT_NS
 from quiclab.accounting.levels import Level
 from quiclab.accounting.one_end import Instant, Seen
 from quiclab.accounting.recorded import Recorded, Tables, Transport, recorded
@@ -62,7 +63,8 @@ def _level(of: Recorded) -> Level:
 
 
 def _asked(of: Recorded) -> Instant:
-    """The first packet of the client that can carry a request; without contents QUIC's may be the one after it."""
+    """The first packet of the client that can carry a request; without contents QUIC's may be the one after it, or a
+    later one of those that leave together."""
     can = of.up.filter("app")["time_ns"].to_list()
     if not can:
         raise Unknown("the connection is never set up: the client sends nothing that can carry a request")
@@ -74,7 +76,8 @@ def _asked(of: Recorded) -> Instant:
         if not isinstance(first, int):
             raise Unknown("the connection carries no request")
         return Instant.exactly(first)
-    return Instant(can[0], can[0], can[min(1, len(can) - 1)])
+    together = bisect_right(can, can[0] + PROMPT_NS) - 1
+    return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
 def _told(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:

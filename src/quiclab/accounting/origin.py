@@ -19,6 +19,7 @@ import polars as pl
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.hop import Hop, hop
+from quiclab.accounting.origin_sender import HEADERS_BYTES, OriginSender, origin_sender
 from quiclab.accounting.series import Steps
 from quiclab.accounting.walk import Before, Cause, Path, back, crossing
 from quiclab.accounting.way import Way, way
@@ -27,8 +28,6 @@ from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import End
 
-_HEADERS_BYTES = 100
-"""Longest TCP acknowledgment over IPv6, with timestamps and three blocks of SACK: what is longer carries data."""
 _REASON = Reason(Why.ORIGIN, "link_packets")
 _OPEN = (Why.REQUEST, Why.AWAITING_ACKS, Why.APPLICATION, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED)
 """Reasons that leave open, or say, that the proxy had nothing to send."""
@@ -49,12 +48,14 @@ class Origin:
     """Bytes with data that had come to the proxy, IP headers left out."""
     sent: Steps[int]
     """Bytes with data that the proxy had sent to its origin."""
+    own: OriginSender | None = None
+    """What is known of the origin as a sender."""
 
     def last_data(self, sent_ns: int) -> int | None:
         """Position down of the last packet that had come to the proxy by an instant; None where it carried no data."""
         down = self.path.down
         last = down.last_came(sent_ns)
-        return last if last is not None and down.size[last] > _HEADERS_BYTES else None
+        return last if last is not None and down.size[last] > HEADERS_BYTES else None
 
     def wait(self, client: Path, position: int, floor_ns: int, reason: Reason) -> list[Edge] | None:
         """Edges back from the sending of a packet down the client's leg to an instant, latest first, where the origin
@@ -100,7 +101,7 @@ class Origin:
         """Position down of the last packet with data that came to the proxy in a time; None without one."""
         down = self.path.down
         came = (p for p in reversed(down.came) if floor_ns < (down.written[p] or 0) <= sent_ns)
-        return next((p for p in came if down.size[p] > _HEADERS_BYTES), None)
+        return next((p for p in came if down.size[p] > HEADERS_BYTES), None)
 
     def _had_sent_on(self, client: Path, position: int, arrived_ns: int) -> bool:
         """Whether the proxy had sent all that it had got before an instant, when it sent a packet."""
@@ -126,17 +127,25 @@ class Origin:
         arrived_ns = down.written[last] or 0
         yield Edge(What.SERVER, arrived_ns, sent_ns, down.arrived_as[last], "down", link=down.hops[-1].link)
         edges, first = crossing(self.path, down, last)
-        yield from edges
+        why: Why | None = Why.LAST_FLIGHT
+        yield from self._named(edges, why)
         end_ns = down.arrival[first]
         for leg in back(self.path, "server", first, floor_ns, self._cause):
-            yield from leg.edges
+            if leg.end == self.path.sender:
+                why = self.own.why(self.path, leg) if self.own else None
+            yield from self._named(leg.edges, why)
             end_ns = leg.edges[-1].from_ns if leg.edges else end_ns
         if end_ns > floor_ns:  # nothing that shows had come to the proxy before
             yield Edge(What.SERVER, floor_ns, end_ns)
 
+    def _named(self, edges: Iterable[Edge], why: Why | None) -> Iterator[Edge]:
+        """Edges with why the origin had not sent earlier, where something is known of it."""
+        for edge in edges:
+            yield replace(edge, origin_why=(Why.LINK_BUSY if edge.what is What.SERVED else why) if self.own else None)
+
     def _cause(self, end: End, position: int) -> Cause:
         """Every sending goes back to what came last. What is no data is an acknowledgment of the bodies' receiver."""
-        data = end == self.path.sender or (self.path.way == "up" and self.path.out(end).size[position] > _HEADERS_BYTES)
+        data = end == self.path.sender or (self.path.way == "up" and self.path.out(end).size[position] > HEADERS_BYTES)
         return Cause(Before.ARRIVAL, What.SERVER if data else What.ACK_HELD)
 
 
@@ -156,11 +165,12 @@ def origin_of(evidence: Evidence) -> Origin | None:
             hops.append([hop(mine)])
         ways.append(way(direction, hops if direction == "up" else hops[::-1], None))
     up, down = ways
+    own = origin_sender(evidence)
     received = _moved((down.written[p] or 0, down.size[p]) for p in down.came)
-    return Origin(Path(up, down, {}, {}, evidence.way), received, _moved(zip(up.arrival, up.size, strict=True)))
+    return Origin(Path(up, down, {}, {}, evidence.way), received, _moved(zip(up.arrival, up.size, strict=True)), own)
 
 
 def _moved(packets: Iterable[tuple[int, int]]) -> Steps[int]:
     """Bytes that had moved, by instants and sizes of packets, of those with data; what moved twice counts twice."""
-    with_data = [(at, size - _USUAL_BYTES) for at, size in packets if size > _HEADERS_BYTES]
+    with_data = [(at, size - _USUAL_BYTES) for at, size in packets if size > HEADERS_BYTES]
     return Steps([at for at, _ in with_data], list(accumulate(size for _, size in with_data)))

@@ -40,6 +40,8 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
     zero_ns = end_ns - round(page.plt_ms(evidence) * 1e6)
     told = _Told.of(evidence)
     loads = loads_of(evidence, lambda rows: rows)
+    if all(load.url != told.document for load in loads):
+        raise Unknown("the captures do not show the request for the document: early data may have no secret there")
     awaited = [load for load in loads if told.awaited(load) and load.done_ns <= end_ns]
     if not awaited or zero_ns > loads[0].left_ns:
         raise Unknown("the browser's times and the captures of this trial contradict each other")

@@ -135,25 +135,21 @@ class Playback:
         return each, at
 
     def _next(self, wait: Wait) -> tuple[Fetch, int]:
-        """What came next of what a player still waited for when the trial was over."""
-        coming = [
-            (time_ns, each)
-            for each in self.fetched
-            if each.left_ns <= wait.until_ns
-            for time_ns, _ in each.came
-            if time_ns > wait.until_ns
-        ]
-        if not coming:
-            raise Unknown("the trial was over before the stall was, and nothing that the player waited for came after")
-        at, each = min(coming, key=lambda pair: pair[0])
-        return each, at
+        """The next packet with data that came when the trial was over, of what a player had asked for last."""
+        asked = [each for each in self.fetched if each.left_ns <= wait.until_ns]
+        down = self.path.down
+        for at in range(bisect_right(down.came_ns, wait.until_ns), len(down.came)):
+            content = self.path.content(down, down.came[at])
+            if asked and (content is None or content.payload_bytes):
+                return asked[-1], down.came_ns[at]
+        raise Unknown("the trial was over before the stall was, and nothing that the player waited for came after")
 
     def _back(self, fetch: Fetch, arrived_ns: int, floor_ns: int) -> Iterator[Edge]:
         """Edges from the arrival of what was needed of an answer back to an instant or to the start, latest first."""
-        while True:
+        while arrived_ns > floor_ns:
             had = [(each.done_ns, each) for each in self.fetched if each.done_ns and each.done_ns <= fetch.left_ns]
             from_ns = fetch.left_ns if had else self._set_up_ns
-            yield from (replace(edge, object=fetch.name) for edge in self._answer(fetch, arrived_ns, from_ns))
+            yield from (replace(edge, object=fetch.name) for edge in self._answer(fetch, arrived_ns, from_ns, floor_ns))
             if not had:
                 yield from self._start(floor_ns)
                 return
@@ -161,14 +157,18 @@ class Playback:
             yield Edge(What.CLIENT, arrived_ns, fetch.left_ns, reason=_ASKS, object=fetch.name)
             fetch = before
 
-    def _answer(self, fetch: Fetch, arrived_ns: int, from_ns: int) -> list[Edge]:
-        """Edges of an answer back to an instant at which it had been asked for, latest first."""
-        path = replace(self.path, carried_down=self._labelled(fetch.stream))
+    def _answer(self, fetch: Fetch, arrived_ns: int, from_ns: int, floor_ns: int) -> list[Edge]:
+        """Edges of an answer back to an instant at which it had been asked for, latest first; those before `floor_ns`
+        may lack."""
+        path = self._labelled(fetch.stream)
         completing, first = _arrived_at(path.down, arrived_ns), self._first(fetch)
+        served = self._served_by(floor_ns)
         if first > completing:
             raise Unknown(_CONTRADICT)
         own = replace(self.judge, path=path, answers_ns=fetch.answers_ns, last=self._end(fetch, completing))
-        bodies, start = response_edges(path, own, first, completing)
+        bodies, start = response_edges(path, own, max(first, served), completing)
+        if served > first:
+            return bodies[::-1]
         asked = replace(self.before, path=path).request_edges(start.position, start.place, from_ns)
         return [*reversed(bodies), *reversed(asked)]
 
@@ -199,15 +199,33 @@ class Playback:
                 return position
         raise Unknown(_CONTRADICT)
 
-    def _labelled(self, own: int) -> dict[int, Content]:
-        """What packets to the client carry, where first-time bytes of another stream are another object's."""
-        new = (What.PAYLOAD, What.OTHER_OBJECT)
-        return {
-            index: replace(each, what=What.PAYLOAD if each.stream in (None, own) else What.OTHER_OBJECT)
-            if each.what in new
-            else each
-            for index, each in self.path.carried_down.items()
-        }
+    def _labelled(self, own: int) -> Path:
+        """The path, on which first-time bytes of another stream are another object's."""
+        if own not in self._labels:
+            new = (What.PAYLOAD, What.OTHER_OBJECT)
+            self._labels[own] = {
+                index: replace(each, what=What.PAYLOAD if each.stream in (None, own) else What.OTHER_OBJECT)
+                if each.what in new
+                else each
+                for index, each in self.path.carried_down.items()
+            }
+        return replace(self.path, carried_down=self._labels[own])
+
+    @cached_property
+    def _labels(self) -> dict[int, dict[int, Content]]:
+        return {}
+
+    def _served_by(self, time_ns: int) -> int:
+        """Position of the packet that was the last to be served by an instant: a walk back to that ends with it."""
+        at = bisect_right(self._ends, (time_ns, len(self.path.down.index)))
+        return self._ends[at - 1][1] if at else 0
+
+    @cached_property
+    def _ends(self) -> list[tuple[int, int]]:
+        """(End of service at the last link of its course, position) of each packet that every link has served."""
+        down = self.path.down
+        lasts = ((position, down.hops[number], at) for position, (*_, (number, at)) in enumerate(down.course))
+        return sorted((hop.end(at), position) for position, hop, at in lasts if hop.left[at] is not None)
 
     def _end(self, fetch: Fetch, completing: int) -> int:
         """How much the server had sent when the next request left."""

@@ -46,8 +46,9 @@ def account_table(evidence: Evidence) -> pl.DataFrame:
             each.reason.evidence,
             each.reason.event_ns,
             each.reason.event_packet,
-            each.object,
             None,
+            each.object,
+            None if each.origin_why is None else str(each.origin_why),
         )
         for of, edges in accounts.items()
         for each in edges

@@ -15,6 +15,8 @@ from quiclab.metrics import Evidence
 
 _DATAGRAM_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
+_STEP_BYTES = 2 * _DATAGRAM_BYTES
+"""More than a window grows at once by acknowledgments: one that goes back to what it was takes its reduction back."""
 _NEAR_NS = 5_000_000
 """How long after a loss is declared a reduction of the window is taken for its consequence."""
 
@@ -65,12 +67,13 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
     own = pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
     rows = evidence.table("transport_metrics").filter(*own)
     window = steps(rows, "cwnd_bytes")
-    losses = evidence.table("losses").filter(*own).select("time_ns", "packet_number", "packet_type").sort("time_ns")
+    losses = _losses(evidence)
     lost_ns = losses["time_ns"].to_list()
     lost = [index_of.get(n) if kind == "1RTT" else None for _, n, kind in losses.iter_rows()]
     told_ns = rows["time_ns"].sort().to_list()
     recoveries = [] if lost_ns else _recoveries(evidence)
     events: list[tuple[int, Reason]] = []
+    undoable: tuple[int, Reason] | None = None
     for at, (before, after) in enumerate(zip(window.values[:-1], window.values[1:], strict=True), start=1):
         if after <= before - _DATAGRAM_BYTES:
             now = window.at_ns[at]
@@ -79,12 +82,25 @@ def logged_window(evidence: Evidence, index_of: dict[int, int]) -> LoggedWindow:
             if reason.why is Why.WINDOW and _any(recoveries, now - _NEAR_NS, now + _NEAR_NS):
                 reason = Reason(Why.WINDOW_AFTER_LOSS, "cc_states", now)
             events.append((now, reason))
+            undoable = (before, events[-2][1] if len(events) > 1 else Reason(Why.SLOW_START, "transport_metrics"))
+        elif undoable and after > before + _STEP_BYTES and abs(after - undoable[0]) <= _DATAGRAM_BYTES:
+            events.append((window.at_ns[at], undoable[1]))
+            undoable = None
     events.extend(_exits(evidence, events))
     events.sort(key=lambda event: event[0])
     history = History(
         Steps([at for at, _ in events], [reason for _, reason in events]), "transport_metrics", bool(window.at_ns)
     )
     return LoggedWindow(window, steps(rows, "bytes_in_flight"), history, _datagram_bytes(evidence))
+
+
+def _losses(evidence: Evidence) -> pl.DataFrame:
+    """Losses that the sender declared, by its log; where that declares none, by what the captures show of it."""
+    rows = evidence.table("losses").filter(pl.col("vantage") == evidence.sender, pl.col("transport") == "quic")
+    logged = rows.filter(~pl.col("estimate"))
+    if logged.is_empty():
+        logged = rows.filter(pl.col("rule") != "pto_expired")  # a probe reduces no window
+    return logged.select("time_ns", "packet_number", "packet_type").sort("time_ns")
 
 
 def _datagram_bytes(evidence: Evidence) -> int:

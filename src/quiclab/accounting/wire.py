@@ -8,7 +8,7 @@ kind of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from quiclab.accounting import processor
@@ -49,6 +49,7 @@ class Wire:
     limit: Amplification
     loads: Sequence[Load]
     """The objects that it brought."""
+    _paths: dict[int, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, among: Evidence, connection: str, loads: Iterable[Load]) -> Wire:
@@ -132,7 +133,11 @@ class Wire:
 
     def _path(self, load: Load) -> Path:
         """The packets, with those of other objects told apart where there are several on the connection."""
-        return self.bare if load.stream is None else told_by_object(self.evidence, self.bare, load.stream)
+        if load.stream is None:
+            return self.bare
+        if load.stream not in self._paths:
+            self._paths[load.stream] = told_by_object(self.evidence, self.bare, load.stream)
+        return self._paths[load.stream]
 
     def _named(self, edges: Iterable[Edge]) -> list[Edge]:
         return processor.named(self.evidence, self.bare, edges)

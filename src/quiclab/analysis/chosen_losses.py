@@ -15,7 +15,7 @@ from quiclab.analysis.study import Study, read_record
 
 _KEYS = {
     "class": "their number among packets of their class (at least 600 bytes, or smaller)",
-    "bytes": "the 1500 bytes in which they begin",
+    "bytes": "the 1500 bytes in which they begin (smaller than 600 bytes: by their number)",
 }
 _DONE = {"drop": "dropped", "spare": "spared"}
 

@@ -195,9 +195,9 @@ class FactEntry:
     """Identifier within the mechanism."""
     unit: str
     """Unit of both values; empty of counts."""
-    baseline: float | None
+    baseline_in_unit: float | None
     """Mean of the baseline's trials; null where none shows it."""
-    other: float | None
+    other_in_unit: float | None
     """Mean of the other arm's trials; null where none shows it."""
 
 
@@ -220,7 +220,7 @@ class CauseEntry:
     """Interval of the difference; null for fewer than three pairs."""
     p: float | None
     """Exact signed-rank test of the pairs' differences."""
-    p_adjusted: float | None
+    adjusted_p: float | None
     """Adjusted p: after Benjamini–Hochberg over the parts."""
     pairs_needed: int | None
     """Pairs that would show a difference as large as this; null where it is shown or not known."""

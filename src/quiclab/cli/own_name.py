@@ -11,7 +11,21 @@ from functools import cache
 from pathlib import Path
 
 VERBS = (
-    *("plan", "run", "report", "explain", "compare", "figure", "sql", "decode", "export", "trial", "bundle", "note"),
+    *(
+        "plan",
+        "run",
+        "report",
+        "explain",
+        "causes",
+        "compare",
+        "figure",
+        "sql",
+        "decode",
+        "export",
+        "trial",
+        "bundle",
+        "note",
+    ),
     *("exclude", "exec", "studies", "paths", "probe", "doctor", "conformance", "clean", "completion"),
 )
 """Every verb, in the order in which the help lists them."""

@@ -49,9 +49,12 @@ def receiver(trial: Trial) -> Receiver:
 @lru_cache(maxsize=1)
 def taken(trial: Trial) -> tuple[bool | None, ...]:
     """Whether the packet of each edge's event came and was taken; None where it was dropped, or nothing is known."""
+    events = trial.account["event_packet"]
+    if not any(fate == "" and packet is not None for packet, fate in zip(events, trial.event_fates, strict=True)):
+        return (None,) * len(events)
     known = receiver(trial)
     last: dict[int, int] = dict(trial.course.select("index", "last").drop_nulls().iter_rows())
     return tuple(
         None if packet not in last or fate else known.took(last[packet])
-        for packet, fate in zip(trial.account["event_packet"], trial.event_fates, strict=True)
+        for packet, fate in zip(events, trial.event_fates, strict=True)
     )

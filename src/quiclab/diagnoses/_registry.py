@@ -27,6 +27,7 @@ from quiclab.diagnoses.loss_on_the_path import LOSS_ON_THE_PATH
 from quiclab.diagnoses.loss_timer import LOSS_TIMER
 from quiclab.diagnoses.managed_queue import MANAGED_QUEUE
 from quiclab.diagnoses.minimum_window import MINIMUM_WINDOW
+from quiclab.diagnoses.model_of_the_path import MODEL_OF_THE_PATH
 from quiclab.diagnoses.needless_probe import NEEDLESS_PROBE
 from quiclab.diagnoses.needless_repeats import NEEDLESS_REPEATS
 from quiclab.diagnoses.origin import ORIGIN
@@ -84,11 +85,12 @@ MECHANISMS: tuple[Mechanism, ...] = (
     STREAM_LIMIT,
     REQUESTS_ONE_AFTER_THE_OTHER,
     LARGEST_WINDOW,
+    MANAGED_QUEUE,
+    MODEL_OF_THE_PATH,
     MINIMUM_WINDOW,
     LOSS_ON_THE_PATH,
     COMPETITION_FOR_THE_QUEUE,
     POLICED,
-    MANAGED_QUEUE,
     OVERSHOOT,
     SLOW_START_LEFT_WITHOUT_LOSS,
     SLOW_START,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,10 @@ from quiclab.metrics.evidence import Direction
 PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked", CORRUPTED)
 """Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
 
-_TRIPS = 2
-"""Round trips with their queue before the event of a loss within which the lost packet left."""
+_BEHIND = 3
+"""Number of packets behind a lost one whose acknowledgment shows the loss."""
+_LATE_NS = 30_000_000
+"""How much later than that a sender may notice it, in addition to a round trip."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +91,21 @@ class Trial:
         return dict(self.course.select("index", "reason").iter_rows())
 
     def drops(self, direction: Direction) -> pl.DataFrame:
-        """Packets that links between the client and its front dropped in one direction, in the order of arrival."""
+        """This flow's packets that links between the client and its front dropped one way, in the order of arrival."""
         return self._drops[direction]
 
     @cached_property
     def _drops(self) -> Mapping[Direction, pl.DataFrame]:
         ways: tuple[Direction, ...] = (self.way, self.back)
-        return {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        found = {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        if not self.evidence.trial.get("competition"):
+            return found
+        ends = {self.way: self.evidence.sender, self.back: self.evidence.receiver}
+        for each in ways:
+            sent = self.evidence.packets(ends[each], each)["packet_index"].drop_nulls()
+            mine = at_sender(self.evidence, each).filter(pl.col("index").is_in(sent.to_list()))["flow"].unique()
+            found[each] = found[each].filter(pl.col("flow").is_in(mine.to_list()))
+        return found
 
     @cached_property
     def drop_reasons(self) -> frozenset[str]:
@@ -105,8 +116,8 @@ class Trial:
     def event_fates(self) -> list[str | None]:
         """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
 
-        An event that names no packet has the fate of the packets that were dropped in the time before it in which its
-        own must have left, or of all of the trial's drops, where these have one reason.
+        An event that names no packet has the fate of the one whose loss its sender must have noticed about then, or of
+        all of the trial's drops, where these have one reason.
         """
         rows = self.account.select("event_ns", "event_packet")
         unnamed = {
@@ -125,11 +136,26 @@ class Trial:
             return ""
         if len(self.drop_reasons) == 1:
             return next(iter(self.drop_reasons))
-        at_ns = self.drops(self.way)["arrival_ns"]
-        reach_ns = _TRIPS * (self.round_trip_ns + self.longest_queue_ns)
-        near = self.drops(self.way).filter((at_ns <= event_ns - self.round_trip_ns) & (at_ns >= event_ns - reach_ns))
-        reasons = near["reason"].drop_nulls().unique().to_list()
-        return reasons[0] if len(reasons) == 1 else None
+        noticed = min(self._noticed, key=lambda each: abs(each[0] - event_ns), default=None)
+        reach_ns = self.round_trip_ns + _LATE_NS
+        return noticed[1] if noticed is not None and abs(noticed[0] - event_ns) <= reach_ns else None
+
+    @cached_property
+    def _noticed(self) -> list[tuple[int, str]]:
+        """Instants at which the acknowledgment of the third packet behind each dropped one comes, and why that was
+        dropped (RFC 9002 section 6.1.1)."""
+        mine = self.course.filter(pl.col("index").is_in(list(self.own))) if self.own else self.course
+        rows = self.ahead.join(mine.filter(pl.col("reason") == ""), on="index", maintain_order="left")
+        rows = rows.drop_nulls("due_ns")
+        came_ns: list[int] = rows["arrival_ns"].to_list()
+        due_ns: list[int] = rows["due_ns"].to_list()
+        lost = self.ahead.join(mine.filter(pl.col("reason") != ""), on="index", suffix="_of")
+        found = []
+        for arrival_ns, reason in lost.select("arrival_ns", "reason_of").iter_rows():
+            third = bisect_right(came_ns, arrival_ns) + _BEHIND - 1
+            if third < len(due_ns):
+                found.append((due_ns[third] + self.round_trip_ns // 2, reason))
+        return found
 
     def dropped_for(self, *reasons: str) -> pl.Series:
         """Whether the packet of each edge's event was dropped for one of some reasons."""

@@ -88,8 +88,11 @@ def _thresholds(trial: Trial) -> pl.DataFrame:
 def taken_back(trial: Trial) -> int:
     """How often the window came back, in one step, to just what it was before a reduction.
 
-    Some senders undo a reduction when they find the loss to have been a small or a spurious one.
+    Some senders undo a reduction when they find the loss to have been a small or a spurious one. Only QUIC's logs tell
+    each step.
     """
+    if not trial.evidence.quic:
+        return 0
     held = windows(trial)["packets"].to_list()
     before: list[float] = []
     count = 0

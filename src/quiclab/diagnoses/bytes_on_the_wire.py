@@ -9,9 +9,12 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
 from quiclab.diagnoses._trial import Trial
 
+_OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
+"""What the bottleneck serves that no transfer of the object needs."""
+
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.LINK_BUSY)
+    edges = trial.why(Why.LINK_BUSY) & ~trial.what(*_OTHERS)
     total = trial.bytes(edges)
     if not total:
         return Claim(edges)

@@ -8,6 +8,9 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
 
+_LEAST_TRIP_NS = 1_000_000
+"""Round trip from which on a bound of the rate says something: on shorter paths programs take longer."""
+
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.SEND_BUFFER)
@@ -18,7 +21,7 @@ def _claim(trial: Trial) -> Claim:
     facts = []
     if isinstance(most, int):
         facts.append(Fact("most_unacknowledged", float(most), "bytes"))
-        if trip_ns:
+        if trip_ns >= _LEAST_TRIP_NS:
             facts.append(Fact("bound_of_the_rate", 8 * most / (trip_ns / 1e9) / 1e6, "Mbit/s"))
     return Claim(edges, tuple(facts))
 

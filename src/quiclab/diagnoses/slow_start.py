@@ -56,6 +56,7 @@ SLOW_START = Mechanism(
     (
         Rival("stream_credit", "the highest offset sent equals the limit of the receiver"),
         Rival("senders_buffer", "what is unacknowledged stays at one round number, and does not grow"),
+        Rival("model_of_the_path", "the sender's log or kernel says that its start-up is over"),
         Rival("slow_start_left_without_loss", "the log shows the end of slow start, and the window hardly grows after"),
     ),
     (

@@ -3,25 +3,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from quiclab.diagnoses._api import Mechanism
 from quiclab.diagnoses._registry import MECHANISMS
 from quiclab.diagnoses._trial import Trial
 from quiclab.metrics import Evidence
 from quiclab.tables import TABLES
 
 
-def with_mechanisms(evidence: Evidence, account: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def with_mechanisms(
+    evidence: Evidence, account: pl.DataFrame, mechanisms: Sequence[Mechanism] = MECHANISMS
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The account with its column `mechanism` filled, and the table `mechanism_facts`.
 
-    A mechanism that claims nothing has no facts, except where it says what was looked for in vain.
+    `mechanisms` are those that are looked for, in the order of their claims. One that claims nothing has no facts,
+    except where it says what was looked for in vain.
     """
     trial = Trial(evidence, account)
     of_edge: list[str | None] = [None] * account.height
     facts: list[tuple[str, str, float | None, str, str]] = []
     if account.is_empty():
         return account, TABLES["mechanism_facts"].empty()
-    for mechanism in MECHANISMS:
+    for mechanism in mechanisms:
         claim = mechanism.claim(trial)
         free = [mine and taken is None for mine, taken in zip(claim.edges, of_edge, strict=True)]
         of_edge = [mechanism.name if mine else taken for mine, taken in zip(free, of_edge, strict=True)]

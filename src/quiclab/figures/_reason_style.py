@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.accounting import Why
+from quiclab.accounting import PLAYING, Why
 from quiclab.figures import _style
 
 
@@ -75,7 +75,8 @@ _STYLES = {
     Why.LAST_FLIGHT: ReasonStyle("#7f848a"),
 }
 _OTHER = ReasonStyle("#7f848a", "x")
-_BY_NAME = {name: style for why, style in _STYLES.items() for name in (str(why), why.heading)}
+_NO_WAIT = {PLAYING: ReasonStyle("#f3f5f7")}
+_BY_NAME = _NO_WAIT | {name: style for why, style in _STYLES.items() for name in (str(why), why.heading)}
 
 
 def reason_style(name: str) -> ReasonStyle:

@@ -241,9 +241,10 @@ class Direction:
     """Whether packets are lost before the queue or behind it."""
     loss_by: Literal["index", "class", "bytes"] = "index"
     """What decides which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`:
-    their number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: the 1500 bytes of
-    the direction in which they begin; packets that begin in the same 1500 bytes are lost together. Each packet is lost
-    with the probability that `loss` gives, whatever stands here."""
+    their number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at
+    least 600 bytes the 1500 bytes of such packets in which they begin, so that two or three of them may be lost
+    together; for smaller ones as `class`. Each packet is lost with the probability that `loss` gives, whatever stands
+    here."""
     drop: Addresses | None = None
     """Packets that are lost beside those of `loss`, by what they are. None by default."""
     spare: Addresses | None = None

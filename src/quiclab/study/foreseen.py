@@ -8,6 +8,7 @@ from quiclab.plan.blocked import block_warnings
 from quiclab.plan.idle_settings import idle_settings
 from quiclab.plan.lost_packets import loss_warnings
 from quiclab.plan.unmeasured import unmeasured
+from quiclab.plan.unmet_addresses import address_warnings
 from quiclab.spec.model import Study
 
 
@@ -18,4 +19,4 @@ def foreseen(study: Study) -> list[str]:
         for path in study.paths
         for told in (*loss_warnings(path), *ecn_warnings(study.arms, path), *block_warnings(study.arms, path))
     ]
-    return [*of_paths, *unmeasured(study), *idle_settings(study)]
+    return [*of_paths, *address_warnings(study), *unmeasured(study), *idle_settings(study)]

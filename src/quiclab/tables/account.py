@@ -80,6 +80,10 @@ ACCOUNT = Table(
             "object", pl.String, "", "no video, or nothing of it was asked for yet",
             "The file of the video that was waited for, or asked for: its manifest, a segment of one quality, or all.",
         ),
+        Column(
+            "origin_why", pl.String, "", "not behind a proxy, or no sample of the origin's TCP shows it",
+            "Behind a proxy: why the origin had not sent earlier, a label of `why`.",
+        ),
     ),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ ms."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -13,12 +14,17 @@ from unit.accounting.test_hop import rows_of
 from quiclab.accounting.contents import Content, Reached
 from quiclab.accounting.edges import Reason
 from quiclab.accounting.hop import hop
+from quiclab.accounting.kernel import Kernel, Sample
 from quiclab.accounting.origin import Origin
+from quiclab.accounting.origin_sender import OriginSender, origin_sender
 from quiclab.accounting.series import Steps
 from quiclab.accounting.walk import Path
 from quiclab.accounting.way import Way, way
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
+from quiclab.accounting.window import History
+from quiclab.metrics import Evidence
+from quiclab.tables import TABLES
 
 _MS = 1_000_000
 
@@ -135,3 +141,52 @@ def test_what_comes_from_an_origin_last_with_data_is_its_answer() -> None:
     assert origin.answered(50 * _MS, 40 * _MS) == 1
     assert origin.answered(44 * _MS, 40 * _MS) == 0
     assert origin.answered(50 * _MS, 45 * _MS) is None
+
+
+def _sampled(unsent: int | None, *, hidden_credit: bool = False) -> OriginSender:
+    """An origin of whose TCP there is a sample at 30.9 with so many bytes that were not sent yet; None is no sample."""
+    nothing = (None,) * 6
+    samples = [] if unsent is None else [Sample(round(30.9 * _MS), "open", 10, None, unsent, *nothing)]
+    history = History(Steps([], []), "tcp_info", known=True)
+    return OriginSender(Kernel([each.time_ns for each in samples], samples, history), hidden_credit)
+
+
+@pytest.mark.parametrize(
+    ("asks", "own", "why"),
+    [
+        (True, _sampled(5000), "request"),
+        (False, _sampled(5000), "slow_start"),
+        (False, _sampled(0), "application"),
+        (False, _sampled(0, hidden_credit=True), "awaiting_acks"),
+        (False, _sampled(None), None),
+    ],
+)
+def test_why_the_origin_had_not_sent_earlier(asks: bool, own: OriginSender, why: str | None) -> None:
+    """What came to it last carries a request, or acknowledges; its kernel says whether it had something to send."""
+    origin = replace(_origin(), own=own)
+    up = _way("up", (20, 0, 7, 30), sizes=[1000 if asks else 72])
+    origin = replace(origin, path=replace(origin.path, up=up))
+    edges = origin.wait(_client(acknowledged=40), 1, 15 * _MS, Reason(Why.AWAITING_ACKS, "ip_packets")) or []
+    told = [(str(edge.what), edge.origin_why) for edge in reversed(edges) if edge.length_ns]
+    assert told[1:] == [
+        ("propagation_up", why),
+        ("server", why),
+        ("served", "link_busy"),
+        ("propagation_down", "last_flight"),
+        ("server", None),  # the proxy's own time
+    ]
+
+
+def test_several_connections_to_an_origin_tell_nothing_of_one() -> None:
+    """The samples of one that sent nearly all count."""
+    schema = TABLES["tcp_info"].schema()
+    usual = {"source": "raw/origin.tcpinfo", "time_ns": 0}
+
+    def sender(*segments: int) -> OriginSender | None:
+        rows = [usual | {"connection": str(at), "data_segs_out": each} for at, each in enumerate(segments)]
+        table = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+        return origin_sender(Evidence({"tcp_info": table}, {"proxy": {"origin_protocol": "h2"}}))
+
+    assert sender() is None
+    assert sender(500, 500) is None
+    assert sender(970, 10) is not None

@@ -43,6 +43,8 @@ def test_a_page_to_the_nanosecond(tmp_path: Path) -> None:
     whats = sums(edges, "what")
     assert whats["other_connection"] == 3.5
     assert "other_object" not in whats
+    changes = [ns(-5), ns(61), ns(132.5)]
+    assert [e.object for e in edges if e.from_ns in changes] == [DOCUMENT, SCRIPT, None]
     browser = [(e.from_ns, e.until_ns, e.reason.evidence) for e in edges if e.reason.why == "browser"]
     assert browser == [
         (ns(-5), ns(0), "page_events"), (ns(61), ns(65), "http_requests"), (ns(132.5), ns(140), "page_events"),
@@ -183,6 +185,9 @@ def test_what_carries_no_account_of_a_page_is_refused(tmp_path: Path) -> None:
                        evidence.trial)  # fmt: skip
     with pytest.raises(Unknown, match="captures of both ends"):
         account_of_transfer(one_end)
+    without = requests.filter(_TRACE | (pl.col("url") != DOCUMENT))
+    with pytest.raises(Unknown, match="do not show the request for the document"):
+        account_of_transfer(Evidence({**evidence.tables, "http_requests": without}, evidence.trial))
     events = evidence.tables["page_events"]
     never = Evidence({**evidence.tables, "page_events": events.filter(pl.col("name") != "loadEventStart")},
                      evidence.trial)  # fmt: skip

@@ -23,6 +23,7 @@ from unit.accounting.stories import (
 from unit.metrics.scenes import ns, tcp_scene
 
 from quiclab.accounting import account_of_transfer
+from quiclab.accounting.edges import Edge
 
 _ROWS = dict[str, list[dict[str, Any]]]
 
@@ -87,8 +88,8 @@ def test_a_window_is_full_when_none_of_the_senders_full_datagrams_fits(tmp_path:
     assert sums(account_of_transfer(evidence_of_scene(story.end(63, 5600), tmp_path, **rows)))["slow_start"] == 20
 
 
-def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
-    """The packet at 33 ms is lost, declared so at 53 ms with the window cut; the wait at 73 ms is the loss's."""
+def _reduced(folder: Path, *after: dict[str, Any], **loss: Any) -> list[Edge]:
+    """The packet at 33 ms is lost, declared so at 53 ms with the window cut; then a wait until 73."""
     story = Quic()
     for number in range(4):
         story.down(33, 1200 * number, lost=number == 0)
@@ -102,11 +103,18 @@ def test_a_window_that_a_loss_reduced_names_the_loss(tmp_path: Path) -> None:
             metrics_row(33, 5000, 4960),
             metrics_row(53.1, 2000, 0),
             metrics_row(53.2, 2000, 1240),
+            *after,
             metrics_row(73.1, 2100, 0),
         ],
-        "losses": [loss_row(53, 0, "reordering_threshold")],
+        "losses": [loss_row(53, 0, "reordering_threshold") | loss],
     }
-    edges = account_of_transfer(evidence_of_scene(story.end(83, 6000), tmp_path, **rows))
+    return account_of_transfer(evidence_of_scene(story.end(83, 6000), folder, **rows))
+
+
+@pytest.mark.parametrize("estimate", [False, True], ids=["by the log", "by the capture"])
+def test_a_window_that_a_loss_reduced_names_the_loss(estimate: bool, tmp_path: Path) -> None:
+    """A log that declares no losses leaves them to what the packets show."""
+    edges = _reduced(tmp_path, estimate=estimate)
     found = sums(edges)
     assert (found["slow_start"], found["window_after_loss"]) == (20, 20)
     after = next(e.reason for e in edges if e.reason.why == "window_after_loss")
@@ -122,6 +130,14 @@ def test_a_log_without_lost_packets_tells_of_a_loss_by_its_recovery(state: str, 
     rows["cc_states"] = [server | {"time_ns": ns(32.5), "new_state": state}]
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path, **rows)
     assert sums(account_of_transfer(evidence))[why] == 20
+
+
+@pytest.mark.parametrize(("restored", "why"), [(5000, "slow_start"), (4100, "window_after_loss")])
+def test_a_reduction_that_is_taken_back_is_none(restored: int, why: str, tmp_path: Path) -> None:
+    """The window goes back at once to what it had been, as CUBIC's rollback has it; or grows by less."""
+    again = metrics_row(60, restored, restored - 500)
+    found = sums(_reduced(tmp_path, again))
+    assert found.pop(why) == (40 if why == "slow_start" else 20)
 
 
 def _tcp_loss(*, again_ms: float, acked: float) -> Tcp:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from quiclab.accounting.from_client import _guessed
+from quiclab.accounting.from_client import _asked, _guessed
 from quiclab.accounting.one_end import Instant
 
 _MS = 1_000_000
@@ -50,3 +50,11 @@ def test_a_large_packet_begins_the_answer() -> None:
     """Of the size of the next, or smaller; over TCP segments within a record show no type."""
     assert _begins((60.0, 1200, True)) == _begins((60.0, 1100, True)) == 60
     assert _begins((60.0, 1200, False), transport="tcp") == 60
+
+
+def test_a_request_may_be_in_any_packet_that_leaves_with_the_first() -> None:
+    """Three leave within 1 ms; of two that are further apart it may be the second."""
+    for sent, last in (((10.0, 10.2, 10.4, 30.0), 10.4), ((10.0, 15.0, 30.0), 15.0), ((10.0,), 10.0)):
+        up = pl.DataFrame({"time_ns": [round(at * _MS) for at in sent], "app": True})
+        found = _asked(cast(Any, SimpleNamespace(transport="quic", opened=False, up=up)))
+        assert found == Instant(10 * _MS, 10 * _MS, round(last * _MS))

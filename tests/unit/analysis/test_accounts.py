@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.accounting import Why, account_totals
+from quiclab.accounting import Of, Why, account_totals
 from quiclab.analysis.accounts import Waterfall, waterfalls, why_without
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.model import ArmResult, Metric, TrialResult
@@ -26,7 +26,12 @@ def _arm(name: str, status: str = "verified") -> ArmResult:
 
 def _write(study: Path, trial_id: str, **ms: float) -> None:
     """The account of a trial, with labels in the order given; "what" is the first of its kind."""
-    rows, at_ns = [], 0
+    _keep(study, trial_id, _rows("ttlb", **ms))
+
+
+def _rows(of: str, **ms: float) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    at_ns = 0
     for why, length_ms in ms.items():
         until_ns = at_ns + round(length_ms * 1e6)
         busy = why == "link_busy"
@@ -34,8 +39,12 @@ def _write(study: Path, trial_id: str, **ms: float) -> None:
         sizes = (4000, 5_000_000) if busy else (None, None)
         evidence = "link_packets" if busy else f"evidence_{why}"
         packet = ("down", 0, "raw/link.qplog")
-        rows.append(("ttlb", what, why, at_ns, until_ns, *packet, *sizes, None, evidence, None, None, None, None))
+        rows.append((of, what, why, at_ns, until_ns, *packet, *sizes, None, evidence, None, None, None, None, None))
         at_ns = until_ns
+    return rows
+
+
+def _keep(study: Path, trial_id: str, rows: list[tuple[object, ...]]) -> None:
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     for name, table in (("account", account), ("account_totals", account_totals(account))):
         folder = study / "tables" / name
@@ -57,9 +66,9 @@ def _study(folder: Path, lacking: int = 0) -> Path:
     return folder
 
 
-def _waterfall(study: Path, other: ArmResult | None = None) -> Waterfall:
+def _waterfall(study: Path, other: ArmResult | None = None, metric: str = "ttlb_ms") -> Waterfall:
     comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), other or _arm("h3"), TTLB, 0.05)
-    return waterfalls(open_study(study), [comparison], 0.05, "ttlb_ms")[0]
+    return waterfalls(open_study(study), [comparison], 0.05, metric)[0]
 
 
 def test_reasons_add_up_and_those_that_differ_are_told(tmp_path: Path) -> None:
@@ -148,3 +157,20 @@ def test_a_study_of_an_older_version_has_none(tmp_path: Path) -> None:
     OF_STUDY["trials"].empty().write_parquet(tmp_path / "tables" / "trials.parquet")
     found = _waterfall(tmp_path)
     assert (found.pairs, found.without) == (0, PAIRS)
+
+
+def test_videos_are_compared_by_their_start_up_or_by_their_stalls(tmp_path: Path) -> None:
+    """A video that never stalled has an account of no time; stalls of a trial are summed up."""
+    (tmp_path / "tables").mkdir()
+    OF_STUDY["trials"].empty().write_parquet(tmp_path / "tables" / "trials.parquet")
+    for block in range(PAIRS):
+        start_up = _rows("start_up", player=100, link_busy=400)
+        stalls = [*_rows("stall 1", link_busy=30), *_rows("stall 2", link_busy=15, player=5)]
+        _keep(tmp_path, f"{ord('2'):x}{block}", [*start_up, *stalls])
+        _keep(tmp_path, f"{ord('3'):x}{block}", start_up)
+    stalled, started = (_waterfall(tmp_path, metric=metric) for metric in ("stall_ms", "startup_ms"))
+    assert (stalled.of, stalled.pairs, stalled.total.difference_ms) == (Of.STALL, PAIRS, -50)
+    assert {step.label: step.difference_ms for step in stalled.steps} == {Why.PLAYER: -5, Why.LINK_BUSY: -45}
+    assert stalled.roles == ()
+    assert (started.of, started.total.baseline_ms, started.total.difference_ms) == (Of.START_UP, 500, 0)
+    assert _waterfall(tmp_path, metric="throughput_bit_per_s").of is Of.START_UP

@@ -34,7 +34,7 @@ def _write(study: Path, trial_id: str, parts: Parts, facts: dict[str, float]) ->
     for (why, mechanism), ms in parts.items():
         until_ns = at_ns + round(ms * 1e6)
         row = ("ttlb", "payload", why, at_ns, until_ns, "down", 0, "raw/link.qplog", None, None, None, f"log_of_{why}")
-        rows.append((*row, None, None, None, mechanism))
+        rows.append((*row, None, None, mechanism, None, None))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
     shown = [("loss_on_the_path", name, value, "", "") for name, value in facts.items()]

@@ -39,7 +39,9 @@ def test_another_key_is_named(tmp_path: Path) -> None:
     """With the path and what it means."""
     (note,) = notes(tmp_path, {"loss_by": "bytes"}, {})
     assert note.startswith("Losses are drawn by bytes over ")
-    assert note.endswith("packets share a draw by the 1500 bytes in which they begin.")
+    assert note.endswith(
+        "packets share a draw by the 1500 bytes in which they begin (smaller than 600 bytes: by their number)."
+    )
 
 
 def test_an_address_without_a_packet_is_told(tmp_path: Path) -> None:

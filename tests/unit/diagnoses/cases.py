@@ -76,6 +76,13 @@ def _left_slow_start() -> Case:
     return _waits(Why.WINDOW_AFTER_EXIT, event_ns=ns(11)).window((0, 10), (11, 20))
 
 
+def _modelled() -> Case:
+    """A TCP sender whose BBR is past its start-up, and takes the link of 10 Mbit/s for one of 4."""
+    case = _waits(Why.SLOW_START, "h2").packet("down", 5, 1)
+    told = {"bbr_bw_bytes_per_s": 500_000, "bbr_pacing_gain_256ths": 256, "snd_cwnd": 20, "ca_state": "open"}
+    return case.add("tcp_info", vantage="server", connection="c", time_ns=ns(5), **told)
+
+
 def _processor(what: What, protocol: str = "h3", *, proxy: bool = False) -> Case:
     """15 ms on the way, then 20 ms at an endpoint, in which a thread of it waited for a processor."""
     case = Case([SET_UP, busy(), edge(Why.PROCESSOR, 5), edge(Why.PROCESSOR, 20, what), busy()], protocol)
@@ -93,6 +100,7 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
     "request_and_last_flight": (lambda: Case([edge(Why.REQUEST, 10), busy(), edge(Why.LAST_FLIGHT, 10)]), 20),
     "slow_start": (lambda: _waits(Why.SLOW_START).window((0, 10), (25, 20)), 20),
     "slow_start_left_without_loss": (_left_slow_start, 20),
+    "model_of_the_path": (_modelled, 20),
     "minimum_window": (lambda: _after_loss("loss_entry").window((11, 2)), 20),
     "largest_window": (
         lambda: (

@@ -8,12 +8,34 @@ from unit.diagnoses.cases import AFTER_LOSS, CASES, SET_UP
 from unit.diagnoses.scenes import Case, busy, edge, facts, full, named, ns
 
 from quiclab.accounting import What, Why
+from quiclab.diagnoses import Trial
+from quiclab.metrics.evidence import Evidence
 
 
 def test_a_packet_with_flipped_bits_is_lost_on_the_path() -> None:
     """The link delivered it, and its receiver could not use it."""
     case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, corrupted=True)
     assert named(case)["loss_on_the_path"] == 20
+
+
+def test_an_event_without_a_packet_is_that_of_the_loss_that_was_noticed_then() -> None:
+    """The path lost packet 5, the full queue packet 15: three packets behind each show it a round trip later."""
+    waits = [*full(Why.WINDOW_AFTER_LOSS, event_ns=ns(28)), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(128))]
+    case = Case([SET_UP, busy(), *waits]).packet("up", 1, 1)
+    for index in range(30):
+        ms = index if index < 10 else 100 + index - 10
+        case.packet("down", index, ms, {5: "loss_entry", 15: "queue_full"}.get(index, ""))
+    found = named(case)
+    assert (found["loss_on_the_path"], found["overshoot"]) == (20, 20)
+
+
+def test_what_the_queue_dropped_of_others_is_none_of_this_flows_losses() -> None:
+    """Packets 5 and 6 were dropped, the second of them of another flow."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)
+    case.packet("down", 6, 2, "loss_entry", flow=2)
+    alone = case.trial()
+    beside = Trial(Evidence(alone.evidence.tables, {"protocol": "h3", "competition": {"flows": []}}), alone.account)
+    assert (alone.drops("down").height, beside.drops("down")["index"].to_list()) == (2, [5])
 
 
 def test_a_loss_at_a_later_link_is_one_of_the_path() -> None:
@@ -74,6 +96,37 @@ def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, foun
     )
 
 
+@pytest.mark.parametrize(("gain", "found"), [(739, "slow_start"), (320, "model_of_the_path"), (0, "slow_start")])
+def test_a_window_of_bbr_is_slow_start_while_its_start_up_lasts(gain: int, found: str) -> None:
+    """Linux tells its gain, or zeros. Nothing reduces BBR's window: the account calls it slow start to the end."""
+    case = Case([SET_UP, busy(), *full(Why.SLOW_START)], "h2").packet("down", 5, 1)
+    told = {"bbr_bw_bytes_per_s": 500_000, "bbr_pacing_gain_256ths": gain}
+    case.add("tcp_info", vantage="server", connection="c", time_ns=ns(5), snd_cwnd=20, **told)
+    assert named(case)[found] == 20
+
+
+@pytest.mark.parametrize(("event_ms", "found"), [(-60, "model_of_the_path"), (5, "loss_on_the_path")])
+def test_a_sender_with_a_model_takes_its_window_back_after_a_loss(event_ms: float, found: str) -> None:
+    """A round trip of 20 ms, the wait ends at 31 ms: BBR keeps to what was in flight for a while after a loss alone."""
+    waits = full(Why.WINDOW_AFTER_LOSS, event_ns=ns(event_ms), event_packet=5)
+    case = Case([SET_UP, busy(), *waits], "h2").packet("down", 5, 1, "loss_entry").packet("up", 1, 1)
+    case.packet("down", 6, 1)
+    told = {"bbr_bw_bytes_per_s": 500_000, "bbr_pacing_gain_256ths": 256}
+    case.add("tcp_info", vantage="server", connection="c", time_ns=ns(5), snd_cwnd=20, **told)
+    assert named(case)[found] == 20
+
+
+@pytest.mark.parametrize(("bit_per_s", "against"), [(4e6, False), (9.8e6, True)])
+def test_an_estimate_that_is_right_speaks_against_the_model(bit_per_s: float, against: bool) -> None:
+    """The link serves 1,250 bytes in a ms, 10 Mbit/s; the log of a QUIC sender names its state and its estimate."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW)]).packet("down", 5, 1)
+    row = {"vantage": "server", "transport": "quic", "estimate": False, "cwnd_bytes": 24_000}
+    case.add("transport_metrics", time_ns=ns(5), phase="probe_bw", bandwidth_bit_per_s=bit_per_s, **row)
+    told = facts(case, "model_of_the_path")
+    assert (told["estimate"], told["rate_of_the_link"]) == (pytest.approx(bit_per_s / 1e6), pytest.approx(10))
+    assert ("against" in told) is against
+
+
 def test_a_wait_for_a_processor_goes_on_while_the_link_is_busy() -> None:
     """10 ms on the way, the bottleneck serves something, and then the client sends at last."""
     held = edge(Why.PROCESSOR, 10, What.ACK_HELD)
@@ -98,6 +151,12 @@ def test_repeats_of_what_a_full_queue_dropped_take_no_time_twice() -> None:
     """The bottleneck had not served the first copy: it serves the bytes once, as all others."""
     case = Case([busy(3), busy(5, What.RETRANSMISSION)]).packet("down", 5, 1, "queue_full")
     assert named(case) == {"bytes_on_the_wire": 8}
+
+
+def test_bytes_on_the_wire_are_this_objects_and_its_companions() -> None:
+    """10 ms of 1,250 bytes each, a tenth of them headers, beside 8 ms of another flow."""
+    told = facts(Case([busy(9), busy(1, What.HEADERS), busy(8, What.OTHER_FLOW)]), "bytes_on_the_wire")
+    assert (told["bytes_served"], told["packets_served"], told["header_share"]) == (12_500, 10, pytest.approx(10))
 
 
 def test_acknowledgments_of_a_burst_are_not_held_back() -> None:

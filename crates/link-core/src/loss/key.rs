@@ -15,8 +15,10 @@ pub enum LossKey {
     /// The packet's number among those of its class, large or small ([`Packet::LARGE`]): how many acknowledgments were
     /// sent changes nothing for data.
     Class,
-    /// Number of the 1500 bytes of the direction in which the packet begins: packets of different sizes are lost at
-    /// the same bytes, and packets that begin in the same 1500 bytes are lost together.
+    /// The data bytes before the packet: a large one goes by the number of the 1500 bytes of large packets in which it
+    /// begins. So packets of different sizes are lost at the same bytes, and two or three that begin in the same 1500
+    /// bytes are lost together. Small packets go by their class: if they shared draws, a SYN that is lost would be lost
+    /// again whenever it is repeated.
     Bytes,
 }
 
@@ -36,35 +38,36 @@ pub(super) struct Draw {
 pub(super) struct Tally {
     large: u64,
     small: u64,
+    /// Bytes of large packets.
     bytes: u64,
 }
 
 impl Tally {
     /// Counts a packet: the draw that decides on it.
     pub(super) fn count(&mut self, key: LossKey, index: u32, packet: &Packet) -> Draw {
-        let count = if packet.is_large() {
-            &mut self.large
+        let large = packet.is_large();
+        let (of_class, first_byte) = (if large { self.large } else { self.small }, self.bytes);
+        if large {
+            self.large += 1;
+            self.bytes += packet.size.0;
         } else {
-            &mut self.small
-        };
-        let (of_class, first_byte) = (*count, self.bytes);
-        *count += 1;
-        self.bytes += packet.size.0;
+            self.small += 1;
+        }
         match key {
             LossKey::Index => Draw {
                 small: false,
                 number: index.into(),
                 shared: false,
             },
-            LossKey::Class => Draw {
-                small: !packet.is_large(),
-                number: of_class,
-                shared: false,
-            },
-            LossKey::Bytes => Draw {
+            LossKey::Bytes if large => Draw {
                 small: false,
                 number: first_byte / CELL,
                 shared: true,
+            },
+            LossKey::Class | LossKey::Bytes => Draw {
+                small: !large,
+                number: of_class,
+                shared: false,
             },
         }
     }

@@ -16,8 +16,6 @@ use crate::quic::told::{Ear, Listened};
 
 /// Length of connection IDs.
 pub const CID_BYTES: usize = 8;
-/// Length of full datagrams, without IP's and UDP's headers: quinn's greatest where it does not look for a better one.
-pub const DATAGRAM_BYTES: u16 = 1452;
 const ALL: u32 = u32::MAX;
 
 /// Connection IDs in order.
@@ -56,10 +54,11 @@ fn transport(case: &Case) -> TransportConfig {
     };
     let mut config = TransportConfig::default();
     config
-        .initial_mtu(DATAGRAM_BYTES)
+        .initial_mtu(case.datagram_bytes)
         .mtu_discovery_config(None)
         .max_idle_timeout(None)
-        .send_window(1 << 40)
+        .send_window(case.send_buffer.unwrap_or(1 << 40))
+        .packet_threshold(case.packet_threshold)
         .receive_window(window(case.receive_window))
         .stream_receive_window(window(case.stream_window))
         .enable_segmentation_offload(false);
@@ -76,8 +75,13 @@ pub fn client(case: &Case) -> ClientConfig {
 
 /// The server's configuration, whose congestion control tells `ear`.
 pub fn server(case: &Case, ear: Ear) -> ServerConfig {
-    let initial = case.initial_window * u64::from(DATAGRAM_BYTES);
-    let mut told = Listened { inner: None, ear };
+    let initial = case.initial_window * u64::from(case.datagram_bytes);
+    let bound = case.largest_window;
+    let mut told = Listened {
+        inner: None,
+        bound: bound.map(|packets| packets * u64::from(case.datagram_bytes)),
+        ear,
+    };
     match case.control {
         Control::Reno => {
             let mut reno = NewRenoConfig::default();

@@ -49,6 +49,13 @@ pub struct Endpoint {
     written: u64,
     length: u64,
     pause: (u64, u64),
+    pause_every: Option<u64>,
+    /// Bits a second that a pacer of its own lets go, and the instant of the next packet.
+    pace: Option<u64>,
+    paced_ns: u64,
+    /// Instant until which it holds one that is there.
+    holds_ns: Option<u64>,
+    buffer: Option<u64>,
     resumes_ns: Option<u64>,
     /// Instant at which the earliest of quinn's timers ends.
     due_ns: Option<u64>,
@@ -115,13 +122,18 @@ impl Endpoint {
             written: 0,
             length: HEADER_BYTES + case.body_bytes,
             pause: (HEADER_BYTES + case.pause_at, case.pause_ns),
+            pause_every: case.pause_every,
+            pace: case.pace.filter(|_| is_server),
+            paced_ns: 0,
+            holds_ns: None,
+            buffer: case.send_buffer,
             resumes_ns: None,
             due_ns: None,
             paused: false,
             asked: false,
             finished: false,
             ear,
-            mirror: Mirror::default(),
+            mirror: Mirror::new(case.packet_threshold),
             limits: (
                 case.receive_window.unwrap_or(u64::MAX),
                 case.stream_window.unwrap_or(u64::MAX),
@@ -142,6 +154,9 @@ impl Endpoint {
     fn act(&mut self, now: u64) {
         if self.resumes_ns.is_some_and(|at| at <= now) {
             self.resumes_ns = None;
+            if let Some(every) = self.pause_every {
+                (self.pause.0, self.paused) = (self.pause.0 + every, false);
+            }
         }
         while let Some((_, connection)) = &mut self.connection {
             match connection.poll() {
@@ -204,7 +219,11 @@ impl Endpoint {
             self.resumes_ns = Some(now + pause_ns);
         }
         let is_held = self.resumes_ns.is_some() || pause_ns > 0 && !self.paused;
-        let until = if is_held { pause_at } else { self.length };
+        let until = if is_held {
+            pause_at.min(self.length)
+        } else {
+            self.length
+        };
         let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else {
             return;
         };
@@ -242,6 +261,8 @@ impl Endpoint {
             Data::Application
         } else if self.written == self.length || !self.finished {
             Data::AllSent
+        } else if self.buffer.is_some() && self.written < stream.min(connection) {
+            Data::SendBuffer
         } else if self.written == stream {
             Data::StreamCredit
         } else if self.written == connection {
@@ -329,7 +350,8 @@ impl Host for Endpoint {
     type Packet = Datagram;
 
     fn wakes_ns(&self) -> Option<u64> {
-        self.due_ns.into_iter().chain(self.resumes_ns).min()
+        let own = self.resumes_ns.into_iter().chain(self.holds_ns);
+        self.due_ns.into_iter().chain(own).min()
     }
 
     fn wake(&mut self, now: u64) {
@@ -381,6 +403,11 @@ impl Host for Endpoint {
         if let Some(response) = self.responses.pop() {
             return Some(self.datagram(now, &response));
         }
+        let is_held = self.pace.is_some() && self.finished && now < self.paced_ns;
+        self.holds_ns = is_held.then_some(self.paced_ns);
+        if is_held {
+            return None;
+        }
         let at = self.at(now);
         let mut buf = Vec::new();
         let (_, connection) = self.connection.as_mut()?;
@@ -388,6 +415,9 @@ impl Host for Endpoint {
         self.endpoint_events();
         let size = transmit?.size;
         let sent = self.datagram(now, &buf[..size]);
+        if let Some(rate) = self.pace {
+            self.paced_ns = now + sent.0 * 8_000_000_000 / rate;
+        }
         self.act(now);
         Some(sent)
     }

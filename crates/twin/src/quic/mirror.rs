@@ -7,9 +7,6 @@ use std::collections::BTreeMap;
 use crate::quic::told::{Heard, Told};
 use crate::quic::wire::{Packet, Space};
 
-/// Packets that must be acknowledged beyond a lost one (RFC 9002 section 6.1.1).
-const REORDERING: u64 = 3;
-
 struct Sent {
     at_ns: u64,
     bytes: u64,
@@ -41,6 +38,8 @@ pub struct Mirror {
     largest: BTreeMap<Space, u64>,
     /// Ranges of the response that are to be sent again.
     again: Vec<(u64, u64)>,
+    /// Packets that must be acknowledged beyond a lost one (RFC 9002 section 6.1.1).
+    threshold: u64,
     /// Highest offset of the response sent so far.
     pub highest: u64,
     /// Losses in the order in which they were declared.
@@ -50,6 +49,14 @@ pub struct Mirror {
 }
 
 impl Mirror {
+    /// Nothing sent yet, by a sender with this packet threshold.
+    pub fn new(threshold: u32) -> Self {
+        Self {
+            threshold: threshold.into(),
+            ..Self::default()
+        }
+    }
+
     /// Bytes in flight.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
@@ -165,7 +172,7 @@ impl Mirror {
                 space,
                 number,
                 bytes: sent.bytes,
-                by_time: largest < number + REORDERING,
+                by_time: largest < number + self.threshold,
             });
         }
         true

@@ -40,6 +40,8 @@ type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 pub struct Listened {
     /// quinn's own.
     pub inner: Option<Factory>,
+    /// Window beyond which none grows.
+    pub bound: Option<u64>,
     /// Where it is told.
     pub ear: Ear,
 }
@@ -49,6 +51,7 @@ impl ControllerFactory for Listened {
         let inner = self.inner.clone();
         Box::new(Listening {
             inner: inner.map(|inner| inner.build(now, current_mtu)),
+            bound: self.bound,
             ear: self.ear.clone(),
         })
     }
@@ -56,6 +59,7 @@ impl ControllerFactory for Listened {
 
 struct Listening {
     inner: Option<Box<dyn Controller>>,
+    bound: Option<u64>,
     ear: Ear,
 }
 
@@ -118,14 +122,15 @@ impl Controller for Listening {
     }
 
     fn window(&self) -> u64 {
-        self.inner
-            .as_ref()
-            .map_or(UNLIMITED, |inner| inner.window())
+        let inner = self.inner.as_ref();
+        let window = inner.map_or(UNLIMITED, |inner| inner.window());
+        self.bound.map_or(window, |bound| window.min(bound))
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self {
             inner: self.inner.as_ref().map(|inner| inner.clone_box()),
+            bound: self.bound,
             ear: self.ear.clone(),
         })
     }

@@ -94,14 +94,17 @@ fn datagrams(tables: &mut Tables, world: &World<Endpoint>, end: &End<'_>) {
             "ip_packets",
             json!({
                 "source": end.source, "vantage": end.vantage, "direction": end.direction,
-                "time_ns": at_ns, "number": index, "packet_index": index, "ip_version": 4,
+                "time_ns": at_ns, "number": index, "packet_index": way.log[index].verdict.index, "ip_version": 4,
                 "protocol": "udp", "src": from.0, "src_port": from.1, "dst": to.0, "dst_port": to.1,
                 "size_bytes": size, "payload_bytes": size - 28, "dropped": dropped(way, index),
                 "ecn": 0, "uncertainty_ns": 0,
             }),
         );
         for packet in &sent[index].packets {
-            tables.add("packets", of_packet(end, at_ns, index, packet));
+            tables.add(
+                "packets",
+                of_packet(end, at_ns, (index, way.log[index].verdict.index), packet),
+            );
             for frame in &packet.frames {
                 tables.add("frames", of_frame(end, at_ns, packet, frame));
             }
@@ -117,12 +120,17 @@ fn event(end: &End<'_>) -> &'static str {
     }
 }
 
-fn of_packet(end: &End<'_>, at_ns: u64, index: usize, packet: &Packet) -> Value {
+fn of_packet(
+    end: &End<'_>,
+    at_ns: u64,
+    (ip_packet, packet_index): (usize, u32),
+    packet: &Packet,
+) -> Value {
     json!({
         "source": end.source, "vantage": end.vantage, "connection": CONNECTION, "time_ns": at_ns,
         "transport": "quic", "event": event(end), "direction": end.direction,
         "packet_type": packet.space.name(), "packet_number": packet.number,
-        "length_bytes": packet.length, "ip_packet": index, "packet_index": index,
+        "length_bytes": packet.length, "ip_packet": ip_packet, "packet_index": packet_index,
         "uncertainty_ns": 0,
     })
 }

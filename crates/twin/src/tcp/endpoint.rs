@@ -48,6 +48,7 @@ pub struct Server {
     window: Option<u64>,
     buffer: Option<u64>,
     pause: (u64, u64),
+    pause_every: Option<u64>,
     /// Position at which the response's body begins.
     begins: u64,
     /// Position after what the program has made, of which the send buffer may have no room for all.
@@ -100,7 +101,7 @@ impl Endpoint {
             asked: false,
             updates: Vec::new(),
         });
-        let mut made = Self::new(case, program, Receiver::new(case.receive_window));
+        let mut made = Self::new(case, program, Receiver::new(case, case.receive_window));
         made.connection = Connection::Asked;
         made.syn_due = true;
         made
@@ -114,6 +115,7 @@ impl Endpoint {
             window: case.stream_window,
             buffer: case.send_buffer,
             pause: (case.pause_at, case.pause_ns),
+            pause_every: case.pause_every,
             begins: case.flight_bytes + HEADER_BYTES,
             made: 0,
             updates: Vec::new(),
@@ -122,20 +124,20 @@ impl Endpoint {
             resumes_ns: None,
             paused: false,
         });
-        let mut made = Self::new(case, program, Receiver::new(None));
+        let mut made = Self::new(case, program, Receiver::new(case, None));
         made.kernel = Some(Kernel::new(2 * case.delay_ns));
         made
     }
 
     fn new(case: &Case, program: Program, receiver: Receiver) -> Self {
-        let window = Window::new(case.control, case.initial_window, case.threshold);
+        let window = Window::new(case);
         Self {
             no_headers: case.no_headers,
             connection: Connection::Closed,
             syn_ns: None,
             syn_timer_ns: SYN_TIMER_NS,
             syn_due: false,
-            sender: Sender::new(window),
+            sender: Sender::new(window, case.packet_threshold),
             receiver,
             program,
             kernel: None,
@@ -245,6 +247,9 @@ impl Server {
     fn run(&mut self, now: u64, read: u64, sender: &mut Sender) {
         if self.resumes_ns.is_some_and(|at| at <= now) {
             self.resumes_ns = None;
+            if let Some(every) = self.pause_every {
+                (self.pause.0, self.paused) = (self.pause.0 + every, false);
+            }
         }
         if read >= HELLO_BYTES {
             self.made = self.made.max(self.flight);
@@ -283,7 +288,11 @@ impl Server {
             self.resumes_ns = Some(now + pause_ns);
         }
         let is_held = self.resumes_ns.is_some() || pause_ns > 0 && !self.paused;
-        let until = if is_held { pause_at } else { self.body };
+        let until = if is_held {
+            pause_at.min(self.body)
+        } else {
+            self.body
+        };
         let credit = self.limits.last().map_or(u64::MAX, |(_, limit)| *limit);
         loop {
             let done = self.made - self.begins;

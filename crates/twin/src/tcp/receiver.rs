@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The receiving half: what has come, and when to say so.
 
+use crate::case::Case;
 use crate::tcp::segment::Segment;
 
-const DELAY_NS: u64 = 40_000_000;
 const MOST_BLOCKS: usize = 3;
 
 /// The receiving half of an endpoint.
@@ -17,11 +17,13 @@ pub struct Receiver {
     pending: u32,
     delayed_ns: Option<u64>,
     due: bool,
+    every: u32,
+    delay_ns: u64,
 }
 
 impl Receiver {
     /// A receiver whose program reads at once; `window` bytes may be on their way.
-    pub fn new(window: Option<u64>) -> Self {
+    pub fn new(case: &Case, window: Option<u64>) -> Self {
         Self {
             next: 0,
             beyond: Vec::new(),
@@ -29,6 +31,8 @@ impl Receiver {
             pending: 0,
             delayed_ns: None,
             due: false,
+            every: case.ack_every,
+            delay_ns: case.ack_delay_ns,
         }
     }
 
@@ -38,10 +42,10 @@ impl Receiver {
         let in_order = start == self.next && self.beyond.is_empty();
         self.add(start, end);
         self.pending += 1;
-        if !in_order || self.pending >= 2 {
+        if !in_order || self.pending >= self.every {
             self.due = true;
         } else {
-            self.delayed_ns = Some(now + DELAY_NS);
+            self.delayed_ns = self.delayed_ns.or(Some(now + self.delay_ns));
         }
     }
 

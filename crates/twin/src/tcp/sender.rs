@@ -9,8 +9,6 @@ use crate::tcp::window::Window;
 const LEAST_RTO_NS: u64 = 200_000_000;
 const FIRST_RTO_NS: u64 = 1_000_000_000;
 const LONGEST_RTO_NS: u64 = 120_000_000_000;
-/// Segments that must have come beyond a hole (`DupThresh` of RFC 6675).
-const ENOUGH_BEYOND: u32 = 3;
 
 /// How a loss was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +93,8 @@ pub struct Sender {
     recovers_at: u64,
     rtt: Option<(u64, u64)>,
     backoff: u32,
+    /// Segments that must have come beyond a hole (`DupThresh` of RFC 6675).
+    enough_beyond: u32,
     timer_ns: Option<u64>,
     /// Losses in the order in which they were sent again.
     pub declared: Vec<Declared>,
@@ -106,7 +106,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender with nothing to send.
-    pub fn new(window: Window) -> Self {
+    pub fn new(window: Window, enough_beyond: u32) -> Self {
         Self {
             pieces: VecDeque::new(),
             acknowledged: 0,
@@ -118,6 +118,7 @@ impl Sender {
             recovers_at: 0,
             rtt: None,
             backoff: 0,
+            enough_beyond,
             timer_ns: None,
             declared: Vec::new(),
             timeouts: Vec::new(),
@@ -223,7 +224,7 @@ impl Sender {
         for piece in self.pieces.iter_mut().rev() {
             if piece.arrived {
                 beyond += 1;
-            } else if beyond >= ENOUGH_BEYOND && piece.lost.is_none() {
+            } else if beyond >= self.enough_beyond && piece.lost.is_none() {
                 piece.lost = Some(Rule::FastRetransmit);
                 news = true;
             }

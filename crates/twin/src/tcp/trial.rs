@@ -97,7 +97,7 @@ fn packets(tables: &mut Tables, case: &Case, world: &World<Endpoint>, end: &End<
             "ip_packets",
             json!({
                 "source": end.source, "vantage": end.vantage, "direction": end.direction,
-                "time_ns": at_ns, "number": index, "packet_index": index, "ip_version": 4,
+                "time_ns": at_ns, "number": index, "packet_index": way.log[index].verdict.index, "ip_version": 4,
                 "protocol": "tcp", "src": from.0, "src_port": from.1, "dst": to.0, "dst_port": to.1,
                 "size_bytes": way.log[index].size, "payload_bytes": segment.length,
                 "dropped": dropped(way, index), "ecn": 0, "tcp_flags": flags,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The congestion window in segments: Reno (RFC 5681) and CUBIC (RFC 9438).
 
-use crate::case::Control;
+use crate::case::{Case, Control};
 use crate::state::Tightened;
 
 const LEAST: u64 = 2;
@@ -16,6 +16,7 @@ pub struct Window {
     control: Control,
     /// Segments that may be on their way.
     pub segments: u64,
+    bound: u64,
     /// Slow start ends here; `None` before anything has set it.
     pub threshold: Option<u64>,
     /// What last tightened it.
@@ -28,12 +29,19 @@ pub struct Window {
 
 impl Window {
     /// The window of a new connection.
-    pub fn new(control: Control, initial: u64, threshold: Option<u64>) -> Self {
+    pub fn new(case: &Case) -> Self {
+        let (control, initial, threshold) = (case.control, case.initial_window, case.threshold);
+        let bound = case.largest_window.unwrap_or(UNLIMITED);
         let unlimited = control == Control::Unlimited;
         let exited = !unlimited && threshold.is_some_and(|threshold| initial >= threshold);
         Self {
             control,
-            segments: if unlimited { UNLIMITED } else { initial },
+            segments: if unlimited {
+                UNLIMITED
+            } else {
+                initial.min(bound)
+            },
+            bound,
             threshold: if unlimited { None } else { threshold },
             tightened: if exited {
                 Tightened::ByExit
@@ -53,14 +61,16 @@ impl Window {
         }
         let threshold = self.threshold.unwrap_or(UNLIMITED);
         if self.segments < threshold {
-            let step = acked.min(threshold - self.segments);
+            let step = acked
+                .min(threshold - self.segments)
+                .min(self.bound.saturating_sub(self.segments));
             self.segments += step;
             acked -= step;
         }
         if self.segments >= threshold && self.tightened == Tightened::Never {
             self.tightened = Tightened::ByExit;
         }
-        if acked == 0 {
+        if acked == 0 || self.segments >= self.bound {
             return;
         }
         self.counted += acked;

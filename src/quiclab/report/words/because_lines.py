@@ -37,7 +37,8 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     lines = [line(each, comparison_words.place(each.comparison, analysis), analysis.alpha) for each in found]
     if lines and (note := of_one_look(analysis)):
         lines.append(note)
-    more = f"More: quiclab explain {study.directory.name}"
+    other = f" --metric {analysis.metric.name}" if analysis.page != "report" else ""
+    more = f"More: quiclab explain {study.directory.name}{other}"
     return [*lines, more] if lines else []
 
 

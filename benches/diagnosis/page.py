@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page docs/reference/diagnosis-accuracy.md, from scored results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+
+from planted import BY_NAME, CAUSES
+from scoring import (
+    LEVELS,
+    SETTING,
+    both_named,
+    bound,
+    errors_pct,
+    is_named,
+    of,
+    of_open_set,
+    share,
+    top,
+    wrong_of_null,
+)  # fmt: skip
+from trials import CLEAR, NATURAL, NOTHING, Result, Told
+
+from quiclab.statistics import share_interval
+
+_HEAD = """\
+# How often the verdicts are right
+
+`quiclab explain` says which mechanism takes how much of a difference. Here its verdicts are held against causes that
+were planted. `benches/diagnosis/run.py --score … --write` writes this page; nothing on it is edited by hand.
+
+**Cases.** Transfers of the [golden twin](../explanation/golden-twin.md) in virtual time: quinn's QUIC and a small TCP
+over the same model of the link as in real trials. A case is a study of 10 pairs of two arms over one network: 2 to 50
+Mbit/s, 8 to 160 ms, 100 KB to 1.2 MB, a third with losses of their own, two fifths with a bounded queue. Each trial has
+its own losses and its own time to react, each pair its own delay. In one arm one cause is planted, or two, or none.
+Network, strength, arms and logs are drawn from a seed that was frozen before anything was scored
+(`benches/diagnosis/frozen.json`).
+
+**Labels.** The same transfers are run without the cause, so that what it costs is known exactly. It counts as a cause
+from {clear:.0f} % of the time and 5 ms on, where that is three standard errors, and {natural:.0f} times what the arms
+differ by anyway (QUIC against TCP). Below {nothing:.1f} % it counts as none. What lies between, or makes the transfer
+faster, is not scored. Which mechanisms name a cause was written down before (`benches/diagnosis/planted.py`).
+
+**Scores.** The *answer* is the largest verdict whose difference the pairs show. It is *named* if it names a mechanism;
+"several" and "unknown cause" are no names. Coverage is the share of cases with a name, accuracy the share of names that
+are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
+"""
+
+
+def text(results: Sequence[Result]) -> str:
+    """The whole page."""
+    one = [each for each in results if each.label == "cause" and each.kind == "one"]
+    two = [each for each in results if each.label == "cause" and each.kind == "two"]
+    null = [each for each in results if each.label == "null"]
+    grey = sum(each.label == "grey" for each in results)
+    seeds = ", ".join(sorted({each.name.split("/")[0] for each in results}))
+    parts = [
+        _HEAD.format(clear=100 * CLEAR, natural=NATURAL, nothing=100 * NOTHING),
+        f"Seed {seeds}: {len(results)} cases drawn, {grey} of them not scored.\n",
+        _single(one),
+        _confusion(one),
+        _two(two),
+        _null(null),
+        _open(one),
+        _attribution(one),
+        _LIMITS,
+    ]
+    return "\n".join(parts)
+
+
+def found(result: Result) -> list[Told]:
+    """The verdicts whose difference the pairs show."""
+    return [told for told in result.verdicts if told.found]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _single(one: Sequence[Result]) -> str:
+    head = ("level", "cases", "named (coverage)", "right (accuracy)", "at least", "right of all cases")
+    rows = [(name, *of(one, right).cells) for name, right in LEVELS]
+    able = [each for each in one if BY_NAME[each.causes[0]].setting]
+    rows.append(("setting, of causes that have one", *of(able, SETTING).cells))
+    groups: list[tuple[str, Callable[[Result], bool]]] = [
+        ("cause in h2", lambda each: each.protocols[1] == "h2"),
+        ("cause in h3", lambda each: each.protocols[1] == "h3"),
+        ("same transport in both arms", lambda each: each.protocols[0] == each.protocols[1]),
+        ("QUIC against TCP", lambda each: each.protocols[0] != each.protocols[1]),
+        ("server's own word", lambda each: each.logs == "own_word"),
+        ("window and losses, or the kernel's samples", lambda each: each.logs == "state"),
+        ("captures alone", lambda each: each.logs == "captures"),
+    ]
+    parts = [(name, *of([each for each in one if keep(each)]).cells) for name, keep in groups]
+    return (
+        "## One cause\n\n" + _table(head, rows) + "\nMechanisms, in groups of these cases:\n\n"
+        + _table(("group", *head[1:]), parts)
+    )  # fmt: skip
+
+
+def _confusion(one: Sequence[Result]) -> str:
+    rows = []
+    for cause in CAUSES:
+        cases = [each for each in one if each.causes == (cause.name,)]
+        if not cases:
+            continue
+        score = of(cases)
+        others: Counter[str] = Counter()
+        for each in cases:
+            first = top(each.verdicts)
+            if first is None:
+                others["nothing"] += 1
+            elif not is_named(each):
+                others[first.name.replace(":", ": ")] += 1
+            elif first.mechanism not in cause.mechanisms:
+                others[f"**{first.mechanism}**"] += 1
+        said = ", ".join(f"{name} {count}" for name, count in others.most_common())
+        rows.append((cause.name, str(score.cases), str(score.answered), str(score.right), said or "—"))
+    return (
+        "## By cause\n\nWhat is said in place of the cause; names that are wrong are bold.\n\n"
+        + _table(("cause", "cases", "named", "right", "said otherwise"), rows)
+    )  # fmt: skip
+
+
+def _two(two: Sequence[Result]) -> str:
+    both = sum(map(both_named, two))
+    one = sum(
+        any(told.mechanism in BY_NAME[cause].mechanisms for told in found(each) for cause in each.causes)
+        for each in two
+    )
+    return (
+        "## Two causes at once\n\nEach costs as much as above with the other one there.\n\n"
+        + _table(("cases", "both in the first two", "at least", "one of them anywhere"),
+                 [(str(len(two)), share(both, len(two)), bound(both, len(two)), share(one, len(two)))])
+        + "".join(
+            f"\n* {' and '.join(each.causes)} ({each.protocols[1]}, {each.logs}): "
+            + (", ".join(f"{told.name} {told.difference_ms:+.0f} ms" for told in found(each)) or "nothing")
+            for each in two if not both_named(each)
+        )
+        + "\n"
+    )  # fmt: skip
+
+
+def _null(null: Sequence[Result]) -> str:
+    rows = []
+    for name, cases in (
+        ("arms that are the same", [each for each in null if not each.causes]),
+        ("a switch that costs nothing", [each for each in null if each.causes]),
+    ):
+        sizes = [abs(told.difference_ms) / each.planted_ms for each in cases if (told := wrong_of_null(each))]
+        silent = sum(top(each.verdicts) is None for each in cases)
+        upper = share_interval(len(sizes), len(cases), 0.9).high
+        large = sum(size >= CLEAR / 5 for size in sizes)
+        rows.append(
+            (name, str(len(cases)), share(silent, len(cases)), str(len(sizes)), f"{100 * upper:.0f} %", str(large))
+        )
+    head = ("arms", "cases", "nothing said", "a mechanism named", "at most", "for 1 % of the time or more")
+    return (
+        "## Nothing planted\n\nLosses of their own, limits and pauses stand in both arms alike. A name is an error; "
+        "luck is not, as losses fall differently, nor is the name of the switch itself.\n\n" + _table(head, rows)
+    )
+
+
+def _open(one: Sequence[Result]) -> str:
+    said = Counter(of_open_set(each) for each in one)
+    honest = {"unknown": "unknown cause", "several": "several, not separable", "nothing": "nothing"}
+    rows = [(heading, share(said[name], len(one))) for name, heading in honest.items()]
+    right = sum(said[name] for name in honest)
+    rows.append(("**any of these**", f"{share(right, len(one))}, at least {bound(right, len(one))}"))
+    wrong = [(f"the name of another: {name}", str(count)) for name, count in said.most_common() if name not in honest]
+    return (
+        "## The detector is missing\n\nThe cases with one cause again, without the detectors of all mechanisms that "
+        "name it: what stands first?\n\n" + _table(("said", "cases"), [*rows, *wrong])
+    )
+
+
+def _attribution(one: Sequence[Result]) -> str:
+    same = [each for each in one if each.protocols[0] == each.protocols[1]]
+    named = [each for each in same if of([each]).right]
+    rows = []
+    for heading, cases in (("all", same), ("those that are named right", named)):
+        found = errors_pct(cases)
+        if found:
+            rows.append(
+                (
+                    heading,
+                    str(len(found)),
+                    f"{median(found):.1f} %",
+                    f"{sum(found) / len(found):.1f} %",
+                    f"{found[int(0.9 * (len(found) - 1))]:.1f} %",
+                )
+            )
+    return (
+        "## How many milliseconds\n\nThe time that the verdicts give to the cause against its exact effect, in % "
+        "of the time, of arms with one transport. A share is no effect: without one limit the next one holds (a window "
+        "that is not halved meets the queue), and an effect also moves the time of others.\n\n"
+        + _table(("cases", "", "median", "mean", "nine of ten below"), rows)
+    )
+
+
+_LIMITS = """\
+## What this does not show
+
+The twin's records are exact, and its processors never busy. It has one object on one connection, no proxy, no change of
+address, no managed queue, no stream limit and no HyStart of its own: causes there are not planted here. All losses of a
+case are independent.
+"""

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts on real programs: a cause is planted by a setting of one arm, and labelled by what the pairs measure.
+
+    python benches/diagnosis/real.py [--shard I/N] [--only NAME …] [--folder FOLDER] [--out FILE]
+
+One study a case: the same programs in both arms, 10 pairs over one path. It needs the installed stacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from trials import ALPHA, CLEAR, NOTHING, Result, _told, as_line
+
+from quiclab.analysis.accounts import waterfalls
+from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.causes import verdicts
+from quiclab.opened import open_study
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS = 10
+_SURE = 3.0
+Keys = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Real:
+    """A setting of one program, and the cause that it plants."""
+
+    name: str
+    cause: str
+    """Name in benches/diagnosis/planted.py; "" where the arms are the same."""
+    protocol: str
+    client: Keys
+    server: Keys
+    planted: tuple[str, str, Any]
+    """Where (`client`, `server`, `tcp`), key, value."""
+    without: Any
+    """Value of the same key in the other arm; None where it stays away there."""
+    path: Keys = field(default_factory=dict)
+    size: str = "400 KB"
+
+
+def _quinn(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
+    return Real(name, cause, "h3", {"name": "quinn"}, {"name": "quinn"}, planted, without, **more)
+
+
+def _quiche(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
+    return Real(name, cause, "h3", {"name": "quiche"}, {"name": "quiche"}, planted, without, **more)
+
+
+def _tcp(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
+    return Real(name, cause, "h2", {"name": "curl-cffi"}, {"name": "nginx"}, planted, without, **more)
+
+
+_REORDER = {"reorder": {"probability": "3 %", "extra_delay": "4 ms"}}
+CASES = (
+    _quinn("quinn-same", "", ("server", "initial_window", 32), 32),
+    _quinn("quinn-initial-window", "initial window", ("server", "initial_window", 4), 32),
+    _quinn("quinn-largest-window", "largest window", ("server", "max_window", "32 KB"), "25 MB"),
+    _quinn("quinn-threshold", "reordering taken for loss", ("server", "packet_threshold", 3), 200, path=_REORDER),
+    _quinn("quinn-threshold-without-reordering", "reordering taken for loss", ("server", "packet_threshold", 3), 200),
+    _quinn("quinn-stream-credit", "stream credit", ("client", "stream_window", "64 KB"), "4 MB"),
+    _quinn("quinn-connection-credit", "connection credit", ("client", "connection_window", "64 KB"), "8 MB"),
+    _quiche("quiche-initial-window", "initial window", ("server", "initial_window", 4), 32),
+    _quiche("quiche-stream-credit", "stream credit", ("client", "stream_window", "64 KB"), "4 MB"),
+    _quiche(
+        "quiche-hystart",
+        "slow start left early",
+        ("server", "hystart", True),
+        False,
+        path={"jitter": {"distribution": "normal", "scale": "6 ms"}},
+        size="1 MB",
+    ),
+    Real(
+        "nginx-stream-buffer",
+        "send buffer",
+        "h3",
+        {"name": "quiche"},
+        {"name": "nginx"},
+        ("server", "stream_window", "64 KB"),
+        "1 MB",
+    ),
+    _tcp("tcp-initial-window", "initial window", ("tcp", "initial_window", 2), 32),
+    _tcp("tcp-send-buffer", "send buffer", ("tcp", "send_buffer", ["4096 B", "32 KiB", "32 KiB"]), None),
+    _tcp("tcp-receive-buffer", "receive window", ("tcp", "receive_buffer", ["4096 B", "32 KiB", "32 KiB"]), None),
+    _tcp("tcp-same", "", ("tcp", "initial_window", 10), 10),
+)
+
+
+def spec(case: Real) -> dict[str, Any]:
+    """The spec of a case, as tables."""
+    where, key, value = case.planted
+    arms = []
+    for name, kept in (("without", case.without), ("planted", value)):
+        arm: dict[str, Any] = {"name": name, "protocol": case.protocol, "client": dict(case.client)}
+        arm |= {"server": dict(case.server), "tcp": {"congestion_control": "cubic", "initial_window": 10}}
+        if kept is not None:
+            arm[where][key] = kept
+        arms.append(arm)
+    return {
+        "study": {"name": case.name, "seed": 7, "blocks": PAIRS, "aa": {"blocks": 0}},
+        "limits": {"lateness_p99": "60 s"},
+        "workload": [{"name": "object", "size": case.size}],
+        "path": [{"name": "far", "rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp", **case.path}],
+        "arm": arms,
+    }
+
+
+def toml(tables: Keys) -> str:
+    """Tables as TOML."""
+    lines = []
+    for name, table in tables.items():
+        for each in table if isinstance(table, list) else [table]:
+            lines.append(f"[[{name}]]" if isinstance(table, list) else f"[{name}]")
+            lines += [f"{key} = {_value(value)}" for key, value in each.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def result(case: Real, folder: Path) -> Result:
+    """Run a case as a user would, and read the verdicts."""
+    study = folder / case.name
+    if not (study / "metrics.parquet").exists():
+        written = folder / f"{case.name}.toml"
+        written.write_text(toml(spec(case)))
+        subprocess.run([ROOT / ".venv/bin/quiclab", "run", written, "--out", study], check=True)
+    opened, analysis = open_study(study), analyse_study(study)
+    found = waterfalls(opened, analysis.comparisons, analysis.alpha)
+    (told,) = verdicts(opened, found, ALPHA)
+    total = found[0].total
+    interval = total.interval_ms
+    # Half of a 95 % interval of so few pairs is some 2.26 standard errors.
+    error = (interval.high - interval.low) / 2 / 2.26 if interval else float("inf")
+    sign = 1 if found[0].comparison.other.arm == "planted" else -1
+    effect = sign * total.difference_ms
+    sure = effect >= max(CLEAR * total.other_ms, _SURE * error)
+    nothing = abs(effect) + error < 2 * NOTHING * total.other_ms
+    made = Result(
+        f"7/{CASES.index(case)}",
+        "one" if case.cause else "none",
+        (case.cause,) if case.cause else (),
+        (case.protocol, case.protocol),
+        "real",
+        total.other_ms if sign > 0 else total.baseline_ms,
+        total.baseline_ms if sign > 0 else total.other_ms,
+        (effect,) if case.cause else (),
+        0.0,
+        "cause" if sure and case.cause else "null" if nothing or not case.cause else "grey",
+        tuple(_told(each, sign) for each in told),
+        (),
+    )
+    return replace(made, open_set=())
+
+
+def main() -> None:
+    """Run some of the cases."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shard", default="1/1", metavar="I/N")
+    parser.add_argument("--only", nargs="+", default=())
+    parser.add_argument("--folder", type=Path, default=Path("diagnosis-studies"))
+    parser.add_argument("--out", type=Path, default=Path("diagnosis-real.jsonl"))
+    arguments = parser.parse_args()
+    first, step = (int(each) for each in arguments.shard.split("/"))
+    asked = [each for each in CASES if not arguments.only or each.name in arguments.only]
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with arguments.out.open("w") as out:
+        for case in asked[first - 1 :: step]:
+            try:
+                found = result(case, arguments.folder)
+            except subprocess.CalledProcessError as error:
+                print(f"{case.name}: {error}", file=sys.stderr)
+                continue
+            out.write(as_line(found) + "\n")
+            out.flush()
+            shown = [f"{each.status} {each.name} {each.difference_ms:+.0f} ms" for each in found.verdicts if each.found]
+            print(f"{case.name}: {found.label} {found.effects_ms} | {'; '.join(shown)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of results at three levels: of one cause, of two, and of arms without any; coverage beside each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+
+from planted import BY_NAME, CAUSES
+from trials import Result, Told, of_line
+
+from quiclab.diagnoses import BY_NAME as MECHANISMS
+from quiclab.statistics import share_interval
+
+NAMED = ("indicated", "luck")
+"""Status of a verdict that names a mechanism."""
+
+
+def read(files: Iterable[Path]) -> list[Result]:
+    """Results of some files, in the order of their cases."""
+    rows = [of_line(line) for file in files for line in file.read_text().splitlines()]
+    return sorted(rows, key=lambda row: tuple(int(part) for part in row.name.split("/")))
+
+
+def top(told: Sequence[Told]) -> Told | None:
+    """The largest verdict whose difference the pairs show."""
+    return next((each for each in told if each.found), None)
+
+
+def names(told: Told | None, cause: str) -> bool:
+    """Whether a verdict names a cause."""
+    return told is not None and told.status in NAMED and told.mechanism in BY_NAME[cause].mechanisms
+
+
+def _mechanism(result: Result) -> bool:
+    return names(top(result.verdicts), result.causes[0])
+
+
+def _family(result: Result) -> bool:
+    first = top(result.verdicts)
+    family = MECHANISMS[BY_NAME[result.causes[0]].mechanisms[0]].family.value
+    return names(first, result.causes[0]) or (first is not None and first.family == family)
+
+
+def _setting(result: Result) -> bool:
+    first = top(result.verdicts)
+    return first is not None and BY_NAME[result.causes[0]].setting in first.settings
+
+
+def is_named(result: Result) -> bool:
+    """Whether the largest verdict names any mechanism."""
+    first = top(result.verdicts)
+    return first is not None and first.status in NAMED
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of some cases were answered, and how many of the answers are right."""
+
+    cases: int
+    answered: int
+    right: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Cells of a table: cases, coverage, accuracy, its lower bound, right of all."""
+        return (str(self.cases), share(self.answered, self.cases), share(self.right, self.answered),
+                bound(self.right, self.answered), share(self.right, self.cases))  # fmt: skip
+
+
+def share(part: int, whole: int) -> str:
+    """A count of another one, and its per cent."""
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "none"
+
+
+def bound(part: int, whole: int) -> str:
+    """Lower bound of a share: one-sided, 95 %, Clopper and Pearson."""
+    return f"{100 * share_interval(part, whole, 0.9).low:.0f} %" if whole else "—"
+
+
+def of(results: Sequence[Result], right: Callable[[Result], bool] = _mechanism) -> Score:
+    """The score of cases with one cause."""
+    answered = [each for each in results if is_named(each)]
+    return Score(len(results), len(answered), sum(map(right, answered)))
+
+
+def wrong_of_null(result: Result) -> Told | None:
+    """The largest mechanism named for a difference of arms that do not differ; None where none is.
+
+    Luck is none, as losses fall differently, nor is a switch that costs next to nothing, and is named for that.
+    """
+    cause = next(iter(result.causes), None)
+    named = (each for each in result.verdicts if each.found and each.status == "indicated")
+    return next((each for each in named if cause is None or not names(each, cause)), None)
+
+
+def of_open_set(result: Result) -> str:
+    """What is said where no detector knows the cause: `unknown`, `several`, `nothing`, or the name of another one."""
+    first = top(result.open_set)
+    if first is None:
+        return "nothing"
+    return first.status.split(",")[0].split()[0] if first.mechanism is None else first.mechanism
+
+
+def both_named(result: Result) -> bool:
+    """Whether the two largest verdicts name both causes, one each."""
+    first = [each for each in result.verdicts if each.found][:2]
+    one, other = result.causes
+    return len(first) == 2 and any(names(a, one) and names(b, other) for a, b in (first, first[::-1]))
+
+
+def errors_pct(results: Iterable[Result]) -> list[float]:
+    """Exact effect less the time that the verdicts give the cause, in per cent of the planted arm's time, unsigned."""
+    found = []
+    for each in results:
+        named = sum(told.difference_ms for told in each.verdicts if names(told, each.causes[0]))
+        found.append(100 * abs(named - each.effects_ms[0]) / each.planted_ms)
+    return sorted(found)
+
+
+def page(results: Sequence[Result]) -> str:
+    """The page of the reference."""
+    from page import text
+
+    return text(results)
+
+
+def in_turns() -> list[str]:
+    """The causes, in the order in which they are planted."""
+    return [cause.name for cause in CAUSES]
+
+
+LEVELS: tuple[tuple[str, Callable[[Result], bool]], ...] = (
+    ("family", _family),
+    ("mechanism", _mechanism),
+)
+SETTING = _setting

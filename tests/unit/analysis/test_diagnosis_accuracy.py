@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts against causes planted in the golden twin: some twenty small studies, of which each must be told right.
+
+`benches/diagnosis` has hundreds, drawn at random, and measures how many are.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_twin import built
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagnosis"))
+
+from drawing import Plan
+from scoring import names, of_open_set, top, wrong_of_null
+from trials import Result, result
+
+_PAIRS = 9
+_MS = 1_000_000
+_BASE: dict[str, Any] = {
+    "body_bytes": 120_000,
+    "rate_down": 20_000_000,
+    "rate_up": 20_000_000,
+    "control": "cubic",
+    "initial_window": 32,
+    "loss_down": 0.0,
+}
+_ONE: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+    "loss": ("h3", "state", {"loss_down": 0.08}, {"loss_down": 0.0}),
+    "set-up packet lost": ("h2", "state", {"drop_down": [0]}, {"drop_down": []}),
+    "competing flow": ("h2", "captures", {"other_rate": 12_000_000}, {"other_rate": None}),
+    "initial window": ("h3", "state", {"initial_window": 3}, {}),
+    "slow start left early": ("h2", "state", {"initial_window": 10, "threshold": 12}, {"initial_window": 32}),
+    "largest window": ("h3", "state", {"largest_window": 10}, {"largest_window": None}),
+    "stream credit": ("h2", "state", {"stream_window": 30_000}, {"stream_window": None}),
+    "connection credit": ("h3", "own_word", {"receive_window": 30_000}, {"receive_window": None}),
+    "receive window": ("h2", "state", {"receive_window": 20 * 1448}, {"receive_window": None}),
+    "send buffer": ("h2", "state", {"send_buffer": 20 * 1448}, {"send_buffer": None}),
+    "pausing program": ("h3", "own_word", {"pause_at": 60_000, "pause_ns": 80 * _MS}, {"pause_ns": 0}),
+    "slow pacing": ("h3", "own_word", {"pace": 5_000_000}, {"pace": None}),
+    "acknowledgments held": ("h2", "state", {"ack_every": 64, "ack_delay_ns": 40 * _MS}, {"ack_every": 2}),
+    "long certificate": ("h3", "state", {"flight_bytes": 5_000}, {"flight_bytes": 1_200}),
+}
+"""Cause → transport, server's logs, keys with it and without it."""
+_NONE: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "losses that fall differently": ("h3", "state", {"loss_down": 0.02}),
+    "the same credit": ("h2", "state", {"stream_window": 40_000}),
+    "reordering in both": ("h3", "own_word", {"reorder": 0.03, "reorder_ns": 4 * _MS}),
+    "a server without a log": ("h3", "captures", {}),
+}
+_ANOTHER_NAME = {"competing flow", "acknowledgments held", "largest window"}
+"""Causes whose time the next detector takes where their own is missing: docs/reference/diagnosis-accuracy.md."""
+
+
+def _result(name: str, protocol: str, logs: Any, both: dict[str, Any], *planted: dict[str, Any]) -> Result:
+    causes = (name,) if planted else ()
+    with_it, without = ((planted[0],), (planted[1],)) if planted else ((), ())
+    blocks = tuple({"delay_ns": 20 * _MS + 200_000 * block} for block in range(_PAIRS))
+    reactions = tuple((20_000 + 3_000 * block, 44_000 - 3_000 * block) for block in range(_PAIRS))
+    plan = Plan(
+        f"7/{name}", "one" if causes else "none", causes, (protocol, protocol), False, logs,
+        _BASE | both, with_it, without, (), blocks, reactions,
+    )  # fmt: skip
+    return result(built(), plan)
+
+
+@pytest.mark.parametrize("cause", _ONE)
+def test_a_planted_cause_is_named_and_without_its_detector_nothing_else(cause: str) -> None:
+    """Its effect is clear, and the largest difference is given to a mechanism that names it."""
+    protocol, logs, planted, without = _ONE[cause]
+    found = _result(
+        cause, protocol, logs, {}, planted, {**{key: _BASE.get(key) for key in planted if key in _BASE}, **without}
+    )
+    assert found.label == "cause"
+    assert names(top(found.verdicts), cause)
+    assert (of_open_set(found) in ("unknown", "several", "nothing")) is (cause not in _ANOTHER_NAME)
+
+
+@pytest.mark.parametrize("name", _NONE)
+def test_nothing_is_named_between_arms_that_are_the_same(name: str) -> None:
+    """Losses, limits and reordering stand in both."""
+    protocol, logs, both = _NONE[name]
+    assert wrong_of_null(_result(name, protocol, logs, both)) is None
