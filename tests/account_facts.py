@@ -109,7 +109,7 @@ def facts(study: Path) -> Facts:
         free = _free_shares(account, tables)
         found.samples += free.len()
         found.full += int((free <= 0).sum())
-        if (too_free := int((free > _MOST_FREE).sum())) > 0.02 * free.len():
+        if (too_free := int((free > _MOST_FREE).sum())) > max(1, 0.02 * free.len()):
             found.untrue.append(f"{where}: a third of the window is free in {too_free} of {free.len()} waits for it")
         least = least_time_ms(*cells(trial))
         total = (account["until_ns"][-1] - account["from_ns"][0]) / 1e6
@@ -148,10 +148,9 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
     # A wait goes on while the link serves an acknowledgment, which waits for nothing, and in the parts of it in which a
     # program had no processor, or the client another address.
     parts = [str(Why.PROCESSOR), str(Why.CHANGE_OF_ADDRESS)]
-    whole = pl.when(~pl.col("why").is_in(parts)).then("why").forward_fill()
-    waits = account.with_columns(wait=whole).filter(
-        ~pl.col("what").is_in(_WITHOUT_DATA) | (pl.col("why") != str(Why.LINK_BUSY))
-    )
+    without_data = pl.col("what").is_in(_WITHOUT_DATA) & (pl.col("why") == str(Why.LINK_BUSY))
+    wait = pl.when(~(without_data | pl.col("why").is_in(parts))).then("why").forward_fill()
+    waits = account.with_columns(wait=wait).filter(~without_data)
     ends = waits.select("event_ns", pl.col("until_ns").max().over(pl.col("wait").rle_id()).alias("end_ns"))
     if ends.filter(pl.col("event_ns") > pl.col("end_ns") + _TOLD_LATER_NS).height:
         yield "a window was tightened after the wait that this is to explain"

@@ -15,12 +15,13 @@ from scoring import (
     bound,
     errors_pct,
     is_named,
+    names,
     of,
     of_open_set,
     share,
     top,
     wrong_of_null,
-)  # fmt: skip
+)
 from trials import CLEAR, NATURAL, NOTHING, Result, Told
 
 from quiclab.statistics import share_interval
@@ -58,7 +59,7 @@ def text(results: Sequence[Result]) -> str:
     seeds = ", ".join(sorted({each.name.split("/")[0] for each in results}))
     parts = [
         _HEAD.format(clear=100 * CLEAR, natural=NATURAL, nothing=100 * NOTHING),
-        f"Seed {seeds}: {len(results)} cases drawn, {grey} of them not scored.\n",
+        f"Seed {seeds}: {len(results)} cases run, {grey} of them not scored.\n",
         _single(one),
         _confusion(one),
         _two(two),
@@ -98,7 +99,32 @@ def _single(one: Sequence[Result]) -> str:
     return (
         "## One cause\n\n" + _table(head, rows) + "\nMechanisms, in groups of these cases:\n\n"
         + _table(("group", *head[1:]), parts)
+        + _held(one)
     )  # fmt: skip
+
+
+def _held(one: Sequence[Result]) -> str:
+    """How often an answer of several mechanisms has the cause among them; and all answers that are wrong."""
+    answers = [(each, top(each.verdicts)) for each in one]
+    several = [(each, first) for each, first in answers if first is not None and first.rivals]
+    held = sum(bool(set(first.rivals) & set(BY_NAME[each.causes[0]].mechanisms)) for each, first in several)
+    silent = sum(first is None for _, first in answers)
+    wrong = [each for each, first in answers if is_named(each) and not names(first, each.causes[0])]
+    return (
+        f"\nIn {len(several)} cases the answer is several mechanisms that the logs do not tell apart, the cause among "
+        f"them in {held}. In {silent} no difference is shown.\n\nAll names that are wrong, with the first verdicts:\n"
+        + "".join(
+            f"\n* {each.causes[0]}, {each.effects_ms[0]:.0f} of {each.planted_ms:.0f} ms ({each.protocols[1]} against "
+            f"{each.protocols[0]}, {each.logs.replace('_', ' ')}): {_first(each)}"
+            for each in wrong
+        )
+        + "\n"
+    )
+
+
+def _first(result: Result) -> str:
+    shown = [f"{told.name} {told.difference_ms:+.0f} ms" for told in found(result)[:3]]
+    return ", ".join(shown) or "nothing"
 
 
 def _confusion(one: Sequence[Result]) -> str:
@@ -136,8 +162,7 @@ def _two(two: Sequence[Result]) -> str:
         + _table(("cases", "both in the first two", "at least", "one of them anywhere"),
                  [(str(len(two)), share(both, len(two)), bound(both, len(two)), share(one, len(two)))])
         + "".join(
-            f"\n* {' and '.join(each.causes)} ({each.protocols[1]}, {each.logs}): "
-            + (", ".join(f"{told.name} {told.difference_ms:+.0f} ms" for told in found(each)) or "nothing")
+            f"\n* {' and '.join(each.causes)} ({each.protocols[1]}, {each.logs.replace('_', ' ')}): {_first(each)}"
             for each in two if not both_named(each)
         )
         + "\n"
@@ -206,5 +231,6 @@ _LIMITS = """\
 
 The twin's records are exact, and its processors never busy. It has one object on one connection, no proxy, no change of
 address, no managed queue, no stream limit and no HyStart of its own: causes there are not planted here. All losses of a
-case are independent.
+case are independent. Real programs have cases of their own in `benches/diagnosis/real.py`, which need a machine that
+does nothing else; their results are not on this page.
 """

@@ -106,7 +106,6 @@ def spec(case: Real) -> dict[str, Any]:
         arms.append(arm)
     return {
         "study": {"name": case.name, "seed": 7, "blocks": PAIRS, "aa": {"blocks": 0}},
-        "limits": {"lateness_p99": "60 s"},
         "workload": [{"name": "object", "size": case.size}],
         "path": [{"name": "far", "rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp", **case.path}],
         "arm": arms,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
-from quiclab.accounting.of import MAIN, PLAYING, Of, laid_out, rows_for
+from quiclab.accounting.of import MAIN, PLAYING, Of, laid_out, rows_for, with_of
 from quiclab.accounting.spells import spells
 from quiclab.accounting.table import account_table, account_totals, accounts_of
 from quiclab.accounting.transfer import account_of_transfer
@@ -28,4 +28,5 @@ __all__ = [
     "laid_out",
     "rows_for",
     "spells",
+    "with_of",
 ]

@@ -89,7 +89,7 @@ def _told(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
     if requests.height:
         told = requests.row(0, named=True)
     if of.transport == "tcp":
-        first, last = told.get("headers_ns"), told.get("last_byte_ns")
+        first, last = _record_begun(of, told.get("headers_ns")), told.get("last_byte_ns")
     else:
         streams = of.table("streams")
         streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
@@ -104,6 +104,16 @@ def _told(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
     if not isinstance(last, int):
         raise Unknown("it ends before the answer does: record until the connection closes")
     return first, Instant.exactly(last), first, told
+
+
+def _record_begun(of: Recorded, whole_ns: int | None) -> int | None:
+    """Arrival of the first segment of the TLS record, with the answer's headers, that was whole at an instant."""
+    if whole_ns is None:
+        return None
+    asked_ns = _asked(of).at_ns
+    down = of.down.filter(pl.col("app"), pl.col("time_ns") > asked_ns, pl.col("time_ns") <= whole_ns)
+    begun_ns = down["time_ns"].max()
+    return begun_ns if isinstance(begun_ns, int) else whole_ns
 
 
 def _with_fin(of: Recorded, stream: dict[str, Any]) -> int | None:

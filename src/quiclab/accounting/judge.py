@@ -303,13 +303,25 @@ def _end(path: Path, completing: int) -> int:
 
 
 def answers_ns(evidence: Evidence, sent: Iterable[tuple[int, Content]]) -> int | None:
-    """Instant at which the response begins: its headers in the server's capture or log, else the first data."""
+    """Instant at which the response begins: its headers in the server's capture or log, else the first data.
+
+    Over TCP a capture shows headers when their TLS record is whole, round trips after they left with its beginning.
+    """
     rows = evidence.table("http_requests").filter(pl.col("vantage") == evidence.sender)
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     captured = rows.filter(pl.col("source").is_in(captures))
     first = (captured if captured.height else rows)["headers_ns"].min()
     if isinstance(first, int):
-        return first
+        return first if evidence.quic or captured.is_empty() else _record_begun(evidence, first, captured)
     if not evidence.quic:
         return None
     return next((at for at, content in sent if content.reached and content.reached.bodies), None)
+
+
+def _record_begun(evidence: Evidence, whole_ns: int, requests: pl.DataFrame) -> int:
+    """Instant at which the server sent the first segment of the TLS record that it had sent whole at an instant."""
+    asked_ns = requests["send_end_ns"].min()
+    sent = evidence.packets(evidence.sender, evidence.way).filter(pl.col("time_ns") <= whole_ns)
+    begun_ns = sent.filter(pl.col("tls_application_data").fill_null(value=False))["time_ns"].max()
+    known = isinstance(begun_ns, int) and isinstance(asked_ns, int) and begun_ns >= asked_ns
+    return begun_ns if known else whole_ns  # type: ignore[return-value]

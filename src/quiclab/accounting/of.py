@@ -43,6 +43,12 @@ MAIN = Of.TTLB.rows | Of.PAGE.rows | Of.START_UP.rows
 """Whether a row is of the account that every accounted trial has: of its transfer, page, or video's start-up."""
 
 
+def with_of(table: pl.DataFrame) -> pl.DataFrame:
+    """`account` or `account_totals` with the column `of`, which tables from before there was one lack: they have
+    transfers alone."""
+    return table if "of" in table.columns else table.with_columns(pl.lit(str(Of.TTLB)).alias("of"))
+
+
 def rows_for(metric: str) -> pl.Expr:
     """Whether a row of an account belongs to what a study compares by a metric: stalls, or else the main account."""
     return Of.STALL.rows if metric == Of.STALL.metric else MAIN
@@ -54,7 +60,7 @@ PLAYING = "playing"
 
 def laid_out(account: pl.DataFrame, metric: str) -> pl.DataFrame:
     """One trial's account for a metric as rows without a gap: between two stalls the video plays."""
-    rows = account.filter(rows_for(metric))
+    rows = with_of(account).filter(rows_for(metric))
     if rows["of"].n_unique() < 2:
         return rows
     between = rows.select(

@@ -50,9 +50,9 @@ class OriginSender:
 def origin_sender(evidence: Evidence) -> OriginSender | None:
     """The origin of a trial's proxy by its samples; None without any, or where several connections share the bodies."""
     rows = evidence.table("tcp_info").filter(pl.col("source") == _SAMPLES)
-    segments = rows.group_by("connection").agg(pl.col("data_segs_out").max())["data_segs_out"]
-    most, whole = segments.max(), segments.sum()
-    if evidence.upload or not isinstance(most, int) or most < _MOST * int(whole):
+    sent = rows.group_by("connection").agg(pl.col("data_segs_out").max())["data_segs_out"]
+    segments: list[int] = sent.drop_nulls().to_list()
+    if evidence.upload or not segments or max(segments) < _MOST * sum(segments):
         return None
     tables = {"tcp_info": rows.with_columns(vantage=pl.lit("server"))}
     trial = evidence.trial

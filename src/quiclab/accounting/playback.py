@@ -21,7 +21,8 @@ from quiclab.accounting.fetched import Fetch, connections, fetches
 from quiclab.accounting.judge import Judge, judge
 from quiclab.accounting.links import path_of
 from quiclab.accounting.objects import Objects
-from quiclab.accounting.player import PLAYER, Wait, waits
+from quiclab.accounting.of import Of
+from quiclab.accounting.player import PLAYER, Wait, first_picture_bytes, waits
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.set_up import SetUp
 from quiclab.accounting.used import Used, used
@@ -117,6 +118,9 @@ class Playback:
         if not came:
             came = [(at, each) for each in self.fetched if (at := each.last_before(wait.able_ns))]
             came = came and [max(came, key=lambda pair: pair[0])]
+        if wait.of == Of.START_UP and video.get("decode", True):
+            most = first_picture_bytes(video)
+            came += [(at, each) for each in self.fetched if (at := each.arrival(most)) and at <= wait.able_ns]
         if not came:
             raise Unknown("nothing of the video is found that had come when the player said that it could play")
         at, each = min(came, key=lambda pair: pair[0])

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +16,9 @@ from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence, Unknown
 
 PLAYER = Reason(Why.PLAYER, "player_events")
+_KEPT_S, _INDEX_BYTES, _BLOCK_BYTES = 0.5, 16, 1 << 15
+"""Time of video that quiclab's encoder lets a decoder keep before the first picture, the most that an MP4's index has
+for each picture, and the blocks in which Chromium reads a file."""
 _SHOWS = ("first_frame", "playing")
 _CAN_PLAY = ("canplay", *_SHOWS)
 
@@ -60,3 +65,11 @@ def _reached(able: pl.DataFrame, until_ns: int) -> tuple[int, float]:
     """Instant at which the player first said that it can play, and place up to which it had the video then."""
     first = able.select("time_ns", pl.col("position_ms") + pl.col("ahead_ms")).head(1)
     return first.row(0) if first.height else (until_ns, 0.0)
+
+
+def first_picture_bytes(video: Mapping[str, Any]) -> int:
+    """Bytes from which on a file has its first picture for certain: the index, and as much as a decoder may keep."""
+    length_s, size = float(video["length"]["ns"]) / 1e9, int(video["file_bytes"])
+    index = _INDEX_BYTES * length_s * int(video.get("frame_rate", 30))
+    kept = min(_KEPT_S, length_s) / length_s * size
+    return math.ceil((index + kept) / _BLOCK_BYTES) * _BLOCK_BYTES

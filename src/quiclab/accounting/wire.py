@@ -109,6 +109,7 @@ class Wire:
             why = known.reason(first, load.begun_ns)
             edges += [replace(edge, reason=why) for edge in before.repeated_edges("server", first, load.begun_ns)]
             sent_ns = load.begun_ns
+            first = next((p for p, at in enumerate(path.down.arrival) if at == sent_ns), first)
         if sent_ns >= load.came_ns:
             down = path.down
             answer = Edge(

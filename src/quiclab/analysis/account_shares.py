@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.accounting import UNIONS, Of, What, Why, rows_for
+from quiclab.accounting import UNIONS, Of, What, Why, rows_for, with_of
 from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ def shares(study: OpenedStudy, metric: str) -> Shares:
     """
     if "account_totals" not in study.tables:
         return Shares({}, {}, {}, {}, {})
-    every = study.table("account_totals").with_columns((pl.col("total_ns") / 1e6).alias("ms"))
+    every = with_of(study.table("account_totals")).with_columns((pl.col("total_ns") / 1e6).alias("ms"))
     rows = every.filter(rows_for(metric))
     videos = every.filter(Of.START_UP.rows)["trial_id"].unique().to_list()
     if metric == Of.STALL.metric:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.accounting import MAIN, UNIONS, What, Why
+from quiclab.accounting import MAIN, UNIONS, What, Why, with_of
 from quiclab.opened import OpenedStudy
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,7 +51,7 @@ def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
     account = study.of_trial("account", trial_id)
     if account is None:
         return np.zeros(len(Role))
-    return role_ms(account.filter(MAIN))
+    return role_ms(with_of(account).filter(MAIN))
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:

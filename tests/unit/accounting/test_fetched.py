@@ -12,6 +12,7 @@ from unit.accounting.videos import one_file
 
 from quiclab.accounting import accounts_of
 from quiclab.accounting.fetched import Fetch
+from quiclab.accounting.player import first_picture_bytes
 from quiclab.metrics import Evidence
 
 _CAME = [(10 + n, 100 + 1000 * n) for n in range(11)]
@@ -58,3 +59,10 @@ def test_one_file_goes_back_from_the_packet_that_brought_enough(decode: bool, ah
 def test_without_a_decoder_little_is_reckoned_by_bytes(tmp_path: Path) -> None:
     """A thousandth of the file is in the first packet, at 62."""
     assert sums(accounts_of(_one_file(tmp_path, decode=False, ahead=4))["start_up"])["player"] == 5 + 30
+
+
+def test_a_first_picture_needs_no_more_than_index_and_half_a_second() -> None:
+    """A minute at 6 Mbit/s: 28,800 bytes of index and 375,000 of video, in blocks of 32 KiB."""
+    video = {"length": {"ns": 60 * 10**9}, "file_bytes": 45_000_000, "frame_rate": 30}
+    assert first_picture_bytes(video) == 13 * 32_768
+    assert first_picture_bytes(video | {"length": {"ns": 10**9 // 4}, "file_bytes": 30_000}) == 32_768

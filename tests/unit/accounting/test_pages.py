@@ -175,6 +175,8 @@ def test_what_is_lost_and_comes_again_is_no_time_of_the_request(lost: str, tmp_p
         "last_flight": 20,
     }  # fmt: skip
     assert [str(edge.what) for edge in edges if edge.reason.why == "loss_timer"] == ["timer"]
+    sent = {each.packet_index: each.until_ns for each in edges if each.what == "server" and each.direction == "down"}
+    assert sent[3] == ns(277 if lost == "request" else 77)  # the first sending of the answer
 
 
 def test_what_carries_no_account_of_a_page_is_refused(tmp_path: Path) -> None:

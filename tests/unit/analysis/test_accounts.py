@@ -174,3 +174,12 @@ def test_videos_are_compared_by_their_start_up_or_by_their_stalls(tmp_path: Path
     assert stalled.roles == ()
     assert (started.of, started.total.baseline_ms, started.total.difference_ms) == (Of.START_UP, 500, 0)
     assert _waterfall(tmp_path, metric="throughput_bit_per_s").of is Of.START_UP
+
+
+def test_older_tables_have_transfers_alone(tmp_path: Path) -> None:
+    """They do not say what an account is of."""
+    study = _study(tmp_path)
+    known = _waterfall(study)
+    for file in (study / "tables").glob("account*/*.parquet"):
+        pl.read_parquet(file).drop("of").write_parquet(file)
+    assert _waterfall(study) == known

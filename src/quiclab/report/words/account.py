@@ -287,9 +287,9 @@ def of_one_look(analysis: StudyAnalysis) -> str:
 def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
     pairs = [each.pairs for each in waterfalls]
-    least = f"{min(pairs)} to {max(pairs)}" if min(pairs) < max(pairs) else f"{max(pairs)}"
+    least = f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else wording.counted(max(pairs), "pair")
     return (
-        f"Means over {least} pairs. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
+        f"Means over {least}. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
         "signed-rank test). The account says what the packets and the logs show of each wait."
     )

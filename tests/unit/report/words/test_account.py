@@ -140,3 +140,9 @@ def test_a_study_of_another_time_is_told_what_its_reasons_are_of(metric: str, to
     assert "quiclab explain" not in account.of_another_time(metric, Of.TTLB, None)
     assert not account.of_another_time("ttlb_ms", Of.TTLB, "study")
     assert not account.of_another_time("plt_ms", Of.PAGE, "study")
+
+
+@pytest.mark.parametrize(("pairs", "told"), [(1, "Means over 1 pair."), (8, "Means over 8 pairs.")])
+def test_the_number_of_pairs_is_told(pairs: int, told: str) -> None:
+    """One is a pair."""
+    assert account.limits([replace(waterfall(1.0), pairs=pairs)], 0.05).startswith(told)
