@@ -77,8 +77,9 @@ ACCOUNT = Table(
         ),
         _MECHANISM,
         Column(
-            "object", pl.String, "", "no video, or nothing of it was asked for yet",
-            "The file of the video that was waited for, or asked for: its manifest, a segment of one quality, or all.",
+            "object", pl.String, "", "no page or video, or nothing of it was asked for yet",
+            "What was waited for, or asked for: the URL of an object of a page, or of several over several "
+            "connections; the file of a video, which is its manifest, a segment of one quality, or all.",
         ),
         Column(
             "origin_why", pl.String, "", "not behind a proxy, or no sample of the origin's TCP shows it",

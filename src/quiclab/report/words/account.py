@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich import get_console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -191,8 +191,8 @@ def floor_table(waterfall: Waterfall, alpha: float, width: int | None = None) ->
 
 def _natural_width(table: Table) -> int:
     """Columns that a table takes where no line of it is broken."""
-    endless = Console(width=10_000)
-    return Measurement.get(endless, endless.options, table).maximum
+    console = get_console()  # measures only, nothing is printed
+    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 
 def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
