@@ -36,7 +36,8 @@ class Causes(Figure):
     tables = ("resolved.json", "tables/account_totals/*.parquet", "tables/mechanism_facts/*.parquet", "metrics.parquet")
     columns: ClassVar = {
         "cause_title": "cause: a row each",
-        "cell_title": "cell: a column each",
+        "cell_id": "cell: a column each",
+        "cell_title": "the cell in words, for hovering",
         "baseline": "arm that the difference is relative to",
         "other": "the arm that is compared: one of them per figure",
         "status": "the verdict's status",
@@ -71,12 +72,12 @@ class Causes(Figure):
         """One row of `data` per coloured or grey square; where a cause is not told of a cell there is none."""
         order = data.group_by("cause_title").agg(pl.col("difference_ms").abs().sum()).sort("difference_ms")
         causes = order["cause_title"].to_list()[::-1]
-        cells = data["cell_title"].unique(maintain_order=True).to_list()
-        squares = {(row["cause_title"], row["cell_title"]): row for row in data.iter_rows(named=True)}
+        cells = data["cell_id"].unique(maintain_order=True).to_list()
+        squares = {(row["cause_title"], row["cell_id"]): row for row in data.iter_rows(named=True)}
 
-        def grid(value: Any) -> list[list[Any]]:
+        def grid(value: Any, empty: str | None = None) -> list[list[Any]]:
             return [
-                [value(squares[cause, cell]) if (cause, cell) in squares else None for cell in cells]
+                [value(squares[cause, cell]) if (cause, cell) in squares else empty for cell in cells]
                 for cause in causes
             ]
 
@@ -87,15 +88,18 @@ class Causes(Figure):
             share = (row["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, min(1.0, max(0.0, share)), _style.text(row["cell_text"]))
 
-        axes = {"x": [_style.text(cell) for cell in cells], "y": [_style.text(cause) for cause in causes]}
+        axes = {
+            "x": [_style.text(cell).replace("/", "<br>", 1) for cell in cells],
+            "y": [_style.text(cause) for cause in causes],
+        }
         common = {**axes, "xgap": 3, "ygap": 3, "showscale": False, "texttemplate": "%{text}", "hoverongaps": False}
         hover = {
-            "customdata": grid(lambda row: _style.text(f"{row['status']}: {row['cell_text']}")),
-            "hovertemplate": "%{y}<br>%{x}<br>%{customdata}<extra></extra>",
+            "customdata": grid(lambda row: _style.text(f"{row['cell_title']}: {row['cell_text']}, {row['status']}")),
+            "hovertemplate": "%{y}<br>%{customdata}<extra></extra>",
         }
         plain = go.Heatmap(
             z=grid(lambda row: None if _coloured(row) else int(row["status"] == str(Status.IN_BOTH))),
-            text=grid(lambda row: "" if _coloured(row) else _style.text(row["cell_text"])),
+            text=grid(lambda row: "" if _coloured(row) else _style.text(row["cell_text"]), ""),
             colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_ALIKE]],
             zmin=0,
             zmax=1,
@@ -105,7 +109,7 @@ class Causes(Figure):
         )
         differing = go.Heatmap(
             z=grid(lambda row: row["difference_pct"] if _coloured(row) else None),
-            text=grid(lambda row: word(row) if _coloured(row) else ""),
+            text=grid(lambda row: word(row) if _coloured(row) else "", ""),
             colorscale=_style.DIFFERENCE_SCALE,
             zmid=0,
             zmin=-reach,
@@ -122,9 +126,9 @@ class Causes(Figure):
             "grey: not decided; green: as much in both; empty: less than 3 % of what moved",
         ]
         figure.update_layout(_style.titled(_FRAME_PX + _ROW_PX * len(causes), convention))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 24})
+        figure.update_layout(margin={"t": figure.layout.margin.t + 40})
         bare = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
-        figure.update_xaxes(side="top", fixedrange=True, **bare)
+        figure.update_xaxes(side="top", fixedrange=True, tickangle=0, **bare)
         figure.update_yaxes(autorange="reversed", fixedrange=True, **bare)
         return figure
 

@@ -28,6 +28,7 @@ _NAMED = 0.08
 """Share of the time that is shown from which on a spell has its name on it."""
 _EVENT_Y = 1.07
 _SINCE = {
+    Of.PAGE: "navigation start",
     Of.TTLB: "the client's first packet",
     Of.START_UP: "the video was asked for",
     Of.STALL: "the first stall began",

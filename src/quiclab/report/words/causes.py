@@ -29,7 +29,8 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     if verdict.status is Status.UNKNOWN:
         return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
     if verdict.status is Status.UNDECIDED:
-        needed = f"; about {verdict.pairs_needed} would" if verdict.pairs_needed else ""
+        more = (verdict.pairs_needed or 0) > waterfall.pairs
+        needed = f"; about {verdict.pairs_needed} would" if more else ""
         return f"{title(verdict)}: {_longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
 
