@@ -114,6 +114,8 @@ def _of_cell(
     waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation]
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
+    if not waterfall.pairs:
+        return ()
     pairs = [pair for pair in pairs_of(comparison.baseline, comparison.other) if set(pair) <= known.ms.keys()]
     if not pairs:
         return ()

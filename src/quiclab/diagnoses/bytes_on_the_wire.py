@@ -15,6 +15,7 @@ _OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
 
 def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.LINK_BUSY) & ~trial.what(*_OTHERS)
+    whole = edges & ~trial.what(What.HEADERS)  # a run of packets has its payload and its headers on two edges
     total = trial.bytes(edges)
     if not total:
         return Claim(edges)
@@ -24,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
         edges,
         (
             Fact("bytes_served", total, "bytes"),
-            Fact("packets_served", float(trial.account["packets"].filter(edges).fill_null(0).sum()), "packets"),
+            Fact("packets_served", float(trial.account["packets"].filter(whole).fill_null(0).sum()), "packets"),
             *(Fact(name, share, "%") for name, share in facts if share),
         ),
     )

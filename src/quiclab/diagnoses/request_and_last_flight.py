@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
 from quiclab.diagnoses._trial import Trial
 
 
@@ -27,13 +27,4 @@ REQUEST_AND_LAST_FLIGHT = Mechanism(
     "RFC 9114 section 4.1, RFC 9113 section 8.1",
     _claim,
     (Rival("origin", "a proxy waits for its origin before it answers"),),
-    (
-        Setting(
-            "path",
-            "delay",
-            "0 ms",
-            "Without distance the ways take no time.",
-            ("all other waits for round trips go too",),
-        ),
-    ),
 )

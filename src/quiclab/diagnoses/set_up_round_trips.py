@@ -46,12 +46,5 @@ SET_UP_ROUND_TRIPS = Mechanism(
             "TLS 1.3 needs a round trip less than TLS 1.2.",
             ("over QUIC it is always 1.3",),
         ),
-        Setting(
-            "path",
-            "delay",
-            "0 ms",
-            "Without distance a round trip takes no time.",
-            ("all other waits for round trips go too",),
-        ),
     ),
 )

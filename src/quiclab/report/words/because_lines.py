@@ -50,8 +50,10 @@ def line(waterfall: Waterfall, place: str, alpha: float) -> str:
     shown = [step for step in large if step.differs(alpha)][:_MOST]
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     total = f"{place}: mean of {other} − {base} {_signed(waterfall.total)}"
-    if shown:
+    if shown and waterfall.total.differs(alpha):
         return f"{total}, because of {_listed(shown)}."
+    if shown:
+        return f"{total}, not shown to differ; parts that do: {_listed(shown)}."
     pairs = f"{wording.counted(waterfall.pairs, 'pair')} {'shows' if waterfall.pairs == 1 else 'show'} no reason"
     return f"{total}; {pairs}. Largest on average: {_listed(large[:_MOST]) or 'none'}."
 

@@ -60,9 +60,10 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
     if verdict.mechanism is None:
         return []
     lines = []
-    if verdict.facts:
+    shown = [fact for fact in verdict.facts if fact.name != "waits"]
+    if shown:
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
-        lines.append(f"Means of {arms}: {'; '.join(map(_fact, verdict.facts))}.")
+        lines.append(f"Means of {arms}, over the trials that show it: {'; '.join(map(_fact, shown))}.")
     lines += list(verdict.against)
     if verdict.status in (Status.INDICATED, Status.CONFIRMED):
         there = {each.mechanism.name for each in found if each.mechanism}
@@ -72,7 +73,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"No trace of {'; nor of '.join(absent)}.")
+            lines.append(f"No wait is due to {'; nor to '.join(absent)}.")
     return lines
 
 
