@@ -73,7 +73,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"No wait is due to {'; nor to '.join(absent)}.")
+            lines.append(f"No wait is due to: {'; '.join(absent)}.")
     return lines
 
 
