@@ -221,8 +221,8 @@ def _attribution(one: Sequence[Result]) -> str:
     return (
         "## How many milliseconds\n\nThe time that the verdicts give to the cause against its exact effect, in % "
         "of the time, of arms with one transport. A share is no effect: without one limit the next one holds (a window "
-        "that is not halved meets the queue), and an effect also moves the time of others.\n\n"
-        + _table(("cases", "", "median", "mean", "nine of ten below"), rows)
+        "that is not halved meets the queue), and an effect also moves the time of others. What is not named is "
+        "wrong by its whole effect.\n\n" + _table(("cases", "", "median", "mean", "nine of ten below"), rows)
     )
 
 
