@@ -53,6 +53,11 @@ class Status(enum.StrEnum):
         """Whether the pairs show a difference."""
         return self not in (Status.UNDECIDED, Status.IN_BOTH)
 
+    @property
+    def named(self) -> bool:
+        """Whether the pairs show a difference and the records one mechanism in it: what a run without it can test."""
+        return self in (Status.INDICATED, Status.CONFIRMED, Status.REJECTED)
+
 
 _BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: Status.REJECTED}
 

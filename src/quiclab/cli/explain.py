@@ -133,7 +133,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
-        _print_confirmed(console, study, each)
+        _print_confirmed(console, study, each, causes)
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
@@ -159,8 +159,11 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
             console.print(Padding(Text(line, style="dim"), (0, 0, 0, 5)))
 
 
-def _print_confirmed(console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall) -> None:
-    """What runs without a cause of the cell showed."""
+def _print_confirmed(
+    console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall, causes: tuple[Verdict, ...]
+) -> None:
+    """What runs without a cause showed where no verdict of the cell says so: of runs before the last one, and of causes
+    that the cell's pairs show no more."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -169,7 +172,10 @@ def _print_confirmed(console: VisibleConsole, study: OpenedStudy, waterfall: Wat
     from quiclab.report.words.confirmation import in_a_line
 
     comparison = waterfall.comparison
+    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.named}
     for each in confirmations(study.directory):
+        if each.directory in told_already:
+            continue
         declared = each.declared
         arms = {declared.arm, declared.other}
         if declared.cell == comparison.cell_id and arms == {comparison.baseline.arm, comparison.other.arm}:

@@ -54,6 +54,18 @@ class Setting:
     """Values between which the mechanism shrinks in order, from the most of it to the least; empty of a switch."""
 
 
+def of_both_transports(
+    key: str,
+    value: str | int | float | bool,
+    gain: str,
+    also_changes: tuple[str, ...] = (),
+    doses: tuple[str | int | float, ...] = (),
+) -> tuple[Setting, Setting]:
+    """A key that has the same name and meaning as a knob of the bodies' sender over QUIC and as a setting of TCP."""
+    sender, tcp = (Setting(table, key, value, gain, also_changes, doses) for table in ("sender", "tcp"))
+    return sender, tcp
+
+
 @dataclass(frozen=True)
 class Fact:
     """A number that a trial shows of a mechanism."""

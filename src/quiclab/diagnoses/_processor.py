@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits for a processor, told apart by the program that got none."""
+"""Waits for a processor, told apart by the program that got none, and the mechanism that each is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,51 @@ from bisect import bisect_left
 
 import polars as pl
 
+from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
+
+
+def mechanism_of(role: str, table: str) -> Mechanism:
+    """The mechanism of a role's program without a processor. `table` is where a spec has that program."""
+    return Mechanism(
+        f"{role}_without_processor",
+        f"{role} without a processor",
+        Family.PROGRAMS,
+        f"A thread of the {role} was ready to run and got no processor: others had it, or the {role}'s quota was used "
+        "up. Meanwhile nothing was read, acknowledged or sent.",
+        f"Waits at the {role} of 10 ms and more in which a thread of it waited for a processor for at least half of "
+        "that.",
+        Level.E0,
+        "Linux, /proc/PID/schedstat (run-queue delay); Kakhki et al., IMC 2017, section 5.2 (slow devices)",
+        lambda trial: _claim(trial, role),
+        (
+            Rival("acknowledgment_held", "the receiver had a processor, and held the acknowledgment back"),
+            Rival("application", "the program had a processor, and nothing to send"),
+        ),
+        (
+            Setting(
+                table,
+                "cpu",
+                "100 %",
+                "The program gets a whole processor.",
+                ("all of its work is faster",),
+                ("15 %", "30 %", "60 %", "100 %"),
+            ),
+        ),
+    )
+
+
+def _claim(trial: Trial, role: str) -> Claim:
+    edges = without_processor(trial, role)
+    if not edges.any():
+        return Claim(edges)
+    looks = trial.evidence.table("run_delays").filter(pl.col("role") == role)
+    longest = looks["longest_ns"].max()
+    waited = (Fact("longest_look", longest / 1e6, "ms"),) if isinstance(longest, int) else ()
+    return Claim(edges, (Fact("waits", trial.waits(edges), ""), *waited))
 
 
 def without_processor(trial: Trial, role: str) -> pl.Series:

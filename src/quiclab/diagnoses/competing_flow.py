@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import Trial
 
 
@@ -31,15 +31,7 @@ COMPETING_FLOW = Mechanism(
     (Rival("competition_for_the_queue", "the queue dropped a packet of this flow, whose window was then reduced"),),
     (
         Setting("path", "aqm", "fq_codel", "Flows take turns.", ("packets are dropped before a queue is full",)),
-        Setting(
-            "sender",
-            "congestion_control",
-            "bbr",
-            "A congestion control that claims another share.",
-            ("slow start, pacing and the reaction to losses are other ones",),
-        ),
-        Setting(
-            "tcp",
+        *of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that claims another share.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import PATH_DROPS, Trial
 from quiclab.diagnoses._window import left_by_reductions, taken_back
 
@@ -51,15 +51,7 @@ LOSS_ON_THE_PATH = Mechanism(
             "Without the loss the window is not reduced.",
             ("retransmissions and timers of the same losses go too",),
         ),
-        Setting(
-            "tcp",
-            "congestion_control",
-            "bbr",
-            "A congestion control that does not reduce its window at every loss.",
-            ("slow start, pacing and the queue are other ones",),
-        ),
-        Setting(
-            "sender",
+        *of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that does not reduce its window at every loss.",

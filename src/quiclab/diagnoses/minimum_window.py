@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses._window import before_each_end
 
@@ -60,15 +60,7 @@ MINIMUM_WINDOW = Mechanism(
             "Without losses the window does not shrink.",
             ("retransmissions and timers of the same losses go too",),
         ),
-        Setting(
-            "sender",
-            "congestion_control",
-            "bbr",
-            "A congestion control that does not reduce its window at every loss.",
-            ("slow start, pacing and the queue are other ones",),
-        ),
-        Setting(
-            "tcp",
+        *of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that does not reduce its window at every loss.",

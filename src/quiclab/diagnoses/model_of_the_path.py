@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, of_both_transports
 from quiclab.diagnoses._trial import Trial
 
 _WHYS = (Why.SLOW_START, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
@@ -87,15 +87,7 @@ MODEL_OF_THE_PATH = Mechanism(
         Rival("loss_on_the_path", "a loss had reduced the window"),
     ),
     (
-        Setting(
-            "sender",
-            "congestion_control",
-            "cubic",
-            "A congestion control that fills the queue instead of estimating the rate.",
-            ("a loss reduces the window", "the queue is longer"),
-        ),
-        Setting(
-            "tcp",
+        *of_both_transports(
             "congestion_control",
             "cubic",
             "A congestion control that fills the queue instead of estimating the rate.",

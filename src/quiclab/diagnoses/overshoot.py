@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._queue import filled_by_others
 from quiclab.diagnoses._trial import Trial
 
@@ -62,29 +62,13 @@ OVERSHOOT = Mechanism(
             gain="Slow start ends when round trips grow, before the queue is full.",
             also_changes=("slow start may end too early",),
         ),
-        Setting(
-            "sender",
+        *of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that keeps the queue short.",
             ("slow start, pacing and the reaction to losses are other ones",),
         ),
-        Setting(
-            "tcp",
-            "congestion_control",
-            "bbr",
-            "A congestion control that keeps the queue short.",
-            ("slow start, pacing and the reaction to losses are other ones",),
-        ),
-        Setting(
-            "sender",
-            "pacing",
-            value=True,
-            gain="Packets spread over the round trip need less of the queue.",
-            also_changes=("the beginning takes longer",),
-        ),
-        Setting(
-            "tcp",
+        *of_both_transports(
             "pacing",
             value=True,
             gain="Packets spread over the round trip need less of the queue.",

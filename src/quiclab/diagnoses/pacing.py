@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import Trial
 
 
@@ -29,15 +29,7 @@ PACING = Mechanism(
         Rival("slow_start", "an acknowledgment ends the wait, and the window is full"),
     ),
     (
-        Setting(
-            "sender",
-            "pacing",
-            value=False,
-            gain="Packets leave as soon as the window allows.",
-            also_changes=("bursts may overflow a short queue",),
-        ),
-        Setting(
-            "tcp",
+        *of_both_transports(
             "pacing",
             value=False,
             gain="Packets leave as soon as the window allows.",

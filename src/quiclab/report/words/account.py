@@ -77,7 +77,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     total = waterfall.total
     other, interval = waterfall.comparison.other.arm, f" ({_interval(total)})" if total.interval_ms else ""
     told = (
-        f"{other} takes {_longer(total.difference_ms)} on average{interval}"
+        f"{other} takes {longer(total.difference_ms)} on average{interval}"
         if total.differs(alpha)
         else f"the mean times are not shown to differ ({_open(total)})"
     )
@@ -129,7 +129,7 @@ def parting(waterfall: Waterfall, alpha: float) -> str:
     first = next((step for step in waterfall.roles if step.differs(alpha) and not _small(step, waterfall)), None)
     if first is None or first.label is None:
         return ""
-    return f"The arms part first in the {first.label.heading}: {_longer(first.difference_ms)}."
+    return f"The arms part first in the {first.label.heading}: {longer(first.difference_ms)}."
 
 
 def _small(step: Step, waterfall: Waterfall) -> bool:
@@ -147,15 +147,16 @@ def _phrase(step: Step, waterfall: Waterfall) -> str:
     unit, scale = ("MB", 1e6) if max(waterfall.served_bytes) >= _MB else ("kB", 1e3)
     sizes = (f"{each / scale:.{2 if unit == 'MB' else 1}f} {unit}" for each in reversed(waterfall.served_bytes))
     if step.label in _WAITING:
-        return f"waiting for {_WAITING[step.label]} takes {_longer(step.difference_ms)}"
-    told = _PHRASES[step.label].format(_longer(step.difference_ms), *sizes)
+        return f"waiting for {_WAITING[step.label]} takes {longer(step.difference_ms)}"
+    told = _PHRASES[step.label].format(longer(step.difference_ms), *sizes)
     others = next((each for each in waterfall.floor if each.label is What.OTHER_FLOW), None)
     if step.label is not Why.LINK_BUSY or others is None or not max(others.baseline_ms, others.other_ms):
         return told
-    return f"{told}, where other flows' packets take {_longer(others.difference_ms)}"
+    return f"{told}, where other flows' packets take {longer(others.difference_ms)}"
 
 
-def _longer(difference_ms: float) -> str:
+def longer(difference_ms: float) -> str:
+    """Return a difference without its sign: `12 ms longer`, `12 ms less`."""
     return f"{_ms(abs(difference_ms))} {'longer' if difference_ms > 0 else 'less'}"
 
 

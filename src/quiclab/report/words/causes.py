@@ -9,6 +9,7 @@ from quiclab import wording
 from quiclab.analysis.accounts import Waterfall
 from quiclab.analysis.causes import FactOfArms, Status, Verdict
 from quiclab.diagnoses import BY_NAME
+from quiclab.report.words.account import longer
 from quiclab.report.words.confirmation import in_a_line
 
 
@@ -17,9 +18,9 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     step, pairs = verdict.step, wording.counted(waterfall.pairs, "pair")
     took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
-    told = f"{title(verdict)}: {other} takes {_longer(step.difference_ms)} ({took}{_interval(verdict)})"
+    told = f"{title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(verdict)})"
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
-    if verdict.status in (Status.INDICATED, Status.CONFIRMED, Status.REJECTED):
+    if verdict.status.named:
         return f"{told}{decided}.{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
@@ -31,7 +32,7 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     if verdict.status is Status.UNDECIDED:
         more = (verdict.pairs_needed or 0) > waterfall.pairs
         needed = f"; about {verdict.pairs_needed} would" if more else ""
-        return f"{title(verdict)}: {_longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
+        return f"{title(verdict)}: {longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
 
 
@@ -102,10 +103,6 @@ def _signed(value: float) -> str:
     if value == float("inf") or value == float("-inf"):
         return "+∞" if value > 0 else "−∞"
     return f"{'−' if value < 0 else '+'}{wording.quantity(abs(value), 'ms')}"
-
-
-def _longer(difference_ms: float) -> str:
-    return f"{_ms(abs(difference_ms))} {'longer' if difference_ms > 0 else 'less'}"
 
 
 def _ms(value: float) -> str:
