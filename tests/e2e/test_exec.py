@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ import polars as pl
 import pytest
 from by_night import by_night
 from live_link import in_sandbox
-from small_study import QUICLAB, quiclab, start_quiclab
+from small_study import quiclab, start_quiclab
 
 from quiclab.decoders import Context
 from quiclab.decoders.packet_log import PacketLog
@@ -25,15 +24,6 @@ from quiclab.testbed import _libc
 from quiclab.testbed.backend import tun_problem
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
-
-_ECHO = """
-import socket
-echo = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-echo.bind(("::", 7))
-while True:
-    data, sender = echo.recvfrom(2048)
-    echo.sendto(data, sender)
-"""
 
 _PROBE = """
 import json, socket, sys, time
@@ -54,14 +44,6 @@ for number in range(count + 1):
         pass
 print(json.dumps({"sent": count, "received": len(rtts_ns), "least_rtt_ns": min(rtts_ns)}))
 """
-
-
-@pytest.fixture
-def echo(tmp_path: Path) -> str:
-    """Shell command of a server that sends every datagram back."""
-    script = tmp_path / "echo.py"
-    script.write_text(_ECHO)
-    return f"{sys.executable} {script}"
 
 
 def _probe(server: str, *options: str | Path, host: str = "server", count: int = 20) -> dict[str, int]:
@@ -205,13 +187,6 @@ def test_log_keeps_all_and_only_there(echo: str, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("script", "code"), [("true", 0), ("exit 7", 7), ("kill -9 $$", 137)])
-def test_the_exit_code_is_the_clients(script: str, code: int) -> None:
-    """Of a lone COMMAND as of `--client`; 128 + signal when a signal ended it."""
-    assert quiclab("exec", "--", "sh", "-c", script).returncode == code
-    assert quiclab("exec", "--client", script).returncode == code
-
-
 def test_both_ends_know_the_addresses(echo: str) -> None:
     """The same four variables at both ends, and the same names."""
     script = 'echo "$QUICLAB_CLIENT $QUICLAB_SERVER $QUICLAB_CLIENT6 $QUICLAB_SERVER6"'
@@ -227,188 +202,6 @@ def test_the_servers_end_of_a_lone_command_is_silent() -> None:
     """Nobody listens at the far end, and a port there refuses."""
     done = quiclab("exec", "--", sys.executable, "-c", "import socket; socket.create_connection(('server', 80), 5)")
     assert "ConnectionRefusedError" in done.stderr
-
-
-def _commands(mark: str) -> list[str]:
-    """Processes of this machine whose command line has the mark."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if mark in line:
-            found.append(line)
-    return found
-
-
-def _wait_for(count: int, mark: str) -> None:
-    deadline = time.monotonic() + 60
-    while len(_commands(mark)) != count:
-        assert time.monotonic() < deadline, _commands(mark)
-        time.sleep(0.02)
-
-
-def _start_two_ends(echo: str, mark: str) -> subprocess.Popen[str]:
-    """`exec` (three processes) with an echo server and a client that sleeps: each command line has the mark."""
-    process = start_quiclab("exec", "--server", f"exec {echo} {mark}", "--client", f"exec sleep {mark}")
-    _wait_for(3 + 2, mark)
-    return process
-
-
-@pytest.mark.parametrize("victim", ["caller", "keeper", "first"])
-def test_killed_anywhere_nothing_is_left(victim: str, echo: str) -> None:
-    """`kill -9` of any of its processes ends both commands and the link."""
-    mark = f"86400.{os.getpid()}{len(victim)}"
-    process = _start_two_ends(echo, mark)
-    family = [process.pid]
-    for _ in range(2):
-        family.append(int(Path(f"/proc/{family[-1]}/task/{family[-1]}/children").read_text().split()[0]))
-    os.kill(family[["caller", "keeper", "first"].index(victim)], signal.SIGKILL)
-    process.communicate(timeout=60)
-    _wait_for(0, mark)
-
-
-def test_sigterm_ends_everything(echo: str) -> None:
-    """Code 130, and no command is left."""
-    mark = f"86400.{os.getpid()}9"
-    process = _start_two_ends(echo, mark)
-    process.terminate()
-    process.communicate(timeout=60)
-    assert process.returncode == 130
-    _wait_for(0, mark)
-
-
-def test_ctrl_c_is_the_clients_affair(echo: str, tmp_path: Path) -> None:
-    """The client may go on after Ctrl-C, the server and the link with it, and its exit code counts."""
-    script = tmp_path / "stubborn.py"
-    # A signal that comes just before a sleep begins does not shorten it: many short ones.
-    script.write_text(
-        "import socket, sys, time\n"
-        "try:\n    print('ready', flush=True)\n    for _ in range(600):\n        time.sleep(0.1)\n"
-        "except KeyboardInterrupt:\n"
-        "    probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n    probe.settimeout(10)\n"
-        "    probe.sendto(b'still there', ('server', 7))\n    print(probe.recv(100).decode())\n    sys.exit(8)\n"
-    )
-    process = start_quiclab("exec", "--server", echo, "--", sys.executable, str(script))
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
-    assert process.returncode == 8, output
-    assert output.startswith("still there\n")
-
-
-_CALLER = """
-import os, subprocess, sys, termios
-before = termios.tcgetattr(0)
-code = subprocess.call(sys.argv[1:])
-print("code", code, "modes", termios.tcgetattr(0) == before, "group", os.tcgetpgrp(0) == os.getpgrp(), flush=True)
-"""
-
-
-def test_an_interactive_shell() -> None:
-    """In a terminal: job control and Ctrl-C work inside, and the caller gets its terminal back as it was."""
-    import pty
-
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, [sys.executable, "-c", _CALLER, str(QUICLAB), "exec", "--", "bash", "--norc"])
-    seen = ""
-
-    def expect(text: str, poke: bytes = b"") -> None:
-        """Read until `text` was seen; `poke` is typed again and again meanwhile."""
-        nonlocal seen
-        deadline = time.monotonic() + 60
-        os.set_blocking(terminal, False)
-        while text not in seen:
-            assert time.monotonic() < deadline, f"no {text!r} in {seen!r}"
-            if poke:
-                os.write(terminal, poke)
-            time.sleep(0.05)
-            try:
-                seen += os.read(terminal, 65536).decode(errors="replace")
-            except BlockingIOError:
-                continue
-            except OSError:
-                assert text in seen, f"no {text!r} in {seen!r}"
-        seen = seen.partition(text)[2]
-
-    # Sums tell what bash wrote from what the terminal echoed.
-    os.write(terminal, b"echo here$((1 + 1))\n")
-    expect("here2")
-    os.write(terminal, b"echo wait$((2 + 1)); sleep 1000\n")
-    expect("wait3")
-    os.write(terminal, b"\x03")
-    os.write(terminal, b"echo still$((2 + 2))\n")
-    expect("still4")
-    os.write(terminal, b"echo stop$((2 + 3)); sleep 1000\n")
-    expect("stop5")
-    expect("Stopped", poke=b"\x1a")
-    os.write(terminal, b"kill %1; stty -echo -icanon; exit 9\n")
-    expect("code 9 modes True group True")
-    os.waitpid(pid, 0)
-    os.close(terminal)
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        (["--", "no-such-command"], 127, "there is no command no-such-command"),
-        (["--", "/etc/passwd"], 126, "/etc/passwd is not an executable file"),
-        (["--server", "exit 3", "--", "true"], 3, "the server ended at start with exit code 3"),
-        (["--tcp", "fastest", "--", "true"], 3, "--tcp fastest: this kernel offers"),
-        (["--log", "/etc/passwd", "--", "true"], 3, "cannot write /etc/passwd"),
-        ([], 2, "COMMAND: there is none"),
-        *by_night(
-            (["--server", "no-such-server", "--", "true"], 3, "the server ended at start with exit code 127"),
-            (["--"], 2, "COMMAND: there is none"),
-            (["--client", "true", "--", "true"], 2, "give one of them"),
-            (["--internet", "--server", "x", "--", "true"], 2, "--internet: "),
-            (["--backend", "netem", "--", "true"], 2, "invalid choice: 'netem'"),
-            (["--lag", "50ms", "--", "true"], 2, "unrecognized arguments: --lag"),
-        ),
-    ],
-)
-def test_bad_input(options: list[str], code: int, words: str) -> None:
-    """A sentence that says what is wrong, and the documented exit code."""
-    done = quiclab("exec", *options)
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.returncode == code
-
-
-def test_a_usual_command_that_is_not_here_comes_with_its_package(tmp_path: Path) -> None:
-    """A machine without ping is told how it gets one; nothing is known of other names."""
-    for command, hint in (("ping", "apt-get install -y iputils-ping"), ("no-such-command", None)):
-        done = quiclab("exec", "--", command, before=("env", f"PATH={tmp_path}"))
-        assert done.returncode == 127
-        assert f"there is no command {command}" in done.stderr
-        assert hint is None or hint in done.stderr
-        assert (hint is not None) == ("hint: " in done.stderr)
-
-
-def test_every_wrong_option_at_once() -> None:
-    """One round is enough to mend a command line."""
-    link = ("--rate=-3mbit", "--up-loss", "120%", "--mtu", "big", "--seed=-1")
-    done = quiclab("exec", *link, "--client", "a", "--", "b")
-    assert done.returncode == 2
-    for option in ("--rate", "--up-loss", "--mtu", "--seed", "--client"):
-        assert f"  {option}: " in done.stderr
-
-
-def test_log_into_a_read_only_place(tmp_path: Path) -> None:
-    """Said before anything starts."""
-
-    def work() -> list[Any]:
-        _libc.mount("tmpfs", str(tmp_path), "tmpfs", _libc.MS_RDONLY)
-        done = [quiclab("exec", "--log", folder, "--", "echo", "ran") for folder in (tmp_path, tmp_path / "new")]
-        return [[each.returncode, each.stdout, each.stderr] for each in done]
-
-    for code, output, errors in in_sandbox(work):
-        assert (code, output) == (3, "")
-        assert f"cannot write {tmp_path}" in errors
-        assert "Read-only" in errors
 
 
 def test_tun_where_it_does_not_open(echo: str) -> None:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A QUIC endpoint with its program: the client asks on one stream, the server answers on it.
+//! A QUIC endpoint: the client asks on one stream, on which the server's program answers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use quinn_proto::{
     Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint as Quinn, Event, Side, StreamEvent,
     StreamId, Transmit,
@@ -13,16 +13,14 @@ use quinn_proto::{
 use crate::case::Case;
 use crate::quic::config;
 use crate::quic::mirror::Mirror;
+use crate::quic::program::Answer;
 use crate::quic::told::{Ear, Heard};
 use crate::quic::wire::{Packet, Reader, Space};
 use crate::state::{Data, Held, Sent, Step, Tightened, Trigger};
 use crate::world::Host;
 
 const REQUEST_BYTES: usize = 100;
-/// The response's headers.
-pub const HEADER_BYTES: u64 = 120;
 const UDP_HEADERS: u64 = 28;
-const CHUNK_BYTES: u64 = 65_536;
 
 /// A datagram and what it says.
 #[derive(Clone, Debug)]
@@ -45,22 +43,14 @@ pub struct Endpoint {
     reader: Reader,
     responses: Vec<Vec<u8>>,
     stream: Option<StreamId>,
-    /// Bytes of the response that the program has handed over, of how many.
-    written: u64,
-    length: u64,
-    pause: (u64, u64),
-    pause_every: Option<u64>,
+    answer: Answer,
     /// Bits a second that a pacer of its own lets go, and the instant of the next packet.
     pace: Option<u64>,
     paced_ns: u64,
     /// Instant until which it holds one that is there.
     holds_ns: Option<u64>,
-    buffer: Option<u64>,
-    resumes_ns: Option<u64>,
     /// Instant at which the earliest of quinn's timers ends.
     due_ns: Option<u64>,
-    paused: bool,
-    asked: bool,
     finished: bool,
     ear: Ear,
     /// What is in flight and what was lost.
@@ -119,18 +109,11 @@ impl Endpoint {
             reader: Reader::default(),
             responses: Vec::new(),
             stream: None,
-            written: 0,
-            length: HEADER_BYTES + case.body_bytes,
-            pause: (HEADER_BYTES + case.pause_at, case.pause_ns),
-            pause_every: case.pause_every,
+            answer: Answer::new(case),
             pace: case.pace.filter(|_| is_server),
             paced_ns: 0,
             holds_ns: None,
-            buffer: case.send_buffer,
-            resumes_ns: None,
             due_ns: None,
-            paused: false,
-            asked: false,
             finished: false,
             ear,
             mirror: Mirror::new(case.packet_threshold),
@@ -152,12 +135,7 @@ impl Endpoint {
 
     /// Takes what quinn tells, and lets the program do its part.
     fn act(&mut self, now: u64) {
-        if self.resumes_ns.is_some_and(|at| at <= now) {
-            self.resumes_ns = None;
-            if let Some(every) = self.pause_every {
-                (self.pause.0, self.paused) = (self.pause.0 + every, false);
-            }
-        }
+        self.answer.resume(now);
         while let Some((_, connection)) = &mut self.connection {
             match connection.poll() {
                 Some(Event::Connected) if !self.side.is_server() => self.ask(),
@@ -186,7 +164,7 @@ impl Endpoint {
             .write(&[0; REQUEST_BYTES])
             .expect("room for a request");
         sending.finish().expect("an open stream");
-        (self.stream, self.asked) = (Some(stream), true);
+        self.stream = Some(stream);
     }
 
     /// Reads what has come, at once; notes the end.
@@ -211,34 +189,10 @@ impl Endpoint {
         let _ = chunks.finalize();
     }
 
-    /// Writes as much of the response as there is and as the credit takes.
     fn answer(&mut self, now: u64) {
-        let (pause_at, pause_ns) = self.pause;
-        if pause_ns > 0 && !self.paused && self.mirror.highest >= pause_at {
-            self.paused = true;
-            self.resumes_ns = Some(now + pause_ns);
-        }
-        let is_held = self.resumes_ns.is_some() || pause_ns > 0 && !self.paused;
-        let until = if is_held {
-            pause_at.min(self.length)
-        } else {
-            self.length
-        };
-        let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else {
-            return;
-        };
-        let mut sending = connection.send_stream(stream);
-        while self.written < until {
-            let length = usize::try_from((until - self.written).min(CHUNK_BYTES));
-            let chunk = Bytes::from(vec![0; length.expect("a chunk")]);
-            match sending.write_chunks(&mut [chunk]) {
-                Ok(written) => self.written += u64::try_from(written.bytes).expect("a chunk"),
-                Err(_) => return,
-            }
-        }
-        if self.written == self.length && !self.asked {
-            self.asked = true;
-            sending.finish().expect("an open stream");
+        if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
+            let mut sending = connection.send_stream(stream);
+            self.answer.write(now, self.mirror.highest, &mut sending);
         }
     }
 
@@ -254,21 +208,10 @@ impl Endpoint {
 
     /// What keeps new data back, the congestion window aside.
     fn data(&self) -> Data {
-        let (connection, stream) = self.limits;
-        if self.mirror.has_lost() || self.mirror.highest < self.written {
+        if self.mirror.has_lost() || self.mirror.highest < self.answer.written {
             Data::There
-        } else if self.resumes_ns.is_some() {
-            Data::Application
-        } else if self.written == self.length || !self.finished {
-            Data::AllSent
-        } else if self.buffer.is_some() && self.written < stream.min(connection) {
-            Data::SendBuffer
-        } else if self.written == stream {
-            Data::StreamCredit
-        } else if self.written == connection {
-            Data::ConnectionCredit
         } else {
-            Data::Application
+            self.answer.lacks(self.limits, self.finished)
         }
     }
 
@@ -350,7 +293,7 @@ impl Host for Endpoint {
     type Packet = Datagram;
 
     fn wakes_ns(&self) -> Option<u64> {
-        let own = self.resumes_ns.into_iter().chain(self.holds_ns);
+        let own = self.answer.resumes_ns.into_iter().chain(self.holds_ns);
         self.due_ns.into_iter().chain(own).min()
     }
 

@@ -9,6 +9,7 @@ mod config;
 mod endpoint;
 mod mirror;
 mod plain;
+mod program;
 mod told;
 pub mod trial;
 mod wire;

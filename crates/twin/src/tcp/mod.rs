@@ -16,6 +16,7 @@
 
 mod endpoint;
 mod kernel;
+mod program;
 mod receiver;
 mod segment;
 mod sender;

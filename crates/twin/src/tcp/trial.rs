@@ -5,7 +5,7 @@ use serde_json::{json, Value};
 
 use crate::case::Case;
 use crate::tables::{dropped, ends, seen, End, Tables, CLIENT, SERVER};
-use crate::tcp::endpoint::HELLO_BYTES;
+use crate::tcp::program::HELLO_BYTES;
 use crate::tcp::sender::{Phase, Rule};
 use crate::tcp::{Endpoint, Sample, Segment};
 use crate::truth::Marks;
