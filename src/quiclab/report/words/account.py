@@ -86,7 +86,9 @@ def because(waterfall: Waterfall, alpha: float) -> str:
         most = sorted(_undecided(waterfall, alpha), key=lambda step: -abs(step.difference_ms))[:_MOST]
         named = [_named(step) for step in most if step.label]
         largest = f" Largest on average, and not decided: {wording.listed(named)}." if named else ""
-        return f"{told}; {pairs} {'does' if waterfall.pairs == 1 else 'do'} not show that any part differs.{largest}"
+        verb = "does" if waterfall.pairs == 1 else "do"
+        reasons = wording.counted(len(waterfall.steps), "reason")
+        return f"{told}; corrected for {reasons}, {pairs} {verb} not show that one of them differs.{largest}"
     parts = wording.listed([_phrase(step, waterfall) for step in large])
     told = f"{told}: {parts}.{_cancelling(large)}"
     open_parts = [step.label.heading for step in _undecided(waterfall, alpha) if step.label]
@@ -292,5 +294,7 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     return (
         f"Means over {least}. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        "signed-rank test). The account says what the packets and the logs show of each wait."
+        "signed-rank test). Reasons, causes and stages of the transfer are each corrected for their own number, so "
+        "that one kind may show what another does not. The account says what the packets and the logs show of each "
+        "wait."
     )

@@ -93,7 +93,7 @@ def test_nothing_is_told_of_parts_that_no_pair_shows() -> None:
     found = waterfall(40.0, link_busy=40.0)
     steps = tuple(replace(each, p_adjusted=0.5) for each in found.steps)
     assert (
-        "do not show that any part differs. Largest on average, and not decided: link busy (+40.0 ms)."
+        "do not show that one of them differs. Largest on average, and not decided: link busy (+40.0 ms)."
         in account.because(replace(found, steps=steps), 0.05)
     )
 
