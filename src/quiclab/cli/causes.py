@@ -68,13 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
     from quiclab.diagnoses import BY_NAME
+    from quiclab.report.words.confirmation import value_text
 
     rivals = [
         f"{BY_NAME[each.name].title if each.name in BY_NAME else each.name}: {each.told_apart_by}"
         for each in mechanism.rivals
     ]
     settings = [
-        f"{each.key} = {_value(each.value)} ({each.table}): {each.gain}"
+        f"{each.key} = {value_text(each.value)} ({each.table}): {each.gain}"
         + (f" It also changes: {'; '.join(each.also_changes)}." if each.also_changes else "")
         for each in mechanism.settings
     ]
@@ -89,9 +90,3 @@ def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
         ("described in", [mechanism.source]),
     ]
     return [(heading, lines) for heading, lines in parts if lines]
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -250,6 +250,7 @@ def _number(value: float, digits: int, *, signed: bool = False) -> str:
 
 
 def value_text(value: Value) -> str:
+    """Return a value as a spec has it, without quotes."""
     """Return a value of a setting as a spec has it."""
     if isinstance(value, bool):
         return str(value).lower()
