@@ -12,7 +12,7 @@ import polars as pl
 from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.handshakes import at_client
-from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing, queue_back
+from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing, last_with_more, queue_back
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
@@ -114,8 +114,23 @@ class SetUp:
 
     def _over_origin(self, leg: Leg) -> Iterable[Edge]:
         """Edges back from the sending of an answer, latest first; a proxy asks its origin before it."""
-        came = self.path.up.last_came(leg.sent_ns) if leg.end == "server" else None
+        if leg.end != "server":
+            return leg.edges
+        asked = self._asked_for(leg.sent_ns)
+        came = self.path.up.last_came(leg.sent_ns) if asked is None else asked
         return leg.edges if came is None else over_origin(self.path, leg, self.path.up.written[came] or 0)
+
+    def _asked_for(self, sent_ns: int) -> int | None:
+        """Position up of the packet for which a proxy asked the origin whose data it has had since; None without any.
+
+        An acknowledgment that the client sends meanwhile, for what came before the answer, is not what it waited for.
+        """
+        origin = self.path.origin
+        last = origin.last_data(sent_ns) if origin else None
+        asked = last_with_more(self.path, "server", sent_ns)
+        if origin is None or last is None or asked is None:
+            return None
+        return asked if (origin.path.down.written[last] or 0) > (self.path.up.written[asked] or 0) else None
 
     def _again(self, end: End, position: int) -> bool:
         content = self.path.content(self.path.out(end), position)
@@ -133,6 +148,9 @@ class SetUp:
         """
         if not self.evidence.quic and end == "client" and self._again(end, position):
             return Cause(Before.DATA, What.TIMER)
+        sent_ns = self.path.out(end).arrival[position]
+        if end == "server" and self._asked_for(sent_ns) is not None:
+            return Cause(Before.DATA_ARRIVAL, What.SERVER)
         after_ns = self.path.prompted_after_ns(end, position)
         content = self.path.content(self.path.out(end), position)
         unprompted = after_ns is None or after_ns > PROMPT_NS

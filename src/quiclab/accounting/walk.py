@@ -32,6 +32,7 @@ class Before(enum.Enum):
     """What an endpoint waited for before it sent a packet."""
 
     ARRIVAL = "the last packet that came to it"
+    DATA_ARRIVAL = "the last packet with more than acknowledgments that came to it"
     SENDING = "its own packet before"
     DATA = "its own packet before with more than acknowledgments"
     LATEST = "the later one of both"
@@ -137,7 +138,7 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     """Edges back to the sending before, and that sending; None where there is none."""
     out, into = path.out(end), path.into(end)
     sent_ns = out.arrival[position]
-    came = into.last_came(sent_ns)
+    came = last_with_more(path, end, sent_ns) if cause.before is Before.DATA_ARRIVAL else into.last_came(sent_ns)
     came_ns = None if came is None else into.written[came]
     own = _with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
     wants_own = cause.before in (Before.SENDING, Before.DATA) or (
@@ -150,6 +151,14 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     edges, first = crossing(path, into, came)
     sender: End = "client" if end == "server" else "server"
     return [_waits(cause.what, came_ns, sent_ns, out, position), *edges], (sender, first)
+
+
+def last_with_more(path: Path, end: End, by_ns: int) -> int | None:
+    """Position of the last packet with more than acknowledgments that had come to an endpoint by an instant."""
+    into = path.into(end)
+    came = (into.came[number] for number in reversed(range(into.number_by(by_ns))))
+    contents = ((at, path.content(into, at)) for at in came)
+    return next((at for at, content in contents if not content or content.what is not What.ACKNOWLEDGMENTS), None)
 
 
 def _with_more(path: Path, end: End, position: int) -> int | None:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from unit.accounting.test_hop import rows_of
 
+from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.contents import Content, Reached
 from quiclab.accounting.edges import Reason
 from quiclab.accounting.hop import hop
@@ -18,6 +19,7 @@ from quiclab.accounting.kernel import Kernel, Sample
 from quiclab.accounting.origin import Origin
 from quiclab.accounting.origin_sender import OriginSender, origin_sender
 from quiclab.accounting.series import Steps
+from quiclab.accounting.set_up import SetUp
 from quiclab.accounting.walk import Path
 from quiclab.accounting.way import Way, way
 from quiclab.accounting.what import What
@@ -190,3 +192,18 @@ def test_several_connections_to_an_origin_tell_nothing_of_one() -> None:
     assert sender() is None
     assert sender(500, 500) is None
     assert sender(970, 10) is not None
+
+
+@pytest.mark.parametrize("kind", [What.ACKNOWLEDGMENTS, What.PAYLOAD])
+def test_an_acknowledgment_that_comes_meanwhile_is_not_what_a_proxy_waited_for(kind: What) -> None:
+    """The request comes at 15 and the origin's answer at 45; the client's next packet comes a little later. Only one
+    with data may be what the response at 45.5 had waited for."""
+    up = _way("up", (5, 0, 7, 15), (35, 0, 7, 45.2))
+    client = Path(
+        up, _way("down", (45.5, 1, 7, 47)), {0: Content(What.PAYLOAD), 1: Content(kind)}, {}, origin=_origin()
+    )
+    set_up = SetUp(Evidence({}, {"protocol": "h2"}), client, Amplification((), (), (), (), 0))
+    edges = set_up.request_edges(0, 0, 5 * _MS)
+    assert sum(edge.length_ns for edge in edges) == round(40.5 * _MS)
+    waited = sum(edge.length_ns for edge in edges if edge.reason.why is Why.ORIGIN)
+    assert waited / _MS == (30.5 if kind is What.ACKNOWLEDGMENTS else 0)
