@@ -97,7 +97,8 @@ def test_packets_grow_unless_they_may_not(tmp_path: Path) -> None:
     arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {{name = "{}"{}}}'
     arms = {f"{server}-grows": arm.format(server, "") for server in servers}
     arms |= {f"{server}-stays": arm.format(server, ", path_mtu_discovery = false") for server in servers}
-    found = run_arms(tmp_path, arms, size="1 MB")
+    # quic-go sends its first probe five smoothed round trips after the handshake, queue included.
+    found = run_arms(tmp_path, arms, size="5 MB")
     largest = {arm: max(_payload_sizes(tmp_path, trial, "server")) for arm, trial in found.items()}
     for server in servers:
         assert largest[f"{server}-stays"] <= 1280 < largest[f"{server}-grows"], server
