@@ -106,6 +106,8 @@ def facts(study: Path) -> Facts:
         evidence = Evidence(tables, read_record(study / "trials" / trial_id))
         checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{where}: {each}" for check in checks for each in check]
+        if _paces_unbidden(account, cells(trial)[-1]):
+            found.untrue.append(f"{where}: TCP paces, which neither congestion control nor arm asks for")
         free = _free_shares(account, tables)
         found.samples += free.len()
         found.full += int((free <= 0).sum())
@@ -134,7 +136,7 @@ def _cells(study: Path) -> Any:
     }
 
     def cell(trial: dict[str, Any]) -> tuple[Any, Any, Any]:
-        return tuple(named[kind].get(trial.get("arm_name" if kind == "arm" else kind), {}) for kind in named)  # type: ignore[return-value]
+        return tuple(named[kind].get(trial[kind], {}) for kind in named)  # type: ignore[return-value]
 
     return cell
 
@@ -258,7 +260,7 @@ def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[
 def _free_shares(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> pl.Series:
     """Share of TCP's window that is free in each sample within a wait for it, before the packet came that ended it.
 
-    A sender may leave up to a third of it free, for a longer burst.
+    A sender may leave up to a third of it free, for a longer burst. The account looks at the last sample alone.
     """
     rows = tables.get("tcp_info", pl.DataFrame())
     waits = account.filter(
@@ -277,6 +279,18 @@ def _free_shares(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> pl.S
     return within.filter(
         pl.col("time_ns") > pl.col("from_ns") + _LOOK_NS, pl.col("time_ns") < pl.col("until_ns") - _LOOK_NS
     )["free"]
+
+
+def _paces_unbidden(account: pl.DataFrame, arm: dict[str, Any]) -> bool:
+    """Whether waits of TCP, for more than a hundredth of the whole, are pacing in an arm that asks for none."""
+    tcp = arm.get("tcp") or {}
+    asked = tcp.get("pacing") or any("bbr" in str(value) for value in tcp.values())
+    paced = account.filter(pl.col("why") == str(Why.PACING), pl.col("evidence") == "tcp_info")
+    return not asked and _length_ns(paced) > 0.01 * _length_ns(account)
+
+
+def _length_ns(account: pl.DataFrame) -> int:
+    return int((account["until_ns"] - account["from_ns"]).sum())
 
 
 def _confuse(found: Facts, account: pl.DataFrame, evidence: Evidence) -> None:

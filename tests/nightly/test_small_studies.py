@@ -68,7 +68,7 @@ def test_a_small_study_runs_whole(folder: Path) -> None:
     told = f"kept in {study}\n{ran.stdout[-4000:]}{ran.stderr[-4000:]}"
     assert ran.returncode in (0, 1), told
     assert "Traceback" not in ran.stdout + ran.stderr, told
-    assert not (unexpected := _unexpected(study, read_may_fail(folder))), f"{unexpected}\n{told}"
+    unexpected = _unexpected(study, read_may_fail(folder))
     all_verified = all(status == "verified" for _, status, _ in _last_attempts(study))
     assert ran.returncode == (0 if all_verified else 1), told
 
@@ -88,4 +88,6 @@ def test_a_small_study_runs_whole(folder: Path) -> None:
     lines, beyond = in_lines(levels_of_study(study))
     print("\n".join(lines))
     assert not beyond, "\n".join([*lines, told])
+    # Last: a machine too slow for some trials has still told whether the others' accounts are true.
+    assert not unexpected, f"{unexpected}\n{told}"
     shutil.rmtree(study)

@@ -40,5 +40,10 @@ def in_lines(found: dict[str, list[Compared | Refused]]) -> tuple[list[str], int
             f"{level:6}{part:18}{len(several):7}{sum(differences) / len(differences):10.2f} ms"
             f"{worst.alone.ms - worst.full_ms:+9.2f} ms{beyond:8}  {trial}"
         )
+    if not_of_it := sum(1 for each in found.values() if not each):
+        lines.append(
+            f"{not_of_it} of {len(found)} trials are not compared: they have no account, or not of one download by "
+            "itself over one link (a page, a video, an upload, several objects, a proxy, another address, other flows)"
+        )
     lines += [f"{level}: {len(trials)} refused ({trials[0]}): {reason}" for (level, reason), trials in refused.items()]
     return lines, sum(one.beyond_ms > 0 for several in rows.values() for _, one in several)

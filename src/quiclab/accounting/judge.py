@@ -234,16 +234,19 @@ class Judge:
     def _of_kernel(self, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Reason by a TCP sender's kernel: bytes to send that neither buffer nor receiver holds back wait for a window.
 
-        It may wait with up to a third of the window free, for a longer burst.
+        It may wait with up to a third of the window free, for a longer burst; with more free it paces.
         """
         limited = self.kernel.limited(idle_from_ns, until_ns)
         if limited is not None:
             return Reason(limited, "tcp_info")
         had_data = self.kernel.had_data(idle_from_ns, until_ns)
-        if had_data:
+        free = self.kernel.free(idle_from_ns, until_ns)
+        if had_data and not free:
             return self._history(until_ns)
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
+        if free:
+            return Reason(Why.PACING, "tcp_info")
         if self.kernel.buffer_full(idle_from_ns, until_ns):
             return Reason(Why.SEND_BUFFER, "tcp_info")
         if had_data is None or self.hidden_credit:  # a packet of the client let it go on: it may have brought credit
@@ -263,6 +266,8 @@ class Judge:
         if self.kernel.had_data(idle_from_ns, sent_ns) is False:
             full = self.kernel.buffer_full(idle_from_ns, sent_ns)
             return Reason(Why.SEND_BUFFER if full else Why.APPLICATION, "tcp_info")
+        if self.kernel.free(idle_from_ns, sent_ns):
+            return Reason(Why.PACING, "tcp_info")
         if self.window.history.known:
             return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
         return Reason(Why.UNEXPLAINED if again else Why.PACING_OR_PROGRAM, "ip_packets")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +18,8 @@ from quiclab.metrics import Evidence
 _NEAR_NS = 20_000_000
 """Age up to which a sample before a time tells of that time."""
 _UNSET = 0x7FFFFFFF
+_FOR_A_BURST = 3
+"""One part in so many of its window may a sender leave free, so as to send a longer burst."""
 _COLUMNS = (
     "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
     "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes",
@@ -56,6 +58,13 @@ class Sample:
         unacked, sacked, lost, retrans = (part or 0 for part in parts)
         return unacked - sacked - lost + retrans
 
+    @property
+    def window_free(self) -> bool:
+        """Whether bytes wait to be sent although more of the window is free than a longer burst asks for."""
+        if not self.unsent_bytes or self.window is None or self.in_flight is None:
+            return False
+        return _FOR_A_BURST * (self.window - self.in_flight) > self.window
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -90,6 +99,11 @@ class Kernel:
         """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
+
+    def free(self, from_ns: int, until_ns: int) -> bool:
+        """Whether the last sample within a time shows bytes to send, and a window with room for them."""
+        first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
+        return first < end and self.samples[end - 1].window_free
 
     def buffer_full(self, from_ns: int, until_ns: int) -> bool:
         """Whether the send buffer had no room for more at any sample of a time, with all that it held sent already.

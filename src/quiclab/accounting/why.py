@@ -165,7 +165,8 @@ _DEFINITIONS = {
     Why.AWAITING_ACKS: "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",
     Why.LOSS_TIMER: "A timer declares a loss: a retransmission timeout, or the time threshold of QUIC.",
     Why.PROBE_TIMER: "A probe timeout: a tail loss probe of TCP, or a PTO of QUIC.",
-    Why.PACING: "The sender says that it paces.",
+    Why.PACING: "The sender says that it paces. TCP: the kernel has bytes to send and leaves more than a third of its "
+    "window free.",
     Why.APPLICATION: "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
     Why.SCHEDULING: "The sender says that another stream has its turn.",
     Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the receiver prompts the sender: it paces, or "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pacing: the sender spreads its packets over time, and says so."""
+"""Pacing: the sender spreads its packets over time, by its own word or by its kernel's samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PACING = Mechanism(
     Family.PROGRAMS,
     "The sender spreads its packets over the round trip so as not to fill queues. Where it paces more slowly than the "
     "path carries, the link runs idle between its packets.",
-    "Waits of which the sender's log says that it paces.",
+    "Waits of which the sender's log says that it paces, or in which TCP's kernel has bytes to send and leaves more "
+    "than a third of its window free.",
     Level.E0,
     "RFC 9002 section 7.7; neqo issues 3640 and 3760",
     _claim,

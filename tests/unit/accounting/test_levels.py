@@ -177,3 +177,5 @@ def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:
     assert not beyond, "\n".join(lines)
     levels = {one.level for each in found.values() for one in each if isinstance(one, Compared)}
     assert levels == {Level.E2, Level.E3, Level.E4}
+    assert "not compared" not in "\n".join(lines)
+    assert "1 of 3 trials are not compared" in "\n".join(in_lines({**found, "page": []})[0])

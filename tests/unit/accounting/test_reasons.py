@@ -259,6 +259,28 @@ def test_the_kernels_clocks_name_receive_window_and_send_buffer(clock: str, why:
         assert found[wanted] == 20, counted
 
 
+@pytest.mark.parametrize(
+    ("acked", "flying", "why"),
+    [(61, 7, "slow_start"), (61, 6, "pacing"), (53, 7, "pacing_or_program"), (53, 6, "pacing")],
+    ids=["prompted, full", "prompted, free", "unprompted, full", "unprompted, free"],
+)
+def test_a_kernel_that_leaves_more_than_a_third_of_its_window_free_paces(
+    acked: float, flying: int, why: str, tmp_path: Path
+) -> None:
+    """Ten segments may fly, and bytes wait to be sent; the last sample of the wait counts."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(acked, 1)
+    story.down(71, 1)
+    counts = {"sacked": 0, "lost": 0, "retrans": 0}
+    rows: _ROWS = {
+        "tcp_info": [sample_row(at, unacked=unacked, **counts) for at, unacked in ((55, 1), (65, flying), (72, 1))]
+    }
+    found = sums(account_of_transfer(evidence_of_scene(story.end(81, 2), tmp_path, **rows)))
+    assert found[why] == pytest.approx(20, abs=9)
+    assert not {"slow_start", "pacing", "pacing_or_program"} - {why} & set(found)
+
+
 def test_a_kernel_without_bytes_to_send_waits_for_the_application(tmp_path: Path) -> None:
     """The send buffer is empty in every sample of the wait."""
     story = Tcp()
