@@ -67,7 +67,7 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
         raise SpecError("TCP's settings do nothing over HTTP/3")
     # An arm with the value that the study has, or with that of `without`, is there already.
     there = {setting.value, present_value(cell.arm, cell.workload, change.table, change.key)}
-    doses = tuple(each for each in setting.doses if each not in there)[-_MOST_DOSES:]
+    doses = tuple(each for each in setting.doses if each not in there)
     try:
         return _made(cell, change, doses, own)
     except SpecError as error:
@@ -84,7 +84,7 @@ def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, A
 
 
 def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
-    name = cell.arm.name
+    name, doses = cell.arm.name, doses[-_MOST_DOSES:]
     value, known_by = _value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
         raise SpecError(f"no program of {name} has its {change.key} limited")
@@ -127,9 +127,14 @@ def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     ]
     arms = [Variant(REPLAY, cell.arm.name), Variant(SHAM, cell.arm.name), Variant(FAST, cell.other.name)]
     spec, study = read_back(cell, arms, paths, own)
-    before, after = (next(path for path in study.paths if path.name == each) for each in (name, without))
-    if replace(before, name="", title="", profile="") == replace(after, name="", title="", profile=""):
+    built = {path.name: replace(path, name="", title="", profile="") for path in study.paths}
+    if built[name] == built[without]:
         raise SpecError(f"the path {name} has no {change.key} that could be taken away")
+    # A dose may be written otherwise than the value that the path has, or that it has without the cause.
+    there = (built[name], built[without])
+    new = [dose for dose, path in zip(doses, others.values(), strict=True) if built[path] not in there][-_MOST_DOSES:]
+    if len(new) < len(doses):
+        return _of_path(cell, change, new, own)
     workload = cell.workload.name
     places = {
         REPLAY: Place(cell.name, REPLAY),

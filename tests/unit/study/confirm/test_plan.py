@@ -149,6 +149,17 @@ def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
     assert declared.sham.startswith("the same arm under another name")
 
 
+@pytest.mark.parametrize(
+    ("queue", "doses"),
+    [("", ("0.5 bdp", "2 bdp")), ('queue = "100 ms"', ("1 bdp", "2 bdp")), ('queue = "3 bdp"', ("1 bdp", "2 bdp"))],
+)
+def test_a_dose_that_the_path_has_already_is_none(queue: str, doses: tuple[str, ...], tmp_path: Path) -> None:
+    """Without its key a path's queue is 1 bdp."""
+    times = {"h2": {"": 800.0, "overshoot": 900.0}, "h3": {"": 800.0, "overshoot": 300.0}}
+    declared = plan(write(tmp_path / "s", times, path=queue)).declared
+    assert (declared.table, declared.key, declared.value, declared.doses) == ("path", "queue", "4 bdp", doses)
+
+
 def test_a_knob_that_both_protocols_have_is_given_to_the_other_arm(tmp_path: Path) -> None:
     times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
     programs = {"h3": '{name = "quiche", initial_window = 32}', "client": '"quiche"'}
