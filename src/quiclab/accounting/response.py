@@ -90,14 +90,14 @@ def _origins(path: Path, leg: Leg, floor_ns: int, reason: Reason) -> list[Edge] 
 
 
 def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> int:
-    """The packet itself, or the first with data that was served after it: acknowledgments and probes of the path's MTU
-    wait for nothing, unless the sender's log shows the timer that sent them."""
+    """The packet itself, or the first with data that was sent after it, lost or not: acknowledgments and probes of the
+    path's MTU wait for nothing, unless the sender's log shows the timer that sent them."""
     ahead = path.ahead
     if judge.probes(position) or not ahead.is_served(position):
         return position
     for at in range(position, last + 1):
         content = path.content(ahead, at)
         waits = content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE)
-        if waits and ahead.is_served(at):
+        if waits:
             return at
     return position

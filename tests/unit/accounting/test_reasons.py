@@ -217,6 +217,21 @@ def test_a_retransmission_timeout_is_a_loss_timer(tmp_path: Path) -> None:
     assert sums(edges, "what")["timer"] == 300
 
 
+def test_a_bare_acknowledgment_divides_the_wait_for_a_segment_that_was_lost_again(tmp_path: Path) -> None:
+    """The segment's first repetition never reached the link: what came before it waited for that, not for the timer."""
+    story = Tcp()
+    story.down(51, 0)
+    story.down(51, 1, lost=True)
+    story.down(51, 2)
+    story.receipt(56, 0)
+    story.ack(61, 1, sack=(2, 3))
+    story.down(71, 1, lost=True)
+    story.down(371, 1)
+    rows: _ROWS = {"tcp_info": [sample_row(at, notsent_bytes=0) for at in (50, 60, 72, 360)]}
+    found = sums(account_of_transfer(evidence_of_scene(story.end(381, 3), tmp_path, **rows)))
+    assert (found["loss_detection"], found["loss_timer"]) == (pytest.approx(20, abs=0.1), 300)
+
+
 def test_credit_of_the_stream_that_is_used_up(tmp_path: Path) -> None:
     """The window has room; the highest offset equals the limit until the client raises it."""
     limits = [limit_row(0, "stream", 2400, 0), limit_row(53, "stream", 9000, 0), limit_row(0, "connection", 90_000)]
