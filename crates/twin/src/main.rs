@@ -102,7 +102,7 @@ fn over_quic(asked: &Asked) -> Result<Value, String> {
     let (clean_world, clean) = run(&case.set_up_without_loss())?;
     let clean = (&clean, begin_ns(&clean_world.down, &clean));
     let tables = quic::trial::tables(case, &world, &marks, asked.logs);
-    let steps = &world.server.steps;
+    let steps = &world.server.observer.steps;
     Ok(told(
         &world.down,
         steps,

@@ -97,7 +97,6 @@ def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> i
         return position
     for at in range(position, last + 1):
         content = path.content(ahead, at)
-        waits = content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE)
-        if waits:
+        if content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE):
             return at
     return position

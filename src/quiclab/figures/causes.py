@@ -25,6 +25,8 @@ _SCHEMA = {
     "cell_text": pl.String,
 }
 _ROW_PX, _FRAME_PX = 34, 130
+_NAMES_PX, _CELL_PX = 230, 78
+"""Least room of the causes' names, and of a cell, in which its numbers can be read."""
 
 
 class Causes(Figure):
@@ -126,7 +128,9 @@ class Causes(Figure):
             "grey: not decided; green: as much in both; empty: less than 3 % of what moved",
         ]
         figure.update_layout(_style.titled(_FRAME_PX + _ROW_PX * len(causes), convention))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 40})
+        figure.update_layout(
+            margin={"t": figure.layout.margin.t + 40}, meta={"least_px": _NAMES_PX + _CELL_PX * len(cells)}
+        )
         bare = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
         figure.update_xaxes(side="top", fixedrange=True, tickangle=0, **bare)
         figure.update_yaxes(autorange="reversed", fixedrange=True, **bare)

@@ -145,10 +145,16 @@ def test_what_comes_from_an_origin_last_with_data_is_its_answer() -> None:
     assert origin.answered(50 * _MS, 45 * _MS) is None
 
 
-def _sampled(unsent: int | None, *, hidden_credit: bool = False) -> OriginSender:
-    """An origin of whose TCP there is a sample at 30.9 with so many bytes that were not sent yet; None is no sample."""
-    nothing = (None,) * 8
-    samples = [] if unsent is None else [Sample(round(30.9 * _MS), "open", 10, None, unsent, *nothing)]
+def _sampled(
+    unsent: int | None, *, hidden_credit: bool = False, flying: int | None = None, state: str = "open"
+) -> OriginSender:
+    """An origin of whose TCP there is a sample at 30.9 with so many bytes that were not sent yet; None is no sample.
+
+    Its window has ten segments, and `flying` are on their way."""
+    clocks, buffer = (None, None), (None, None)
+    flight = (flying, 0, 0, 0)
+    first = Sample(round(30.9 * _MS), state, 10, None, unsent, *clocks, *flight, *buffer)
+    samples = [] if unsent is None else [first]
     history = History(Steps([], []), "tcp_info", known=True)
     return OriginSender(Kernel([each.time_ns for each in samples], samples, history), hidden_credit)
 
@@ -158,6 +164,9 @@ def _sampled(unsent: int | None, *, hidden_credit: bool = False) -> OriginSender
     [
         (True, _sampled(5000), "request"),
         (False, _sampled(5000), "slow_start"),
+        (False, _sampled(5000, flying=7), "slow_start"),
+        (False, _sampled(5000, flying=6), "pacing"),
+        (False, _sampled(5000, flying=6, state="loss"), "slow_start"),
         (False, _sampled(0), "application"),
         (False, _sampled(0, hidden_credit=True), "awaiting_acks"),
         (False, _sampled(None), None),

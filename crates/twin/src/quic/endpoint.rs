@@ -12,11 +12,11 @@ use quinn_proto::{
 
 use crate::case::Case;
 use crate::quic::config;
-use crate::quic::mirror::Mirror;
+use crate::quic::observer::Observer;
 use crate::quic::program::Answer;
-use crate::quic::told::{Ear, Heard};
-use crate::quic::wire::{Packet, Reader, Space};
-use crate::state::{Data, Held, Sent, Step, Tightened, Trigger};
+use crate::quic::told::Ear;
+use crate::quic::wire::{Packet, Reader};
+use crate::state::Trigger;
 use crate::world::Host;
 
 const REQUEST_BYTES: usize = 100;
@@ -29,9 +29,6 @@ pub struct Datagram {
     /// Packets in it, in order.
     pub packets: Vec<Packet>,
 }
-
-/// A row of the server's own log: instant, window, bytes in flight.
-pub type Metrics = (u64, u64, u64);
 
 /// One end.
 pub struct Endpoint {
@@ -52,19 +49,9 @@ pub struct Endpoint {
     /// Instant at which the earliest of quinn's timers ends.
     due_ns: Option<u64>,
     finished: bool,
-    ear: Ear,
-    /// What is in flight and what was lost.
-    pub mirror: Mirror,
-    /// Limits of the client as they came: connection, stream.
-    limits: (u64, u64),
-    /// The server's own log.
-    pub metrics: Vec<Metrics>,
     stirred: Option<Trigger>,
-    sent: Option<Sent>,
-    /// What held it back after each of its steps.
-    pub steps: Vec<Step>,
-    /// Probe timeouts.
-    pub probes: Vec<u64>,
+    /// What is known of its state; of a client's nothing is.
+    pub observer: Observer,
 }
 
 fn address(host: u8, port: u16) -> SocketAddr {
@@ -115,17 +102,8 @@ impl Endpoint {
             holds_ns: None,
             due_ns: None,
             finished: false,
-            ear,
-            mirror: Mirror::new(case.packet_threshold),
-            limits: (
-                case.receive_window.unwrap_or(u64::MAX),
-                case.stream_window.unwrap_or(u64::MAX),
-            ),
-            metrics: Vec::new(),
             stirred: None,
-            sent: None,
-            steps: Vec::new(),
-            probes: Vec::new(),
+            observer: Observer::new(case, ear),
         }
     }
 
@@ -192,69 +170,9 @@ impl Endpoint {
     fn answer(&mut self, now: u64) {
         if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
             let mut sending = connection.send_stream(stream);
-            self.answer.write(now, self.mirror.highest, &mut sending);
+            let highest = self.observer.mirror.highest;
+            self.answer.write(now, highest, &mut sending);
         }
-    }
-
-    fn hear_limits(&mut self, packet: &Packet) {
-        for frame in &packet.frames {
-            match (frame.name, frame.value) {
-                ("max_data", Some(limit)) => self.limits.0 = self.limits.0.max(limit),
-                ("max_stream_data", Some(limit)) => self.limits.1 = self.limits.1.max(limit),
-                _ => {}
-            }
-        }
-    }
-
-    /// What keeps new data back, the congestion window aside.
-    fn data(&self) -> Data {
-        if self.mirror.has_lost() || self.mirror.highest < self.answer.written {
-            Data::There
-        } else {
-            self.answer.lacks(self.limits, self.finished)
-        }
-    }
-
-    fn note_metrics(&mut self, now: u64) {
-        let Some((_, connection)) = &self.connection else {
-            return;
-        };
-        let row = (now, connection.stats().path.cwnd, self.mirror.in_flight());
-        let is_known = |last: &Metrics| (last.1, last.2) == (row.1, row.2);
-        if !self.metrics.last().is_some_and(is_known) {
-            self.metrics.push(row);
-        }
-    }
-
-    /// Takes in what quinn tells its congestion control; what it counts in flight.
-    fn listen(&mut self, now: u64) -> Option<u64> {
-        let ear = self.ear.clone();
-        let mut heard = ear.lock().expect("one thread");
-        self.mirror.hear(now, &mut heard)
-    }
-
-    /// Follows what the client's packets change.
-    fn follow(&mut self, now: u64, packets: &[Packet]) {
-        for packet in packets {
-            self.mirror.receive(packet);
-            self.hear_limits(packet);
-        }
-        let counted = self.listen(now);
-        // With the end of the handshake quinn forgets its packets, after it has counted.
-        let open = self.connection.as_ref().map(|(_, connection)| connection);
-        if open.is_some_and(|connection| !connection.is_handshaking()) {
-            self.mirror.discard(Space::Handshake);
-        }
-        let acks = |packet: &&Packet| packet.frames.iter().any(|frame| frame.name == "ack");
-        let last = packets.iter().rfind(acks).map(|packet| packet.space);
-        self.mirror
-            .check(counted.filter(|_| last == Some(Space::Data)));
-        self.note_metrics(now);
-    }
-
-    fn tightened(&self) -> Tightened {
-        let Heard { tightened, .. } = *self.ear.lock().expect("one thread");
-        tightened
     }
 
     fn stir(&mut self, trigger: Trigger) {
@@ -277,11 +195,7 @@ impl Endpoint {
     fn datagram(&mut self, now: u64, bytes: &[u8]) -> (u64, Datagram) {
         let packets = self.reader.read(bytes);
         if self.side.is_server() {
-            for packet in &packets {
-                let again = self.mirror.send(now, packet);
-                let sent = if again { Sent::Again } else { Sent::New };
-                self.sent = self.sent.or(packet.in_flight().then_some(sent));
-            }
+            self.observer.send(now, &packets);
         }
         let size = u64::try_from(bytes.len()).expect("a datagram") + UDP_HEADERS;
         let bytes = BytesMut::from(bytes);
@@ -302,9 +216,8 @@ impl Host for Endpoint {
         if let Some((_, connection)) = &mut self.connection {
             connection.handle_timeout(at);
         }
-        let before = self.mirror.lost.len();
-        self.listen(now);
-        self.stir(if self.mirror.lost.len() > before {
+        let loses = self.observer.loses(now);
+        self.stir(if loses {
             Trigger::LossTimer
         } else {
             Trigger::Other
@@ -335,7 +248,8 @@ impl Host for Endpoint {
             None => {}
         }
         if self.side.is_server() {
-            self.follow(now, &datagram.packets);
+            let open = self.connection.as_ref().map(|(_, connection)| connection);
+            self.observer.follow(now, &datagram.packets, open);
         }
         self.stir(Trigger::Packet);
         self.act(now);
@@ -371,36 +285,13 @@ impl Host for Endpoint {
             let due = due.map(|due| due.saturating_duration_since(self.base).as_nanos());
             self.due_ns = due.map(|ns| u64::try_from(ns).expect("an instant within years"));
         }
-        let Some(mut trigger) = self.stirred.take() else {
+        let Some(trigger) = self.stirred.take() else {
             return;
         };
-        if !self.side.is_server() {
-            return;
+        if let (Side::Server, Some((_, connection))) = (self.side, &self.connection) {
+            let program = (&self.answer, self.finished);
+            self.observer.step(now, trigger, connection, program);
         }
-        let Some((_, connection)) = &self.connection else {
-            return;
-        };
-        let path = connection.stats().path;
-        let full = self.mirror.in_flight() + u64::from(path.current_mtu) >= path.cwnd;
-        let data = self.data();
-        let sent = self.sent.take();
-        let waited = self.steps.last().map(|step| step.held);
-        if trigger == Trigger::Other && sent.is_some() && waited.is_some_and(Held::waits_for_peer) {
-            trigger = Trigger::ProbeTimer;
-            self.probes.push(now);
-        }
-        let held = Held {
-            window: full.then(|| self.tightened()),
-            data,
-            pacing: !full && data == Data::There,
-        };
-        self.steps.push(Step {
-            at_ns: now,
-            trigger,
-            sent,
-            held,
-        });
-        self.note_metrics(now);
     }
 
     fn done(&self) -> bool {

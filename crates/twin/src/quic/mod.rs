@@ -8,6 +8,7 @@
 mod config;
 mod endpoint;
 mod mirror;
+mod observer;
 mod plain;
 mod program;
 mod told;

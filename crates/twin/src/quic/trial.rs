@@ -22,7 +22,7 @@ pub fn run(case: &Case) -> Result<World<Endpoint>, String> {
     let base = Instant::now();
     let (client, server) = (Endpoint::client(case, base), Endpoint::server(case, base));
     let world = World::run(case, client, server)?;
-    match world.server.mirror.mistakes {
+    match world.server.observer.mirror.mistakes {
         0 => Ok(world),
         many => Err(format!(
             "what is in flight was counted otherwise than by quinn {many} times"
@@ -223,11 +223,11 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
         }
         row
     };
-    for &(at_ns, window, in_flight) in &world.server.metrics {
+    for &(at_ns, window, in_flight) in &world.server.observer.metrics {
         let more = json!({"cwnd_bytes": window, "bytes_in_flight": in_flight, "estimate": false});
         tables.add("transport_metrics", with(base(at_ns), more));
     }
-    for lost in &world.server.mirror.lost {
+    for lost in &world.server.observer.mirror.lost {
         let rule = if lost.by_time {
             "time_threshold"
         } else {
@@ -239,7 +239,7 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
         });
         tables.add("losses", with(base(lost.at_ns), more));
     }
-    for &at_ns in &world.server.probes {
+    for &at_ns in &world.server.observer.probes {
         let more = json!({
             "timer": "pto", "event": "expired", "packet_type": Space::Data.name(), "estimate": false,
         });
@@ -250,7 +250,7 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
 /// The sender's own word, for qlog's `*_data_blocked_updated`.
 fn blocked(tables: &mut Tables, world: &World<Endpoint>) {
     let mut before = None;
-    for step in &world.server.steps {
+    for step in &world.server.observer.steps {
         let reason = reason(step.held);
         if reason == before {
             continue;
