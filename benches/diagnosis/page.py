@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
+from confirming import Tested
+from page_tested import confirmed, real, table
 from planted import BY_NAME, CAUSES
 from scoring import (
     LEVELS,
@@ -50,8 +52,8 @@ are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
 """
 
 
-def text(results: Sequence[Result]) -> str:
-    """The whole page."""
+def text(results: Sequence[Result], tests: Sequence[Tested] = (), programs: Sequence[Result] = ()) -> str:
+    """The whole page; verdicts put to the test and results of real programs where there are some."""
     one = [each for each in results if each.label == "cause" and each.kind == "one"]
     two = [each for each in results if each.label == "cause" and each.kind == "two"]
     null = [each for each in results if each.label == "null"]
@@ -66,6 +68,8 @@ def text(results: Sequence[Result]) -> str:
         _null(null),
         _open(one),
         _attribution(one),
+        *([confirmed(tests)] if tests else []),
+        *([real(programs)] if programs else []),
         _LIMITS,
     ]
     return "\n".join(parts)
@@ -74,11 +78,6 @@ def text(results: Sequence[Result]) -> str:
 def found(result: Result) -> list[Told]:
     """The verdicts whose difference the pairs show."""
     return [told for told in result.verdicts if told.found]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
-    return "\n".join(lines) + "\n"
 
 
 def _single(one: Sequence[Result]) -> str:
@@ -97,8 +96,8 @@ def _single(one: Sequence[Result]) -> str:
     ]
     parts = [(name, *of([each for each in one if keep(each)]).cells) for name, keep in groups]
     return (
-        "## One cause\n\n" + _table(head, rows) + "\nMechanisms, in groups of these cases:\n\n"
-        + _table(("group", *head[1:]), parts)
+        "## One cause\n\n" + table(head, rows) + "\nMechanisms, in groups of these cases:\n\n"
+        + table(("group", *head[1:]), parts)
         + _held(one)
     )  # fmt: skip
 
@@ -147,7 +146,7 @@ def _confusion(one: Sequence[Result]) -> str:
         rows.append((cause.name, str(score.cases), str(score.answered), str(score.right), said or "—"))
     return (
         "## By cause\n\nWhat is said in place of the cause; names that are wrong are bold.\n\n"
-        + _table(("cause", "cases", "named", "right", "said otherwise"), rows)
+        + table(("cause", "cases", "named", "right", "said otherwise"), rows)
     )  # fmt: skip
 
 
@@ -159,7 +158,7 @@ def _two(two: Sequence[Result]) -> str:
     )
     return (
         "## Two causes at once\n\nEach costs as much as above with the other one there.\n\n"
-        + _table(("cases", "both in the first two", "at least", "one of them anywhere"),
+        + table(("cases", "both in the first two", "at least", "one of them anywhere"),
                  [(str(len(two)), share(both, len(two)), bound(both, len(two)), share(one, len(two)))])
         + "".join(
             f"\n* {' and '.join(each.causes)} ({each.protocols[1]}, {each.logs.replace('_', ' ')}): {_first(each)}"
@@ -185,7 +184,7 @@ def _null(null: Sequence[Result]) -> str:
     head = ("arms", "cases", "nothing said", "a mechanism named", "at most", "for 1 % of the time or more")
     return (
         "## Nothing planted\n\nLosses of their own, limits and pauses stand in both arms alike. A name is an error; "
-        "luck is not, as losses fall differently, nor is the name of the switch itself.\n\n" + _table(head, rows)
+        "luck is not, as losses fall differently, nor is the name of the switch itself.\n\n" + table(head, rows)
     )
 
 
@@ -198,7 +197,7 @@ def _open(one: Sequence[Result]) -> str:
     wrong = [(f"the name of another: {name}", str(count)) for name, count in said.most_common() if name not in honest]
     return (
         "## The detector is missing\n\nThe cases with one cause again, without the detectors of all mechanisms that "
-        "name it: what stands first?\n\n" + _table(("said", "cases"), [*rows, *wrong])
+        "name it: what stands first?\n\n" + table(("said", "cases"), [*rows, *wrong])
     )
 
 
@@ -222,7 +221,7 @@ def _attribution(one: Sequence[Result]) -> str:
         "## How many milliseconds\n\nThe time that the verdicts give to the cause against its exact effect, in % "
         "of the time, of arms with one transport. A share is no effect: without one limit the next one holds (a window "
         "that is not halved meets the queue), and an effect also moves the time of others. What is not named is "
-        "wrong by its whole effect.\n\n" + _table(("cases", "", "median", "mean", "nine of ten below"), rows)
+        "wrong by its whole effect.\n\n" + table(("cases", "", "median", "mean", "nine of ten below"), rows)
     )
 
 
@@ -231,6 +230,5 @@ _LIMITS = """\
 
 The twin's records are exact, and its processors never busy. It has one object on one connection, no proxy, no change of
 address, no managed queue, no stream limit and no HyStart of its own: causes there are not planted here. All losses of a
-case are independent. Real programs have cases of their own in `benches/diagnosis/real.py`, which need a machine that
-does nothing else; their results are not on this page.
+case are independent. In real programs the effect is measured, with the error of ten pairs; few of them were run.
 """

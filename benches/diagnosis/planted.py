@@ -209,4 +209,16 @@ CAUSES = (
     ),
     Cause("small packets", ("bytes_on_the_wire",), "", _small_packets, ("h3",)),
 )
-BY_NAME = {cause.name: cause for cause in CAUSES}
+
+
+def _not_drawn(_: random.Random, __: Path) -> Drawn:
+    raise NotImplementedError("the golden twin cannot have it: benches/diagnosis/real.py plants it in programs")
+
+
+OF_PROGRAMS = (
+    Cause("no pacing", ("overshoot", *OF_A_LOSS[1:-1]), "pacing", _not_drawn),
+    Cause("probes too early", ("needless_probe", "needless_repeats"), "initial_rtt", _not_drawn),
+    Cause("client without a processor", ("client_without_processor", "slow_reader"), "cpu", _not_drawn),
+)
+"""Causes that are planted in real programs alone."""
+BY_NAME = {cause.name: cause for cause in (*CAUSES, *OF_PROGRAMS)}

@@ -3,7 +3,8 @@
 
     python benches/diagnosis/real.py [--shard I/N] [--only NAME …] [--folder FOLDER] [--out FILE]
 
-One study a case: the same programs in both arms, 10 pairs over one path. It needs the installed stacks.
+One study a case: the same programs in both arms, 10 pairs over one path. It needs the installed stacks, and a machine
+that does nothing else.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Real:
     client: Keys
     server: Keys
     planted: tuple[str, str, Any]
-    """Where (`client`, `server`, `tcp`), key, value."""
+    """Where (`client`, `server`, `tcp`, `certificate`), key, value."""
     without: Any
     """Value of the same key in the other arm; None where it stays away there."""
     path: Keys = field(default_factory=dict)
@@ -51,47 +52,68 @@ def _quinn(name: str, cause: str, planted: tuple[str, str, Any], without: Any, *
     return Real(name, cause, "h3", {"name": "quinn"}, {"name": "quinn"}, planted, without, **more)
 
 
-def _quiche(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
-    return Real(name, cause, "h3", {"name": "quiche"}, {"name": "quiche"}, planted, without, **more)
+def _quiche(
+    name: str, cause: str, planted: tuple[str, str, Any], without: Any, server: Keys | None = None, **more: Any
+) -> Real:
+    return Real(name, cause, "h3", {"name": "quiche"}, {"name": "quiche", **(server or {})}, planted, without, **more)
 
 
 def _tcp(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
     return Real(name, cause, "h2", {"name": "curl-cffi"}, {"name": "nginx"}, planted, without, **more)
 
 
-_REORDER = {"reorder": {"probability": "3 %", "extra_delay": "4 ms"}}
-CASES = (
-    _quinn("quinn-same", "", ("server", "initial_window", 32), 32),
-    _quinn("quinn-initial-window", "initial window", ("server", "initial_window", 4), 32),
-    _quinn("quinn-largest-window", "largest window", ("server", "max_window", "32 KB"), "25 MB"),
-    _quinn("quinn-threshold", "reordering taken for loss", ("server", "packet_threshold", 3), 200, path=_REORDER),
-    _quinn("quinn-threshold-without-reordering", "reordering taken for loss", ("server", "packet_threshold", 3), 200),
-    _quinn("quinn-stream-credit", "stream credit", ("client", "stream_window", "64 KB"), "4 MB"),
-    _quinn("quinn-connection-credit", "connection credit", ("client", "connection_window", "64 KB"), "8 MB"),
-    _quiche("quiche-initial-window", "initial window", ("server", "initial_window", 4), 32),
-    _quiche("quiche-stream-credit", "stream credit", ("client", "stream_window", "64 KB"), "4 MB"),
-    _quiche(
-        "quiche-hystart",
-        "slow start left early",
-        ("server", "hystart", True),
-        False,
-        path={"jitter": {"distribution": "normal", "scale": "6 ms"}},
-        size="1 MB",
-    ),
-    Real(
-        "nginx-stream-buffer",
-        "send buffer",
-        "h3",
-        {"name": "quiche"},
-        {"name": "nginx"},
-        ("server", "stream_window", "64 KB"),
-        "1 MB",
-    ),
-    _tcp("tcp-initial-window", "initial window", ("tcp", "initial_window", 2), 32),
-    _tcp("tcp-send-buffer", "send buffer", ("tcp", "send_buffer", ["4096 B", "32 KiB", "32 KiB"]), None),
-    _tcp("tcp-receive-buffer", "receive window", ("tcp", "receive_buffer", ["4096 B", "32 KiB", "32 KiB"]), None),
-    _tcp("tcp-same", "", ("tcp", "initial_window", 10), 10),
-)
+_FAR = {"rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp"}
+_SLOW = {"rate": "6 Mbit/s", "delay": "60 ms", "queue": "4 bdp"}
+_REORDERS = {"reorder": {"probability": "3 %", "extra_delay": "4 ms"}}
+_LOSES = {"loss": "1 %"}
+_SMALL_BUFFER = ["4096 B", "32 KiB", "32 KiB"]
+
+
+def _cases() -> tuple[Real, ...]:
+    nginx_h3 = {"client": {"name": "quiche"}, "server": {"name": "nginx"}}
+    everywhere = (
+        _quinn("quinn-same", "", ("server", "initial_window", 32), 32),
+        _quinn("quinn-initial-window", "initial window", ("server", "initial_window", 4), 32),
+        _quinn("quinn-largest-window", "largest window", ("server", "max_window", "32 KB"), "25 MB"),
+        _quinn("quinn-stream-credit", "stream credit", ("client", "stream_window", "48 KB"), "4 MB"),
+        _quinn("quinn-connection-credit", "connection credit", ("client", "connection_window", "48 KB"), "8 MB"),
+        _quinn("quinn-trickle", "trickling program", ("server", "name", "quinn-faulty-trickle"), "quinn"),
+        _quinn(
+            "quinn-certificate", "long certificate", ("certificate", "intermediates", 8), 0, size="100 KB"
+        ),
+        _quiche("quiche-initial-window", "initial window", ("server", "initial_window", 4), 32),
+        _quiche("quiche-stream-credit", "stream credit", ("client", "stream_window", "48 KB"), "4 MB"),
+        _quiche("quiche-same", "", ("client", "stream_window", "4 MB"), "4 MB", path=_LOSES),
+        _quiche("quiche-reno", "halving instead of 0.7", ("server", "congestion_control", "reno"), "cubic",
+                path=_LOSES, size="2 MB"),
+        _quiche("quiche-no-pacing", "no pacing", ("server", "pacing", False), True,
+                server={"congestion_control": "bbr2"}, path={"queue": "0.25 bdp"}, size="1 MB"),
+        Real("nginx-stream-buffer", "send buffer", "h3", **nginx_h3, planted=("server", "stream_window", "48 KB"),
+             without="1 MB"),
+        Real("nginx-same", "", "h3", **nginx_h3, planted=("server", "stream_window", "64 KB"), without="64 KB"),
+        _tcp("tcp-initial-window", "initial window", ("tcp", "initial_window", 2), 32),
+        _tcp("tcp-send-buffer", "send buffer", ("tcp", "send_buffer", _SMALL_BUFFER), None),
+        _tcp("tcp-receive-buffer", "receive window", ("tcp", "receive_buffer", _SMALL_BUFFER), None),
+        _tcp("tcp-reno", "halving instead of 0.7", ("tcp", "congestion_control", "reno"), "cubic", path=_LOSES,
+             size="2 MB"),
+        _tcp("tcp-same", "", ("tcp", "initial_window", 10), 10, path=_LOSES),
+    )  # fmt: skip
+    far_alone = (
+        _quinn("quinn-threshold", "reordering taken for loss", ("server", "packet_threshold", 3), 200, path=_REORDERS),
+        _quinn(
+            "quinn-threshold-in-order", "reordering taken for loss", ("server", "packet_threshold", 3), 200
+        ),
+        _quinn("quinn-hasty-probes", "probes too early", ("server", "name", "quinn-faulty-initial-pto"), "quinn",
+               path={"delay": "60 ms"}, size="100 KB"),
+        _quiche("quiche-hystart", "slow start left early", ("server", "hystart", True), False,
+                path={"jitter": {"distribution": "normal", "scale": "6 ms"}}, size="1 MB"),
+        _quiche("quiche-slow-client", "client without a processor", ("client", "cpu", "10 %"), None, size="1 MB"),
+    )  # fmt: skip
+    slow = (replace(each, name=f"{each.name}-slow", path={**_SLOW, **each.path}) for each in everywhere)
+    return (*everywhere, *far_alone, *slow)
+
+
+CASES = _cases()
 
 
 def spec(case: Real) -> dict[str, Any]:
@@ -102,12 +124,12 @@ def spec(case: Real) -> dict[str, Any]:
         arm: dict[str, Any] = {"name": name, "protocol": case.protocol, "client": dict(case.client)}
         arm |= {"server": dict(case.server), "tcp": {"congestion_control": "cubic", "initial_window": 10}}
         if kept is not None:
-            arm[where][key] = kept
+            arm.setdefault(where, {})[key] = kept
         arms.append(arm)
     return {
         "study": {"name": case.name, "seed": 7, "blocks": PAIRS, "aa": {"blocks": 0}},
         "workload": [{"name": "object", "size": case.size}],
-        "path": [{"name": "far", "rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp", **case.path}],
+        "path": [{"name": "far", **_FAR, **case.path}],
         "arm": arms,
     }
 

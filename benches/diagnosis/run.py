@@ -3,7 +3,9 @@
 
     python benches/diagnosis/run.py [--set development|held_out] [--cases N] [--shard I/N] [--out FILE]
     python benches/diagnosis/run.py --freeze SET [--cases N]
-    python benches/diagnosis/run.py --score FILE… [--write]      scores results; --write makes the reference's page
+    python benches/diagnosis/run.py --score FILE… [--confirmed FILE…] [--real FILE…] [--write]
+
+The last scores results, with those of confirming.py and real.py beside them; --write makes the reference's page.
 
 Cases and seeds are frozen in `frozen.json` before they are scored: a set whose drawing has changed is refused.
 """
@@ -36,12 +38,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("diagnosis.jsonl"))
     parser.add_argument("--freeze", metavar="SET", help="draw a seed for a new set of --cases, and note it")
     parser.add_argument("--score", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--confirmed", type=Path, nargs="+", default=(), metavar="FILE")
+    parser.add_argument("--real", type=Path, nargs="+", default=(), metavar="FILE")
     parser.add_argument("--write", action="store_true", help="write the page of the reference")
     arguments = parser.parse_args()
     if arguments.score:
-        from scoring import page, read
+        from confirming import lines
+        from page import text as page
+        from scoring import read
 
-        text = page(read(arguments.score))
+        text = page(read(arguments.score), lines(arguments.confirmed), read(arguments.real))
         if arguments.write:
             (FROZEN.parents[2] / "docs" / "reference" / "diagnosis-accuracy.md").write_text(text)
         else:

@@ -122,13 +122,6 @@ def errors_pct(results: Iterable[Result]) -> list[float]:
     return sorted(found)
 
 
-def page(results: Sequence[Result]) -> str:
-    """The page of the reference."""
-    from page import text
-
-    return text(results)
-
-
 def in_turns() -> list[str]:
     """The causes, in the order in which they are planted."""
     return [cause.name for cause in CAUSES]

@@ -78,7 +78,7 @@ class UnfitError(Exception):
 
 def result(twin: Twin, plan: Plan) -> Result:
     """Run a case: the effects first, and verdicts only where these are clear. Raises UnfitError where it fails."""
-    planted, bare, other = _arms(twin, plan)
+    planted, bare, other = arms_of(twin, plan)
     totals = [_totals(twin, arm) for arm in (other, planted)]
     effects = [_effect(totals[1], _totals(twin, _without(plan, planted, at))) for at in range(len(plan.causes))]
     bare_ms = _mean(_totals(twin, bare)) if plan.causes else _mean(totals[1])
@@ -98,7 +98,7 @@ def result(twin: Twin, plan: Plan) -> Result:
     )
     if found.label == "grey":
         return found
-    runs = [list(_runs(twin, arm, plan)) for arm in (other, planted)]
+    runs = [list(runs_of(twin, arm, plan)) for arm in (other, planted)]
     known = _remembered()
     excluded = set(mechanisms(plan)[0]) if found.label == "cause" and plan.kind == "one" else set()
     left = [each for each in known if each.name not in excluded]
@@ -154,7 +154,7 @@ def _effect(planted_ms: Sequence[float], without_ms: Sequence[float]) -> tuple[f
 Trials = list[dict[str, Any]]
 
 
-def _arms(twin: Twin, plan: Plan) -> tuple[Trials, Trials, Trials]:
+def arms_of(twin: Twin, plan: Plan) -> tuple[Trials, Trials, Trials]:
     """Trials of the planted arm, of the same without any cause, and of the other arm."""
     none: dict[str, Any] = {}
     for each in plan.without:
@@ -204,7 +204,7 @@ def _packets(twin: Twin, trials: Trials) -> list[int]:
     return [int(each["packets_down"]) for each in _answers(twin, trials)]
 
 
-def _runs(twin: Twin, trials: Trials, plan: Plan) -> Iterator[Run]:
+def runs_of(twin: Twin, trials: Trials, plan: Plan) -> Iterator[Run]:
     try:
         for run in twin.runs(trials, logs=plan.logs):
             if run.account.is_empty():

@@ -23,7 +23,13 @@ from quiclab.endpoints.clients.curl_cffi import CurlCffi
 from quiclab.endpoints.clients.ngtcp2 import Ngtcp2Client
 from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.clients.quinn import QuinnClient
-from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
+from quiclab.endpoints.servers.quinn import (
+    QuinnFaultyInitialPto,
+    QuinnFaultyThreshold,
+    QuinnFaultyTrickle,
+    QuinnServer,
+    QuinnTimeThreshold,
+)
 from quiclab.spec.model import Direction, Knobs, Reorder
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
@@ -168,6 +174,24 @@ def test_a_hasty_initial_pto_repeats_what_is_under_way(tmp_path: Path, server: Q
     sent = [event for event in qlog_events(tmp_path, "server") if event["name"] == "transport:packet_sent"]
     initials = [event for event in sent if event["data"]["header"]["packet_type"] == "initial"]
     assert (len(initials) > 1) is again
+
+
+@pytest.mark.parametrize(("server", "trickles"), [(SERVER, False), (QuinnFaultyTrickle(), True)])
+def test_a_trickling_program_pauses_after_each_piece_of_a_body(
+    tmp_path: Path, server: QuinnServer, trickles: bool
+) -> None:
+    """Over loopback, where nothing else takes 8 ms: 16 KB at a time, and no pause behind the last of them."""
+
+    def work() -> dict[str, Any]:
+        with on_loopback(tmp_path) as lab, lab.serve(server):
+            return lab.visit(CLIENT)
+
+    request = in_sandbox(work)
+    assert (request["exit"], request["whole"]) == (0, True)
+    packets, _ = decoded(tmp_path, "server")
+    sent = packets.filter(pl.col("event") == "sent", pl.col("packet_type") == "1RTT").sort("time_ns")
+    pauses = int((sent["time_ns"].diff() >= 7_500_000).sum())
+    assert (pauses >= SIZE // 16_000 - 1) is trickles
 
 
 @pytest.mark.parametrize("kind", ["active", "rebinding"])

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
@@ -65,8 +66,16 @@ pub struct ServerJob {
     pub early_data: bool,
     #[serde(default = "octets")]
     pub content_type: String,
+    pub trickle: Option<Trickle>,
     #[serde(flatten)]
     pub knobs: Knobs,
+}
+
+/// A fault on purpose: bodies are handed over piece by piece, with pauses between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Trickle {
+    pub piece_bytes: NonZeroUsize,
+    pub pause_ns: u64,
 }
 
 /// quinn speaks only QUIC.

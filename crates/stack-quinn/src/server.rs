@@ -16,7 +16,7 @@ use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarI
 use tokio::signal::unix::{signal, SignalKind};
 
 use crate::error::Error;
-use crate::job::ServerJob;
+use crate::job::{ServerJob, Trickle};
 use crate::{files, qlog, socket, tls, transport};
 
 /// RFC 9114 section 8.1.
@@ -172,7 +172,7 @@ async fn respond(
     headers.insert(header::CONTENT_TYPE, served.content_type.clone());
     stream.send_response(response).await?;
     if let (StatusCode::OK, Some((file, size)), &Method::GET) = (status, found, method) {
-        body(file, size, &mut stream).await?;
+        body(file, size, served.job.trickle, &mut stream).await?;
     }
     stream.finish().await?;
     // A request that goes out of scope before its end was read is answered with STOP_SENDING and code 0, which curl
@@ -182,16 +182,25 @@ async fn respond(
 }
 
 /// Exactly `size` bytes, or a stream that is reset and cannot be finished.
-async fn body(mut file: File, size: u64, stream: &mut H3Stream) -> Result<(), StreamError> {
+async fn body(
+    mut file: File,
+    size: u64,
+    trickle: Option<Trickle>,
+    stream: &mut H3Stream,
+) -> Result<(), StreamError> {
+    let most = trickle.map_or(PIECE, |trickle| trickle.piece_bytes.get());
     let mut left = size;
     while left > 0 {
-        let piece = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+        let piece = usize::try_from(left).map_or(most, |left| left.min(most));
         let Ok(bytes) = read(&mut file, piece) else {
             stream.stop_stream(h3::error::Code::H3_INTERNAL_ERROR);
             return Ok(());
         };
         left -= piece as u64;
         stream.send_data(bytes).await?;
+        if let (Some(trickle), 1..) = (trickle, left) {
+            tokio::time::sleep(Duration::from_nanos(trickle.pause_ns)).await;
+        }
     }
     Ok(())
 }

@@ -30,6 +30,8 @@ _REGULAR_SHARE, _NEAR_SHARE = 0.2, 0.1
 """Least share of packets that must come one service after another, and how exactly, for a rate to be believed."""
 _EXACT = 0.001
 """Relative error of a rate at best."""
+_IN_TRAIN_NS = 1_000
+"""Time between two services up to which the second follows on the first."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,11 @@ class Arrivals:
         looks like that, too. It is infinite where packets were read in bunches, which show no rate.
         """
         near_ns = _LATE_LEAST_SERVICES * self._longest_ns(self.rate(resolution_ns))
-        highest = self._lowest(min(_LATE_LEAST_NS, near_ns) + resolution_ns / 4)
-        least = self.service_ns(highest) * (1 - _EXACT)
+        late_ns = min(_LATE_LEAST_NS, near_ns) + resolution_ns / 4
+        highest = self._lowest(late_ns)
+        # A rate that is too low by this share makes no more packets seem late than may be.
+        unsure = min(1.0, _EXACT + late_ns / max(self._measured_ns(highest), 1.0))
+        least = self.service_ns(highest) * (1 - unsure)
         if not self.show_a_rate(resolution_ns):
             return least, float("inf")
         rate = self._lowest(_LATE_MOST_NS + 4 * resolution_ns)
@@ -79,6 +84,17 @@ class Arrivals:
             stretch = Arrivals(self.at_ns[each], self.size_bytes[each])
             most += stretch.service_ns(min(rate, stretch.rate(resolution_ns)))
         return least, most * (1 + _EXACT)
+
+    def _measured_ns(self, bit_per_s: float) -> float:
+        """Time from a packet to the end of its train, of the packet whose lateness decides about a rate.
+
+        In trains of two packets, as a sender that paces sends them, little time measures the rate.
+        """
+        served = self.served_ns(bit_per_s)
+        begins = np.append((served - self._service(bit_per_s))[1:], np.inf)
+        ends = np.where(begins - served > _IN_TRAIN_NS, served, np.inf)
+        to_end = np.minimum.accumulate(ends[::-1])[::-1] - served
+        return float(np.sort(to_end)[::-1][int(_LATE_SHARE * len(to_end))])
 
     def show_a_rate(self, resolution_ns: int) -> bool:
         """Whether packets came one service after another: read in bunches, or over a path that is too fast for the

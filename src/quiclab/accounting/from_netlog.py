@@ -31,6 +31,9 @@ def seen_by_browser(tables: Tables) -> Seen:
     at, size = data.select(came, pl.col("length_bytes").cast(pl.Int64)).sort("came_ns", maintain_order=True)
     if not len(at):
         raise Unknown("it shows no data of the answer")
+    round_trip_ns = max(1, (told["secure_start_ns"] or told["connect_end_ns"]) - told["connect_start_ns"])
+    # Headers show when the TLS record that holds them is whole, which may be longer than the server's initial window.
+    early_ns = min(told["headers_ns"], max(told["send_start_ns"], told["connect_end_ns"]) + round_trip_ns)
     return Seen(
         Level.E3,
         "tcp",
@@ -39,9 +42,9 @@ def seen_by_browser(tables: Tables) -> Seen:
         Instant.exactly(told["connect_end_ns"]),
         Instant.exactly(told["last_byte_ns"]),
         Arrivals(at.to_numpy(), size.to_numpy()),
-        told["headers_ns"],
+        early_ns,
         0,
-        max(1, (told["secure_start_ns"] or told["connect_end_ns"]) - told["connect_start_ns"]),
+        round_trip_ns,
         int(tables["sources"]["resolution_ns"].max() or 1),  # type: ignore[arg-type]
         None,
         told["response_body_bytes"],

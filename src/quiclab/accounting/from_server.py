@@ -134,22 +134,29 @@ def _opener_ns(group: _Acked, sent: dict[int, tuple[int, int]]) -> int:
 
 
 def _last(of: Recorded, groups: list[_Acked], carriers: pl.DataFrame) -> Instant:
-    """Instant at which all of the answer was acknowledged; where the client closes instead, somewhere until that."""
+    """Instant at which all of the answer was acknowledged; where the client closes instead, somewhere until that.
+
+    An acknowledgment tells when the highest packet of those that it names came: an earlier one may have come at any time
+    since the acknowledgment before.
+    """
     size = int(carriers["end"].max() or 0)  # type: ignore[arg-type]
     if not carriers["fin"].any():
         raise Unknown("it ends before the answer does: let the server log until the connection closes")
     ends = {number: (start, end) for number, start, end, _ in carriers.iter_rows()}
     fins = set(carriers.filter("fin")["packet_number"].to_list())
-    have, finished, before_ns = IntervalSet(), False, 0
+    have, finished, before_ns, since_ns = IntervalSet(), False, 0, 0
     for group in groups:
+        told = False
         for a, b in group.numbers:
             for number in range(a, b):
-                if number in ends:
+                told = number in ends  # of the highest in the end: they are in order
+                if told:
                     have.add(*ends[number])
                     finished |= number in fins
                     before_ns = group.came_ns
         if finished and have.reach(0) >= size:
-            return Instant.exactly(group.came_ns)
+            return Instant(group.came_ns, group.came_ns if told else since_ns, group.came_ns)
+        since_ns = group.came_ns
     closed = of.table("parameters").filter(pl.col("name").str.starts_with("connection_closed.client"))["time_ns"].min()
     if not isinstance(closed, int) or closed < before_ns:
         raise Unknown("it ends before the client has acknowledged the answer: let the server log until that closes")

@@ -35,6 +35,7 @@ from quiclab.metrics.evidence import CAPTURES
 _OWN = (Why.PACING, Why.LOSS_TIMER, Why.PROBE_TIMER)
 """Reasons that are timers of the sender."""
 _CREDITS = (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT)
+_BUFFER = Reason(Why.SEND_BUFFER, "unacknowledged")
 _AFTER_WAITING = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
 """Reasons that say nothing about a time before the last packet came to the sender."""
 
@@ -178,15 +179,19 @@ class Judge:
         first = bisect_right(self.arrivals, max(waited_ns - PROMPT_NS, self._data_before(position)))
         end = bisect_left(self.arrivals, waited_ns)
         times = [waited_ns, *reversed(self.arrivals[first:end])]
-        spent = (reason for at in times if (reason := self._spent(at, stream)))
-        full = [self.window.full(at) for at in times]
-        return next(spent, None), True if any(full) else full[0]
+        spent = next((reason for at in times if (reason := self._spent(at, stream))), None)
+        fulls = [self.window.full(at) for at in times]
+        full = True if any(fulls) else fulls[0]
+        if spent is None and full is False and any(self.buffer.full(at, stream) for at in times):
+            spent = _BUFFER
+        return spent, full
 
     def _spent(self, time_ns: int, stream: int | None) -> Reason | None:
         limit = self.credit.used_up(time_ns, stream)
         if limit is not None:
             return Reason(limit, "flow_control")
-        return Reason(Why.SEND_BUFFER, "unacknowledged") if self.buffer.full(time_ns, stream) else None
+        # Beside a window that the log shows a buffer counts only where that has room: see `_used_up`.
+        return _BUFFER if not self.window.history.known and self.buffer.full(time_ns, stream) else None
 
     def _data_before(self, position: int) -> int:
         """Instant at which the sender last sent something else than acknowledgments before a packet."""
@@ -290,7 +295,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         window,
         kernel(evidence),
         credit(evidence, sent),
-        SendBuffer({}, {}) if window.history.known else send_buffer(evidence),
+        send_buffer(evidence, knows_window=window.history.known),
         of,
         amplification,
         evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),

@@ -40,8 +40,8 @@ class Setting:
     """A key of a spec that moves a mechanism: what a run without it changes."""
 
     table: str
-    """Where the key stands: `sender` (the program that sends the bodies), `receiver`, `client`, `tcp`, `certificate`
-    or `path`."""
+    """Where the key stands: `sender` (the program that sends the bodies), `receiver`, `client`, `server`, `proxy`,
+    `tcp`, `certificate` or `path`."""
     key: str
     """Name of the knob, of TCP's setting, or of the path's effect."""
     value: str | int | float | bool | tuple[str, ...]

@@ -12,8 +12,9 @@ from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses._window import before_each_end, full_bytes, windows
 
 _FULL = (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
-_TRIPS = 4
-"""Round trips for which a window that nothing reduced must stay the same although it is full."""
+_TRIPS = 2
+"""Round trips, with the longest queue, for which a window that nothing reduced must stay the same although it is full:
+slow start would have made it four times as large."""
 _LAST_STEP = 0.9
 """Share of the largest window from which the last step of its growth leads there."""
 _NEAR = 0.001
@@ -62,7 +63,7 @@ LARGEST_WINDOW = Mechanism(
     "congestion window at the sender's own bound",
     Family.WINDOW,
     "The sender lets its congestion window grow no further than a fixed bound, which is less than the path holds.",
-    "Waits for a full window at its largest value, which stays the same for four round trips of slow start, or which "
+    "Waits for a full window at its largest value, which stays the same for two round trips of slow start, or which "
     "it comes back to exactly after it was reduced.",
     Level.E0,
     "Kakhki et al., IMC 2017, section 5.4 (maximum allowed congestion window)",

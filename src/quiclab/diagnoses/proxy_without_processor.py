@@ -5,4 +5,4 @@ from __future__ import annotations
 
 from quiclab.diagnoses._processor import mechanism_of
 
-PROXY_WITHOUT_PROCESSOR = mechanism_of("proxy", "sender")
+PROXY_WITHOUT_PROCESSOR = mechanism_of("proxy", "proxy")

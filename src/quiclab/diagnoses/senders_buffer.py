@@ -34,7 +34,8 @@ SENDERS_BUFFER = Mechanism(
     "there is room: at most one buffer per round trip, whatever congestion window and credit allow.",
     "Over TCP the time that the kernel counts as limited by the send buffer, or in which its samples show that full; "
     "over QUIC waits with a round number of unacknowledged bytes of the stream, reached three times or more and never "
-    "exceeded.",
+    "exceeded; where the sender's log shows room in its window, with any such number from which acknowledgments let it "
+    "go on.",
     Level.E0,
     "nginx issue 1712 (http3_stream_buffer_size), openssl issue 22569, s2n-quic issue 700; Linux, tcp_wmem",
     _claim,

@@ -5,4 +5,4 @@ from __future__ import annotations
 
 from quiclab.diagnoses._processor import mechanism_of
 
-SERVER_WITHOUT_PROCESSOR = mechanism_of("server", "sender")
+SERVER_WITHOUT_PROCESSOR = mechanism_of("server", "server")

@@ -31,7 +31,13 @@ from quiclab.endpoints.servers.nginx import Nginx
 from quiclab.endpoints.servers.ngtcp2 import Ngtcp2Server
 from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.endpoints.servers.quiche import QuicheServer
-from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
+from quiclab.endpoints.servers.quinn import (
+    QuinnFaultyInitialPto,
+    QuinnFaultyThreshold,
+    QuinnFaultyTrickle,
+    QuinnServer,
+    QuinnTimeThreshold,
+)
 from quiclab.errors import SpecError
 from quiclab.spec.model import OCTETS, Arm, Workload
 
@@ -46,6 +52,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     QuinnTimeThreshold(),
     QuinnFaultyThreshold(),
     QuinnFaultyInitialPto(),
+    QuinnFaultyTrickle(),
     AioquicFaultyImplicitAck(),
     CommandServer(),
     Envoy(),

@@ -16,10 +16,14 @@ import pytest
 from quiclab.accounting.agreement import in_lines, levels_of_study
 from quiclab.accounting.arrivals import Arrivals
 from quiclab.accounting.coarsening import Compared, _full_ms
+from quiclab.accounting.from_netlog import seen_by_browser
+from quiclab.accounting.from_server import _Acked, _last
 from quiclab.accounting.levels import PARTS, Level, Part, members, shared
 from quiclab.accounting.one_end import Instant, OneEnd, Seen, account_of_one_end
+from quiclab.accounting.recorded import Recorded
 from quiclab.accounting.why import Why
 from quiclab.metrics import Unknown
+from quiclab.tables import TABLES
 
 _ROOT = Path(__file__).parents[3]
 _PACKET_BYTES = 1250
@@ -165,6 +169,60 @@ def test_a_limit_within_the_answer_is_a_wait_to_one_end() -> None:
     table = pl.DataFrame([(why, _ns(at), _ns(until)) for why, at, until in rows], schema=schema, orient="row")
     assert _full_ms(table) == {Why.AMPLIFICATION_LIMIT: 10, Why.LINK_BUSY: 2, Why.AWAITING_ACKS: 40}
     assert Why.AWAITING_ACKS in set(members(Level.E2, Part.WAITS)) & set(PARTS[Level.E4][Part.OTHER_WAITS])
+
+
+def test_what_held_up_the_request_belongs_to_the_request() -> None:
+    """The client's packet with it was lost, and a timer repeats it: to one end the answer is late."""
+    rows = [("tls_round_trip", 0, 20), ("loss_timer", 20, 220), ("request", 220, 235), ("link_busy", 235, 240)]
+    table = pl.DataFrame(
+        [(why, _ns(at), _ns(until)) for why, at, until in [*rows, ("loss_timer", 240, 250)]],
+        schema=["why", "from_ns", "until_ns"],
+        orient="row",
+    )
+    found = _full_ms(table)
+    assert found == {Why.TLS_ROUND_TRIP: 20, Why.REQUEST: 215, Why.LINK_BUSY: 5, Why.LOSS_TIMER: 10}
+
+
+def test_trains_of_two_leave_the_rate_unsure() -> None:
+    """A sender that paces: 35 pairs, each 7 ms after the one before. What a packet may be late is much of a service."""
+    at_ms = [61 + 7 * pair + second for pair in range(35) for second in (0, 1)]
+    arriving = account_of_one_end(_seen(at_ms)).parts[Part.ARRIVING]
+    assert arriving.low_ms < 70 < arriving.high_ms
+    exact = account_of_one_end(_seen([61.0 + number for number in range(70)])).parts[Part.ARRIVING]
+    assert exact.low_ms > 0.995 * 70
+
+
+@pytest.mark.parametrize(("fin_in", "early_ms"), [(8, 120), (9, 160)])
+def test_an_acknowledgment_tells_when_its_highest_packet_came(fin_in: int, early_ms: float) -> None:
+    """It names packets 8 and 9 at once. That with the end of the answer, if it is the first of them, may have come at any
+    time since the acknowledgment before."""
+    groups = [_Acked(_ns(120), 2500, ((6, 8),)), _Acked(_ns(160), 2500, ((8, 10),))]
+    rows = [(number, 1000 * (number - 6), 1000 * (number - 5), number == fin_in) for number in range(6, fin_in + 1)]
+    carriers = pl.DataFrame(rows, schema=["packet_number", "offset", "end", "fin"], orient="row")
+    nothing = Recorded({}, "quic", "c", pl.DataFrame(), 1, opened=True)
+    assert _last(nothing, groups, carriers) == Instant(_ns(160), _ns(early_ms), _ns(160))
+
+
+def test_a_netlog_shows_headers_when_their_record_is_whole() -> None:
+    """The record may have been longer than what came at first: the answer may have begun a round trip after the
+    request."""
+    request = {name: None for name in TABLES["http_requests"].schema()} | {
+        "connection": "1", "transport": "tcp", "status": 200, "connect_start_ns": 0, "secure_start_ns": _ns(20),
+        "connect_end_ns": _ns(40), "send_start_ns": _ns(41), "headers_ns": _ns(90), "last_byte_ns": _ns(110),
+    }  # fmt: skip
+    data = {name: None for name in TABLES["http_frames"].schema()} | {
+        "connection": "1", "frame_type": "data", "direction": "down", "length_bytes": _PACKET_BYTES,
+    }  # fmt: skip
+    frames = [data | {"last_byte_ns": _ns(ms)} for ms in range(91, 111)]
+    seen = seen_by_browser(
+        {
+            "http_requests": pl.DataFrame([request], schema=TABLES["http_requests"].schema()),
+            "http_frames": pl.DataFrame(frames, schema=TABLES["http_frames"].schema()),
+            "sources": pl.DataFrame({"resolution_ns": [1_000_000]}),
+        }
+    )
+    found = account_of_one_end(seen).parts[Part.REQUEST]
+    assert found.low_ms < 21 < 49 < found.ms
 
 
 def test_real_trials_of_a_busy_machine_agree(tmp_path: Path) -> None:

@@ -201,6 +201,21 @@ def test_a_streams_unacknowledged_bytes_that_stop_at_one_round_number_are_a_buff
     assert found == {"quic_handshake": 21, "request": 12, why: 61.5, "last_flight": 10}
 
 
+@pytest.mark.parametrize(
+    ("after_ms", "why"), [(0.5, "send_buffer"), (3, "pacing_or_program")], ids=["by acknowledgments", "by itself"]
+)
+def test_a_buffer_of_any_size_is_told_beside_a_window_with_room(after_ms: float, why: str, tmp_path: Path) -> None:
+    """The log shows the window: where acknowledgments let the server go on, it is no program that writes in pieces."""
+    story = Quic()
+    for number in range(4):
+        sent_ms, offset = 33 + (20 + after_ms) * number, 2049 * number
+        story.down(sent_ms, offset, 1000)
+        story.down(sent_ms, offset + 1000, 1049, fin=number == 3)
+        story.up(sent_ms + 10, writers.ack((0, 2 * number + 1)))
+    evidence = evidence_of_scene(story.end(43 + 3 * (20 + after_ms), 4 * 2049), tmp_path, **_ROOM)
+    assert sums(account_of_transfer(evidence))[why] == 3 * (20 + after_ms)
+
+
 def test_a_probe_of_the_paths_mtu_ends_no_wait(tmp_path: Path) -> None:
     """A packet of PING and padding, larger than all before it, leaves in the middle of a wait for the window."""
     story = _window_of_two(again_ms=53)

@@ -15,9 +15,10 @@ from golden_twin import built
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagnosis"))
 
+from confirming import tested, tests_of
 from drawing import Plan
 from scoring import names, of_open_set, top, wrong_of_null
-from trials import Result, result
+from trials import Told, result
 
 _PAIRS = 9
 _MS = 1_000_000
@@ -56,25 +57,27 @@ _ANOTHER_NAME = {"acknowledgments held", "largest window"}
 """Causes whose time the next detector takes where their own is missing: docs/reference/diagnosis-accuracy.md."""
 
 
-def _result(name: str, protocol: str, logs: Any, both: dict[str, Any], *planted: dict[str, Any]) -> Result:
+def _plan(name: str, protocol: str, logs: Any, both: dict[str, Any], *planted: dict[str, Any]) -> Plan:
     causes = (name,) if planted else ()
     with_it, without = ((planted[0],), (planted[1],)) if planted else ((), ())
     blocks = tuple({"delay_ns": 20 * _MS + 200_000 * block} for block in range(_PAIRS))
     reactions = tuple((20_000 + 3_000 * block, 44_000 - 3_000 * block) for block in range(_PAIRS))
-    plan = Plan(
+    return Plan(
         f"7/{name}", "one" if causes else "none", causes, (protocol, protocol), False, logs,
         _BASE | both, with_it, without, (), blocks, reactions,
     )  # fmt: skip
-    return result(built(), plan)
+
+
+def _with(cause: str) -> Plan:
+    protocol, logs, planted, without = _ONE[cause]
+    as_usual = {key: _BASE[key] for key in planted if key in _BASE}
+    return _plan(cause, protocol, logs, {}, planted, {**as_usual, **without})
 
 
 @pytest.mark.parametrize("cause", _ONE)
 def test_a_planted_cause_is_named_and_without_its_detector_nothing_else(cause: str) -> None:
     """Its effect is clear, and the largest difference is given to a mechanism that names it."""
-    protocol, logs, planted, without = _ONE[cause]
-    found = _result(
-        cause, protocol, logs, {}, planted, {**{key: _BASE.get(key) for key in planted if key in _BASE}, **without}
-    )
+    found = result(built(), _with(cause))
     assert found.label == "cause"
     assert names(top(found.verdicts), cause)
     assert (of_open_set(found) in ("unknown", "several", "nothing")) is (cause not in _ANOTHER_NAME)
@@ -84,4 +87,24 @@ def test_a_planted_cause_is_named_and_without_its_detector_nothing_else(cause: s
 def test_nothing_is_named_between_arms_that_are_the_same(name: str) -> None:
     """Losses, limits and reordering stand in both."""
     protocol, logs, both = _NONE[name]
-    assert wrong_of_null(_result(name, protocol, logs, both)) is None
+    assert wrong_of_null(result(built(), _plan(name, protocol, logs, both))) is None
+
+
+@pytest.mark.parametrize(
+    ("cause", "setting"), [("initial window", "initial_window"), ("stream credit", "stream_window")]
+)
+def test_a_right_name_is_confirmed_by_runs_without_it(cause: str, setting: str) -> None:
+    """By the checks of `explain --confirm`, in virtual time."""
+    plan = _with(cause)
+    ((kind, told, right),) = [each for each in tests_of(plan, result(built(), plan)) if each[0] == "one"]
+    found = tested(built(), plan, kind, told, right=right)
+    assert (found.setting, found.right, found.verdict) == (setting, True, "confirmed"), found
+
+
+def test_what_has_no_time_is_not_put_to_the_test() -> None:
+    """A mechanism that no trial shows predicts nothing; one without a setting in the twin cannot be taken away."""
+    plan = _with("initial window")
+    for name, setting in (("largest_window", "max_window"), ("application", "")):
+        told = Told(name, "indicated", True, name, None, (), 10.0, ())
+        found = tested(built(), plan, "one", told, right=False)
+        assert (found.setting, found.verdict, found.blocks) == (setting, "not run", 0)

@@ -85,6 +85,13 @@ def test_a_window_that_grows_is_at_no_bound() -> None:
     assert named(case)["slow_start"] == 200
 
 
+@pytest.mark.parametrize(("trips", "found"), [(3, "largest_window"), (1, "slow_start")])
+def test_a_full_window_that_does_not_grow_within_two_round_trips_is_at_its_bound(trips: int, found: str) -> None:
+    """Slow start would have made it four times as large; after one round trip it may be about to."""
+    case = Case([busy(), *(trips * full(Why.SLOW_START)), busy()]).packet("down", 5, 1).packet("up", 5, 1)
+    assert named(case.window((0, 10), (20, 10)))[found] == 20 * trips
+
+
 @pytest.mark.parametrize(("grown", "found"), [(38, {"largest_window": 20, "loss_on_the_path": 20}), (25, {})])
 def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, found: dict[str, float]) -> None:
     """It was reduced, and reached just 40 packets by small steps again; in one step it took the reduction back."""
@@ -193,6 +200,17 @@ def test_what_was_lost_of_a_set_up_is_named() -> None:
     told = facts(case, "set_up_packet_lost")
     assert (told["lost_up"], told["lost_down"], told["lost_syn"], told["lost_tls"]) == (1, 1, 1, 1)
     assert "against" not in told
+
+
+@pytest.mark.parametrize(("packet_type", "reduced"), [("handshake", 20), ("1RTT", 0)])
+def test_a_window_that_the_loss_of_a_set_up_reduced_is_its_doing(packet_type: str, reduced: float) -> None:
+    """Packet 5 is the one that was lost: of the handshake, or of the answer that a server may send before its end."""
+    case = Case([edge(Why.SET_UP_LOSS, 100, What.TIMER), SET_UP, busy(), *AFTER_LOSS, busy()])
+    case.packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)
+    case.logged("server", "down", 5, "sent", packet_type=packet_type, source="raw/server.pcapng", ip_packet=5)
+    found = named(case)
+    assert (found["set_up_packet_lost"], found.get("loss_on_the_path", 0)) == (100 + reduced, 20 - reduced)
+    assert facts(case, "set_up_packet_lost").get("behind_a_reduction", 0) == reduced
 
 
 def test_a_set_up_that_repeats_what_was_only_late_says_so() -> None:

@@ -13,7 +13,13 @@ import pytest
 
 from quiclab.endpoints._api import Available, Unsupported
 from quiclab.endpoints.clients.quinn import QuinnClient
-from quiclab.endpoints.servers.quinn import QuinnFaultyInitialPto, QuinnFaultyThreshold, QuinnServer, QuinnTimeThreshold
+from quiclab.endpoints.servers.quinn import (
+    QuinnFaultyInitialPto,
+    QuinnFaultyThreshold,
+    QuinnFaultyTrickle,
+    QuinnServer,
+    QuinnTimeThreshold,
+)
 from quiclab.spec.model import Knobs, Program, Tcp
 from quiclab.units import ByteCount, Duration
 
@@ -64,13 +70,14 @@ def test_an_address_changes_at_a_place_in_the_body() -> None:
     [
         (QuinnFaultyThreshold(), QuinnTimeThreshold(), "packet_threshold"),
         (QuinnFaultyInitialPto(), QuinnServer(), "initial_rtt_ns"),
+        (QuinnFaultyTrickle(), QuinnServer(), "trickle"),
     ],
 )
 def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer, twin: QuinnServer, thing: str) -> None:
     """Whatever else the spec sets, and the name and the facts say which of the two is wrong."""
     knobs = Knobs(congestion_control="reno", gso=False)
     wrong, right = _job(faulty, knobs), _job(twin, knobs)
-    assert {key for key in wrong if wrong[key] != right[key]} == {thing}
+    assert {key for key in wrong if wrong[key] != right.get(key)} == {thing}
     assert thing.removesuffix("_ns") not in faulty.knobs["h3"]
     said = [" ".join(each.facts(Program(each.name), "h3", Tcp("reno")).values()) for each in (faulty, twin)]
     assert [("faulty" in each.name, "faulty" in text) for each, text in zip((faulty, twin), said, strict=True)] == [

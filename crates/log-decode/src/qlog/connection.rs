@@ -20,7 +20,45 @@ pub(super) struct Connection {
     pub streams: Streams,
     pub handshake: Handshake,
     pub http: Http,
+    pub ack_exponents: AckExponents,
     last_used: u64,
+}
+
+/// The exponents of both ends' delays of acknowledgments (RFC 9000 section 18.2), by the direction of these.
+#[derive(Debug)]
+pub(super) struct AckExponents {
+    up: u32,
+    down: u32,
+}
+
+impl Default for AckExponents {
+    fn default() -> Self {
+        Self { up: 3, down: 3 }
+    }
+}
+
+impl AckExponents {
+    /// Takes what an end announces; what is larger than 20 is invalid.
+    pub(super) fn announce(&mut self, direction: Option<&str>, exponent: u64) {
+        let Some(exponent) = u32::try_from(exponent).ok().filter(|&each| each <= 20) else {
+            return;
+        };
+        match direction {
+            Some("up") => self.up = exponent,
+            Some("down") => self.down = exponent,
+            _ => {}
+        }
+    }
+
+    /// Microseconds of one unit of the field.
+    pub(super) fn unit_us(&self, direction: Option<&str>) -> f64 {
+        let exponent = match direction {
+            Some("up") => self.up,
+            Some("down") => self.down,
+            _ => 3,
+        };
+        f64::from(1 << exponent)
+    }
 }
 
 impl Connection {

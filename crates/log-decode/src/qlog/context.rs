@@ -65,6 +65,7 @@ pub(super) struct State<'a> {
     pub streams: &'a mut super::streams::Streams,
     pub handshake: &'a mut super::handshake::Handshake,
     pub http: &'a mut super::http::Http,
+    pub ack_exponents: &'a mut super::connection::AckExponents,
 }
 
 /// A connection taken apart: its name to read, the rest to write.
@@ -78,6 +79,7 @@ impl<'a> Followed<'a> {
             streams,
             handshake,
             http,
+            ack_exponents,
             ..
         } = connection;
         let state = State {
@@ -85,6 +87,7 @@ impl<'a> Followed<'a> {
             streams,
             handshake,
             http,
+            ack_exponents,
         };
         Self(ends.of(name), state)
     }

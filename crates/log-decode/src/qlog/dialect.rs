@@ -101,6 +101,12 @@ impl Writer {
         !matches!(self, Self::Picoquic | Self::Pcap2qlog)
     }
 
+    /// Whether it gives `ack_delay` as milliseconds, but leaves out the exponent of 1-RTT packets: quiche divides the field
+    /// as it came by 1,000.
+    pub(super) fn leaves_out_exponent(self) -> bool {
+        self == Self::Quiche
+    }
+
     /// Whether the description of its traces is the client's first Destination Connection ID.
     pub(super) fn describes_by_connection_id(self) -> bool {
         self == Self::Picoquic

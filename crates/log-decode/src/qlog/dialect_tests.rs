@@ -142,6 +142,34 @@ fn neqo_and_quiche_log_bytes_per_second() {
 }
 
 #[test]
+fn quiche_leaves_out_the_exponent_of_delays_of_acknowledgments() {
+    let header = r#"{"qlog_version":"0.3","title":"quiche-server","trace":{"vantage_point":{"type":"server"},"common_fields":{"reference_time":0}}}"#;
+    let parameters = r#"{"time":1,"name":"transport:parameters_set","data":{"owner":"remote","ack_delay_exponent":5}}"#;
+    let ack = |at: u32, packet_type: &str| {
+        format!(
+            r#"{{"time":{at},"name":"transport:packet_received","data":{{"header":{{"packet_type":"{packet_type}","packet_number":{at}}},"frames":[{{"frame_type":"ack","ack_delay":0.25,"acked_ranges":[[0,2]]}}]}}}}"#
+        )
+    };
+    let events = [
+        &ack(2, "1RTT"),
+        parameters,
+        &ack(3, "1RTT"),
+        &ack(4, "initial"),
+    ];
+    let lines_of = |title: &str| {
+        let header = header.replace("quiche-server", title);
+        let log = [&[header.as_str()], events.as_slice()].concat();
+        lines(
+            &decode_bytes(&sequence(&log)).unwrap(),
+            "acks",
+            &["ack_delay_us"],
+        )
+    };
+    assert_eq!(lines_of("quiche-server"), ["2000", "8000", "250"]);
+    assert_eq!(lines_of("another"), ["250", "250", "250"]);
+}
+
+#[test]
 fn bbr_phases_are_states_and_metrics() {
     let header = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"server"},"common_fields":{"group_id":"ab"}}}"#;
     let state = r#"{"time":1,"name":"recovery:congestion_state_updated","data":{"old":"startup","new":"drain"}}"#;

@@ -48,7 +48,7 @@ pub(super) fn dispatch(context: &Context<'_>, state: &mut State<'_>, tables: &mu
             parameters::keys(context, tables);
         }
         b"connection_state_updated" => parameters::connection_state(context, tables),
-        name if parameters::holds(name) => parameters::all(context, tables),
+        name if parameters::holds(name) => parameters::all(context, state, tables),
         b"" => {}
         _ => rest::count(context, tables),
     }

@@ -235,7 +235,12 @@ impl Row {
         tables: &mut Tables,
     ) {
         let is_time = context.writer.ack_delay_is_time();
-        let to_us = context.to_ms * 1000.0;
+        let unit = if context.writer.leaves_out_exponent() && self.packet_type == Some("1RTT") {
+            state.ack_exponents.unit_us(self.direction)
+        } else {
+            1.0
+        };
+        let to_us = context.to_ms * 1000.0 * unit;
         let ack_delay_us = frame
             .ack_delay
             .filter(|_| is_time)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is announced and negotiated, and how the handshake gets on, as the program says it.
 
-use super::context::Context;
+use super::context::{Context, State};
 use super::handshake;
 use super::losses::Who;
 use crate::json::Span;
@@ -39,7 +39,7 @@ pub(super) fn holds(name: &[u8]) -> bool {
 }
 
 /// One row for every member.
-pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
+pub(super) fn all(context: &Context<'_>, state: &mut State<'_>, tables: &mut Tables) {
     // "owner" in 0.3, "initiator" in the drafts of `file_schema`: whose parameters these are.
     let owner = context
         .member("owner")
@@ -98,6 +98,14 @@ pub(super) fn all(context: &Context<'_>, tables: &mut Tables) {
     if event == "parameters_set" {
         if let Some(owner) = owner {
             first_limits(&owner, context, tables);
+            if let Some(exponent) = context.unsigned("ack_delay_exponent") {
+                let direction = match owner.as_ref() {
+                    "local" => context.who.outbound,
+                    "remote" => context.who.inbound,
+                    _ => None,
+                };
+                state.ack_exponents.announce(direction, exponent);
+            }
         }
     }
 }

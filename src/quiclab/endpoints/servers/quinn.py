@@ -10,6 +10,8 @@ for that thing:
 `quinn-time-threshold`: only time tells, 9/8 of a round trip, which grows with what the path does |
 | `quinn-faulty-initial-pto` | sends again what no round trip could have acknowledged on a path above 100 ms | \
 `quinn`: 1 s (RFC 9002 section 6.2.2) |
+| `quinn-faulty-trickle` | hands its bodies over in pieces of 16 KB, 8 ms apart, as if each came from another program | \
+`quinn`: as fast as the library takes them |
 
 The first is how quinn itself behaves.
 """
@@ -21,10 +23,12 @@ from collections.abc import Mapping
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, sending_facts, unsupported_by_quinn
 from quiclab.spec.model import Program, Protocol, Tcp
-from quiclab.units import Duration
+from quiclab.units import ByteCount, Duration
 
 _NEVER_BY_NUMBER = 2**32 - 1
 _HASTY_PTO = Duration.parse("100 ms")
+_PIECE = ByteCount.parse("16 KB")
+_PAUSE = Duration.parse("8 ms")
 
 
 class QuinnServer:
@@ -106,3 +110,21 @@ class QuinnFaultyInitialPto(QuinnServer):
     def command(self, context: Context) -> Command:
         """Command with the initial RTT, which is a third of the initial PTO."""
         return quinn_command(context, "server", {"initial_rtt_ns": _HASTY_PTO.ns // 3})
+
+
+class QuinnFaultyTrickle(QuinnServer):
+    """quinn below a program that hands a body over piece by piece, with pauses. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-trickle"
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Facts about the sender, with the fault by name."""
+        return {
+            **super().facts(program, protocol, tcp),
+            "bodies": f"faulty on purpose: {_PIECE}, then {_PAUSE} of nothing",
+        }
+
+    def command(self, context: Context) -> Command:
+        """Command with the size of a piece, and the time after each but the last."""
+        trickle = {"piece_bytes": _PIECE.bytes, "pause_ns": _PAUSE.ns}
+        return quinn_command(context, "server", {"trickle": trickle})

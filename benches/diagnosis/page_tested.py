@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two sections of docs/reference/diagnosis-accuracy.md: verdicts put to the test, and causes in real programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from confirming import Tested
+from real import CASES
+from scoring import bound, is_named, names, of, share, top, wrong_of_null
+from trials import Result
+
+from quiclab.statistics import share_interval
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join(lines) + "\n"
+
+
+_CONFIRMED = """\
+## Put to the test
+
+Each answer that names a mechanism is tested as `quiclab explain --confirm` does it, in virtual time: blocks of new
+seeds with the mechanism, without it, with a sham, and with doses where its setting has some. The prediction is made
+from the case's own trials before; the checks are those of [Confirm a cause](../how-to/confirm-a-cause.md). A name is
+*wrong* if it is not that of a planted cause, though the time that goes with it may be real.
+"""
+
+
+def confirmed(tests: Sequence[Tested]) -> str:
+    """How verdicts fared, the wrong ones apart, and whether predictions cover the effects."""
+    ran = [each for each in tests if each.setting and each.blocks]
+    rows = []
+    for heading, some in (
+        ("right names, one cause", [each for each in ran if each.kind == "one" and each.right]),
+        ("right names, one of two causes", [each for each in ran if each.kind == "two" and each.right]),
+        ("wrong names", [each for each in ran if each.kind != "open" and not each.right]),
+        ("wrong names where the detector is missing", [each for each in ran if each.kind == "open"]),
+    ):
+        said = [sum(each.verdict == verdict for each in some) for verdict in ("confirmed", "rejected", "undecided")]
+        decided = [each.blocks for each in some if each.verdict != "undecided"]
+        rows.append((heading, str(len(some)), *map(str, said), f"{median(decided):.0f}" if decided else "—"))
+    wrong = [each for each in ran if not each.right and each.verdict == "confirmed"]
+    right = [each for each in ran if each.right]
+    own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
+    wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
+    no_setting = len(tests) - len(ran)
+    return (
+        _CONFIRMED + "\n" + table(("names", "tested", "confirmed", "rejected", "undecided", "blocks to decide"), rows)
+        + "".join(
+            f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
+            for each in wrong
+        )
+        + f"\n\n{no_setting} further names have no setting in the twin, or none that predicts anything. The predicted "
+        f"interval of a right mechanism's own time covers what goes without it in {share(own, len(right))} of the "
+        f"cases; with the tolerance that is declared, in {share(wider, len(right))}.\n"
+    )  # fmt: skip
+
+
+_REAL = """\
+## Real programs
+
+Causes planted by a setting of quinn, quiche, nginx or Linux's TCP, in one of two arms that are else the same, 10 pairs
+over 20 Mbit/s and 60 ms, or over 6 Mbit/s and 120 ms (`-slow`); `benches/diagnosis/real.py` has all of them. The
+effect is the mean difference of the pairs' times. It counts from 5 % of the time and three standard errors on; what
+stays below is not scored.
+"""
+
+
+def real(results: Sequence[Result]) -> str:
+    """Each real case with its answer."""
+    rows = []
+    for each in results:
+        case = CASES[int(each.name.split("/")[1])]
+        first = top(each.verdicts)
+        said = "nothing" if first is None else first.name.replace(":", ": ")
+        rows.append((f"`{case.name}`", case.cause or "none", _effect(each), said, _right(each)))
+    one = [each for each in results if each.label == "cause"]
+    score = of(one)
+    none = [each for each in results if each.label == "null"]
+    named = sum(wrong_of_null(each) is not None for each in none)
+    upper = 100 * share_interval(named, len(none), 0.9).high if none else 100
+    return (
+        _REAL + f"\nOf {score.cases} cases with a cause {share(score.answered, score.cases)} are named, and of these "
+        f"{share(score.right, score.answered)} are right (at least {bound(score.right, score.answered)}). Of "
+        f"{len(none)} without one, {named} are given a name (at most {upper:.0f} %).\n\n"
+        + table(("case", "planted", "effect", "answer", ""), rows)
+    )
+
+
+def _effect(each: Result) -> str:
+    if not each.effects_ms:
+        return "—"
+    return f"{each.effects_ms[0]:+.0f} of {each.planted_ms:.0f} ms"
+
+
+def _right(each: Result) -> str:
+    if each.label == "grey":
+        return "not scored"
+    if each.label == "null":
+        return "**wrong**" if wrong_of_null(each) else "right"
+    if names(top(each.verdicts), each.causes[0]):
+        return "right"
+    return "**wrong**" if is_named(each) else "no name"
