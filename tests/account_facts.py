@@ -24,6 +24,8 @@ from quiclab.metrics import Evidence
 from quiclab.opened import OpenedStudy
 from quiclab.tables import TABLES
 
+_NEAR_NS = 20_000_000
+"""Age up to which a sample of the kernel tells of a time after it."""
 _TICK_MS = 4.0
 """Grain of the kernel's clocks."""
 _MOST_FREE = 1 / 3
@@ -244,13 +246,29 @@ def _causes(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[
         yield "a loss is known before its packet was sent"
 
 
+def _unwritable(samples: pl.DataFrame, own: pl.DataFrame) -> pl.Series:
+    """Whether each of some times has a sample in it, or shortly before, of a buffer that is full of what was sent."""
+    full = samples.filter(
+        pl.col("vantage") == "server",
+        pl.col("notsent_bytes") == 0,
+        3 * pl.col("wmem_queued_bytes").cast(pl.Int64) > 2 * pl.col("sndbuf_bytes").cast(pl.Int64),
+    )["time_ns"]
+    rows = own.select(pl.col("from_ns") - _NEAR_NS, "until_ns").iter_rows()
+    return pl.Series([bool(full.is_between(begin, end).any()) for begin, end in rows], dtype=pl.Boolean)
+
+
 def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
-    """Time that the account calls limited by receive window or send buffer is no more than the kernel counted."""
+    """Time that the account calls limited by receive window or send buffer is no more than the kernel counted.
+
+    A send buffer counts too where samples show it unwritable with all of it sent, which the kernel's clock may leave out.
+    """
     samples = tables.get("tcp_info", pl.DataFrame())
     for why, clock in ((Why.RECEIVE_WINDOW, "rwnd_limited_us"), (Why.SEND_BUFFER, "sndbuf_limited_us")):
         own = spells(account).filter(why=str(why), evidence="tcp_info")
         if own.is_empty() or samples.is_empty():
             continue
+        if why is Why.SEND_BUFFER:
+            own = own.filter(~_unwritable(samples, own))
         counted = float(samples.filter(vantage="server")[clock].max() or 0) / 1e3  # type: ignore[arg-type]
         said = float((own["until_ns"] - own["from_ns"]).sum()) / 1e6
         if said > counted + _TICK_MS * (1 + own.height):
