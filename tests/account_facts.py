@@ -260,7 +260,8 @@ def _unwritable(samples: pl.DataFrame, own: pl.DataFrame) -> pl.Series:
 def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
     """Time that the account calls limited by receive window or send buffer is no more than the kernel counted.
 
-    A send buffer counts too where samples show it unwritable with all of it sent, which the kernel's clock may leave out.
+    A send buffer counts too where samples show it unwritable with all of it sent: the kernel's clock may leave that
+    out.
     """
     samples = tables.get("tcp_info", pl.DataFrame())
     for why, clock in ((Why.RECEIVE_WINDOW, "rwnd_limited_us"), (Why.SEND_BUFFER, "sndbuf_limited_us")):

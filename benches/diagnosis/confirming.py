@@ -91,10 +91,10 @@ class Tested:
     expected_ms: tuple[float, float]
     """The interval within which the total is to fall."""
     effect_ms: float
-    """By how much it fell: median over all blocks of the longest run."""
+    """Time by which it fell: median over all blocks."""
 
 
-def tests_of(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
+def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
     """What of a result names a mechanism: kind of the case, verdict, and whether that is a planted cause."""
     right = {name for names in mechanisms(plan) for name in names}
     for kind, told in ((plan.kind, result.verdicts), ("open", result.open_set)):
@@ -103,7 +103,7 @@ def tests_of(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
             yield kind, first, first.mechanism in right
 
 
-def tested(twin: Twin, plan: Plan, kind: str, told: Told, *, right: bool) -> Tested:
+def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: bool) -> Tested:
     """Put one verdict to the test. Raises UnfitError where a transfer has no account."""
     mechanism = BY_NAME[str(told.mechanism)]
     setting = next((each for each in mechanism.settings if each.key in _GONE), None)
@@ -165,7 +165,7 @@ def _doses(setting: Setting, case: Mapping[str, Any]) -> dict[str | int | float,
         (key, value), *_ = keys.items()
         if key and dose != setting.value and value > (case.get(key) or 0):
             found[dose] = keys
-    return dict(list(found.items())[-_MOST_DOSES:])
+    return dict(list(found.items())[:_MOST_DOSES])
 
 
 def _run(
@@ -245,9 +245,9 @@ def main() -> None:
     with arguments.out.open("w") as out:
         for result in read(arguments.results)[first - 1 :: step]:
             plan = by_name[result.name]
-            for kind, told, right in tests_of(plan, result):
+            for kind, told, right in names_given(plan, result):
                 try:
-                    out.write(json.dumps(asdict(tested(twin, plan, kind, told, right=right))) + "\n")
+                    out.write(json.dumps(asdict(confirmation_of(twin, plan, kind, told, right=right))) + "\n")
                 except UnfitError as why:
                     print(f"{plan.name} {plan.causes}: {str(why)[:200]}", file=sys.stderr)
                 out.flush()

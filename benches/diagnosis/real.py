@@ -64,7 +64,7 @@ def _tcp(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **m
 
 _FAR = {"rate": "20 Mbit/s", "delay": "30 ms", "queue": "4 bdp"}
 _SLOW = {"rate": "6 Mbit/s", "delay": "60 ms", "queue": "4 bdp"}
-_REORDERS = {"reorder": {"probability": "3 %", "extra_delay": "4 ms"}}
+_REORDERS = {"reorder": {"probability": "8 %", "extra_delay": "6 ms"}}
 _LOSES = {"loss": "1 %"}
 _SMALL_BUFFER = ["4096 B", "32 KiB", "32 KiB"]
 
@@ -79,7 +79,7 @@ def _cases() -> tuple[Real, ...]:
         _quinn("quinn-connection-credit", "connection credit", ("client", "connection_window", "48 KB"), "8 MB"),
         _quinn("quinn-trickle", "trickling program", ("server", "name", "quinn-faulty-trickle"), "quinn"),
         _quinn(
-            "quinn-certificate", "long certificate", ("certificate", "intermediates", 8), 0, size="100 KB"
+            "quinn-certificate", "long certificate", ("certificate", "intermediates", 5), 0, size="100 KB"
         ),
         _quiche("quiche-initial-window", "initial window", ("server", "initial_window", 4), 32),
         _quiche("quiche-stream-credit", "stream credit", ("client", "stream_window", "48 KB"), "4 MB"),
@@ -107,7 +107,7 @@ def _cases() -> tuple[Real, ...]:
                path={"delay": "60 ms"}, size="100 KB"),
         _quiche("quiche-hystart", "slow start left early", ("server", "hystart", True), False,
                 path={"jitter": {"distribution": "normal", "scale": "6 ms"}}, size="1 MB"),
-        _quiche("quiche-slow-client", "client without a processor", ("client", "cpu", "10 %"), None, size="1 MB"),
+        _quiche("quiche-slow-client", "client without a processor", ("client", "cpu", "2 %"), None, size="1 MB"),
     )  # fmt: skip
     slow = (replace(each, name=f"{each.name}-slow", path={**_SLOW, **each.path}) for each in everywhere)
     return (*everywhere, *far_alone, *slow)

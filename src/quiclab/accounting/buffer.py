@@ -75,7 +75,7 @@ def send_buffer(evidence: Evidence, *, knows_window: bool) -> SendBuffer:
 
 
 def _let_go(rows: pl.DataFrame, size: int) -> float:
-    """Share of a stream's stops at a size of which it went on within 1 ms of an acknowledgment."""
+    """Share of the stops of a stream at a size after which it went on within 1 ms of an acknowledgment."""
     stops = prompt = 0
     stopped, acknowledged_ns, reached = False, None, 0
     for time_ns, offset, kept in rows.select("time_ns", "offset_bytes", "unacknowledged_bytes").iter_rows():

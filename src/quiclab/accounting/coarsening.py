@@ -92,15 +92,15 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
 def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
     """Why → ms of a full account, as one end sees it.
 
-    After early data the amplification limit holds back an answer, which is a wait. What held up the request itself, such
-    as the loss of it, is part of the time until the answer.
+    After early data the amplification limit holds back an answer, which is a wait. What held up the request itself,
+    such as its loss, is part of the time until the answer.
     """
     begun_ns = table.filter(pl.col("why") == str(Why.LINK_BUSY))["from_ns"].min()
     waits = (pl.col("why") == str(Why.AMPLIFICATION_LIMIT)) & (pl.col("from_ns") > begun_ns)
     asks = ~pl.col("why").is_in([str(each) for each in (*members(Level.E1, Part.SET_UP), Why.REQUEST)])
     before = asks & (pl.col("until_ns") <= begun_ns)
-    why = pl.when(waits).then(pl.lit(str(Why.AWAITING_ACKS)))
-    why = why.when(before).then(pl.lit(str(Why.REQUEST))).otherwise("why").alias("why")
+    late = pl.when(before).then(pl.lit(str(Why.REQUEST))).otherwise("why")
+    why = pl.when(waits).then(pl.lit(str(Why.AWAITING_ACKS))).otherwise(late).alias("why")
     length = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
     return {Why(each): float(ms) for each, ms in table.with_columns(why).group_by("why").agg(length).iter_rows()}
 

@@ -136,8 +136,8 @@ def _opener_ns(group: _Acked, sent: dict[int, tuple[int, int]]) -> int:
 def _last(of: Recorded, groups: list[_Acked], carriers: pl.DataFrame) -> Instant:
     """Instant at which all of the answer was acknowledged; where the client closes instead, somewhere until that.
 
-    An acknowledgment tells when the highest packet of those that it names came: an earlier one may have come at any time
-    since the acknowledgment before.
+    An acknowledgment tells when the highest packet of those that it names came: an earlier one may have come at any
+    time since the acknowledgment before.
     """
     size = int(carriers["end"].max() or 0)  # type: ignore[arg-type]
     if not carriers["fin"].any():

@@ -194,8 +194,8 @@ def test_trains_of_two_leave_the_rate_unsure() -> None:
 
 @pytest.mark.parametrize(("fin_in", "early_ms"), [(8, 120), (9, 160)])
 def test_an_acknowledgment_tells_when_its_highest_packet_came(fin_in: int, early_ms: float) -> None:
-    """It names packets 8 and 9 at once. That with the end of the answer, if it is the first of them, may have come at any
-    time since the acknowledgment before."""
+    """It names packets 8 and 9 at once. That with the end of the answer, if it is the first of them, may have come at
+    any time since the acknowledgment before."""
     groups = [_Acked(_ns(120), 2500, ((6, 8),)), _Acked(_ns(160), 2500, ((8, 10),))]
     rows = [(number, 1000 * (number - 6), 1000 * (number - 5), number == fin_in) for number in range(6, fin_in + 1)]
     carriers = pl.DataFrame(rows, schema=["packet_number", "offset", "end", "fin"], orient="row")
@@ -206,11 +206,11 @@ def test_an_acknowledgment_tells_when_its_highest_packet_came(fin_in: int, early
 def test_a_netlog_shows_headers_when_their_record_is_whole() -> None:
     """The record may have been longer than what came at first: the answer may have begun a round trip after the
     request."""
-    request = {name: None for name in TABLES["http_requests"].schema()} | {
+    request = dict.fromkeys(TABLES["http_requests"].schema()) | {
         "connection": "1", "transport": "tcp", "status": 200, "connect_start_ns": 0, "secure_start_ns": _ns(20),
         "connect_end_ns": _ns(40), "send_start_ns": _ns(41), "headers_ns": _ns(90), "last_byte_ns": _ns(110),
     }  # fmt: skip
-    data = {name: None for name in TABLES["http_frames"].schema()} | {
+    data = dict.fromkeys(TABLES["http_frames"].schema()) | {
         "connection": "1", "frame_type": "data", "direction": "down", "length_bytes": _PACKET_BYTES,
     }  # fmt: skip
     frames = [data | {"last_byte_ns": _ns(ms)} for ms in range(91, 111)]

@@ -15,7 +15,7 @@ from golden_twin import built
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagnosis"))
 
-from confirming import tested, tests_of
+from confirming import confirmation_of, names_given
 from drawing import Plan
 from scoring import names, of_open_set, top, wrong_of_null
 from trials import Told, result
@@ -96,8 +96,8 @@ def test_nothing_is_named_between_arms_that_are_the_same(name: str) -> None:
 def test_a_right_name_is_confirmed_by_runs_without_it(cause: str, setting: str) -> None:
     """By the checks of `explain --confirm`, in virtual time."""
     plan = _with(cause)
-    ((kind, told, right),) = [each for each in tests_of(plan, result(built(), plan)) if each[0] == "one"]
-    found = tested(built(), plan, kind, told, right=right)
+    ((kind, told, right),) = [each for each in names_given(plan, result(built(), plan)) if each[0] == "one"]
+    found = confirmation_of(built(), plan, kind, told, right=right)
     assert (found.setting, found.right, found.verdict) == (setting, True, "confirmed"), found
 
 
@@ -106,5 +106,5 @@ def test_what_has_no_time_is_not_put_to_the_test() -> None:
     plan = _with("initial window")
     for name, setting in (("largest_window", "max_window"), ("application", "")):
         told = Told(name, "indicated", True, name, None, (), 10.0, ())
-        found = tested(built(), plan, "one", told, right=False)
+        found = confirmation_of(built(), plan, "one", told, right=False)
         assert (found.setting, found.verdict, found.blocks) == (setting, "not run", 0)

@@ -53,7 +53,7 @@ def test_a_claim_needs_no_table(name: str) -> None:
 
 def test_each_setting_says_what_it_is_for() -> None:
     """Tables and texts of declarations, which the reference and the confirmation read."""
-    tables = {"sender", "receiver", "client", "tcp", "certificate", "path"}
+    tables = {"sender", "receiver", "client", "server", "proxy", "tcp", "certificate", "path"}
     for each in MECHANISMS:
         assert {setting.table for setting in each.settings} <= tables
         assert all(setting.gain.endswith(".") for setting in each.settings)

@@ -10,7 +10,7 @@ for that thing:
 `quinn-time-threshold`: only time tells, 9/8 of a round trip, which grows with what the path does |
 | `quinn-faulty-initial-pto` | sends again what no round trip could have acknowledged on a path above 100 ms | \
 `quinn`: 1 s (RFC 9002 section 6.2.2) |
-| `quinn-faulty-trickle` | hands its bodies over in pieces of 16 KB, 8 ms apart, as if each came from another program | \
+| `quinn-faulty-trickle` | hands its bodies over in pieces of 16 KB, 20 ms apart, as if each came from elsewhere | \
 `quinn`: as fast as the library takes them |
 
 The first is how quinn itself behaves.
@@ -28,7 +28,7 @@ from quiclab.units import ByteCount, Duration
 _NEVER_BY_NUMBER = 2**32 - 1
 _HASTY_PTO = Duration.parse("100 ms")
 _PIECE = ByteCount.parse("16 KB")
-_PAUSE = Duration.parse("8 ms")
+_PAUSE = Duration.parse("20 ms")
 
 
 class QuinnServer:

@@ -18,6 +18,7 @@ from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
 from quiclab.spec.model import Arm, Study, Workload
 from quiclab.study.specs import load_study
+from quiclab.units import ByteCount, Duration, Share
 
 _OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
 """Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""
@@ -66,8 +67,10 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
     if change.table == "tcp" and cell.arm.protocol == "h3":
         raise SpecError("TCP's settings do nothing over HTTP/3")
     # An arm with the value that the study has, or with that of `without`, is there already.
-    there = {setting.value, present_value(cell.arm, cell.workload, change.table, change.key)}
-    doses = tuple(each for each in setting.doses if each not in there)
+    present = present_value(cell.arm, cell.workload, change.table, change.key)
+    doses = tuple(each for each in setting.doses if each not in {setting.value, present})
+    if not change.of_path:
+        doses = nearest_doses(doses, present, setting.value)
     try:
         return _made(cell, change, doses, own)
     except SpecError as error:
@@ -77,6 +80,35 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
         return replace(made, left_out=(*made.left_out, f"doses: {error.message}"))
 
 
+def nearest_doses(doses: Sequence[Dose], present: Value | None, without: Value) -> tuple[Dose, ...]:
+    """The first doses on the way from the present value to that of `without`, where the mechanism still has time.
+
+    Later ones may be as good as none of it: nothing would tell them apart. Without a present value the last ones.
+    """
+    begin, end = (None if each is None else _magnitude(each) for each in (present, without))
+    sizes = [_magnitude(each) for each in doses]
+    if begin is None or end is None or None in sizes:
+        return tuple(doses[-_MOST_DOSES:])
+    low, high = sorted((begin, end))
+    between = [dose for dose, size in zip(doses, sizes, strict=True) if size is not None and low < size < high]
+    return tuple(between[:_MOST_DOSES])
+
+
+def _magnitude(value: Value) -> float | None:
+    """A number, size, time or share as a number that can be held against others of its kind; None of words."""
+    if isinstance(value, bool | tuple):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    for read in (ByteCount.parse, Duration.parse, Share.parse):
+        try:
+            found = read(value)
+        except ValueError:
+            continue
+        return float(next(iter(vars(found).values())))
+    return None
+
+
 def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own)
     refuse_what_cannot_run(found.study, cell.workload.name)
@@ -84,7 +116,7 @@ def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, A
 
 
 def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
-    name, doses = cell.arm.name, doses[-_MOST_DOSES:]
+    name = cell.arm.name
     value, known_by = _value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
         raise SpecError(f"no program of {name} has its {change.key} limited")
