@@ -53,6 +53,7 @@ SHARD ?= 1/1
 diagnosis: ## how often the verdicts on causes are right, for hours: a part of it with SHARD=1/8
 	@tools/setup.sh dev
 	@.venv/bin/python benches/diagnosis/run.py --set held_out --shard $(SHARD) --out diagnosis-$(subst /,-,$(SHARD)).jsonl
+	@.venv/bin/python benches/diagnosis/confirmed_cases.py diagnosis-$(subst /,-,$(SHARD)).jsonl --set held_out --out diagnosis-confirmed-$(subst /,-,$(SHARD)).jsonl
 	@.venv/bin/python benches/diagnosis/real.py --shard $(SHARD) --out diagnosis-real-$(subst /,-,$(SHARD)).jsonl
 
 clean: ## remove what was built

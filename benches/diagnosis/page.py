@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from confirming import Tested
+from confirmed_cases import Tested
 from page_tested import confirmed, real, table
 from planted import BY_NAME, CAUSES
 from scoring import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from confirming import Tested
+from confirmed_cases import Tested
 from real import CASES
 from scoring import bound, is_named, names, of, share, top, wrong_of_null
 from trials import Result
@@ -48,13 +48,14 @@ def confirmed(tests: Sequence[Tested]) -> str:
     own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
     wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
     no_setting = len(tests) - len(ran)
+    last = max(int(each.name.split("/")[1]) for each in tests)
     return (
         _CONFIRMED + "\n" + table(("names", "tested", "confirmed", "rejected", "undecided", "blocks to decide"), rows)
         + "".join(
             f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
             for each in wrong
         )
-        + f"\n\n{no_setting} further names have no setting in the twin, or none that predicts anything. The predicted "
+        + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or none that predicts anything. The predicted "
         f"interval of a right mechanism's own time covers what goes without it in {share(own, len(right))} of the "
         f"cases; with the tolerance that is declared, in {share(wider, len(right))}.\n"
     )  # fmt: skip

@@ -5,7 +5,7 @@
     python benches/diagnosis/run.py --freeze SET [--cases N]
     python benches/diagnosis/run.py --score FILE… [--confirmed FILE…] [--real FILE…] [--write]
 
-The last scores results, with those of confirming.py and real.py beside them; --write makes the reference's page.
+The last scores results, with those of confirmed_cases.py and real.py beside them; --write makes the reference's page.
 
 Cases and seeds are frozen in `frozen.json` before they are scored: a set whose drawing has changed is refused.
 """
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the page of the reference")
     arguments = parser.parse_args()
     if arguments.score:
-        from confirming import lines
+        from confirmed_cases import lines
         from page import text as page
         from scoring import read
 

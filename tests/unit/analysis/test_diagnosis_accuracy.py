@@ -15,7 +15,7 @@ from golden_twin import built
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagnosis"))
 
-from confirming import confirmation_of, names_given
+from confirmed_cases import confirmation_of, names_given
 from drawing import Plan
 from scoring import names, of_open_set, top, wrong_of_null
 from trials import Told, result

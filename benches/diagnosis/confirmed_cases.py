@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts on the golden twin put to the test as `explain --confirm` does it: is what is confirmed right?
 
-    python benches/diagnosis/confirming.py RESULTS… [--set held_out | --seed N --cases N] [--shard I/N] [--out FILE]
+    python benches/diagnosis/confirmed_cases.py RESULTS… [--set NAME | --seed N --cases N] [--shard I/N] [--out FILE]
 
 RESULTS are lines that `run.py` wrote. Each largest verdict that names a mechanism is tested, and so is each name that
 is given where the detector of the cause is missing. Predictions come from the case's own trials; the blocks that
