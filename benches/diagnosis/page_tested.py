@@ -55,9 +55,10 @@ def confirmed(tests: Sequence[Tested]) -> str:
             f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
             for each in wrong
         )
-        + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or none that predicts anything. The predicted "
-        f"interval of a right mechanism's own time covers what goes without it in {share(own, len(right))} of the "
-        f"cases; with the tolerance that is declared, in {share(wider, len(right))}.\n"
+        + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or "
+        f"none that predicts anything. The predicted interval of a right mechanism's own time covers what goes without "
+        f"it in {share(own, len(right))} of the cases; with the tolerance that is declared, in "
+        f"{share(wider, len(right))}.\n"
     )  # fmt: skip
 
 
