@@ -100,6 +100,9 @@ def expected(golden: Path) -> dict[str, pl.DataFrame]:
     tables["transport_metrics"] = metrics.with_columns(pl.col("pacing_rate_bit_per_s") * rate)
     if golden.name.startswith(RAW_ACK_DELAY):
         tables["acks"] = tables["acks"].with_columns(ack_delay_us=pl.lit(None, pl.Float64))
+    if golden.name.startswith("quiche"):  # it leaves out the exponent, which is 3 at both ends
+        exponent = pl.when(pl.col("packet_type") == "1RTT").then(2**3).otherwise(1)
+        tables["acks"] = tables["acks"].with_columns(pl.col("ack_delay_us") * exponent)
     return tables
 
 

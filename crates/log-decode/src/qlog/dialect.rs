@@ -46,7 +46,10 @@ impl Writer {
             let mut given = titles.iter().filter_map(|title| title.as_deref());
             given.any(|text| text.to_ascii_lowercase().contains(what))
         };
+        let own = file.description.as_deref().unwrap_or_default();
         match name {
+            // Its units are the drafts', whatever program's log it was made from.
+            _ if own.starts_with("written by quiclab from") => Self::Unknown,
             "ngtcp2" => Self::Ngtcp2,
             "aioquic" => Self::Aioquic,
             _ if name.starts_with("OpenSSL") => Self::OpenSsl,

@@ -17,6 +17,8 @@ pub(super) struct FileHeader {
     #[serde(default, deserialize_with = "text")]
     pub title: Option<String>,
     #[serde(default, deserialize_with = "text")]
+    pub description: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub code_version: Option<String>,
     #[serde(default, deserialize_with = "or_default")]
     pub trace: TraceHeader,
