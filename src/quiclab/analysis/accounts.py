@@ -101,7 +101,8 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
         return str(unknown)
-    return f"its tables were made by another version; `quiclab report {study.directory.name}` makes them anew"
+    again = f"`quiclab report {study.directory.name} --again`"
+    return f"tables of it are missing, or were made by another version; {again} makes them anew"
 
 
 def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha: float) -> Waterfall:
