@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _RESULTS = re.compile(r"\b(metrics|account|account_totals)\b", re.IGNORECASE)
 """Tables that hold how long trials took: read by arm they show a result."""
+_OF_ACCOUNT = ("account", "account_totals", "mechanism_facts")
+"""Tables that are made of every trial together, with rows or without."""
 _TRIAL_ID = r"/([0-9a-f]+)\.parquet$"
 _HINT = "give the folder that `quiclab run` made; `quiclab report STUDY --again` makes its tables anew"
 
@@ -56,6 +58,18 @@ class OpenedStudy:
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that are there."""
         return tuple(self._files)
+
+    @property
+    def incomplete_accounts(self) -> tuple[str, ...]:
+        """Sentences about trials that lack one of the tables of an account which others of their tables show."""
+        have = {name: {file.stem for file in self._files.get(name, ())} for name in _OF_ACCOUNT}
+        every = set[str]().union(*have.values())
+        again = f"`quiclab report {self.directory.name} --again` makes it anew from the logs"
+        return tuple(
+            f"{len(every - trials)} of {len(every)} trials with an account have no table {name}: {again}."
+            for name, trials in have.items()
+            if trials != every
+        )
 
     @property
     def trials(self) -> pl.DataFrame:
@@ -179,6 +193,11 @@ class OpenedStudy:
 def shows_results(text: str) -> bool:
     """Whether a query, or the name of a table, is about what is compared."""
     return _RESULTS.search(text) is not None
+
+
+def is_of_accounts(text: str) -> bool:
+    """Whether a query names a table of the accounts."""
+    return any(re.search(rf"\b{name}\b", text, re.IGNORECASE) for name in _OF_ACCOUNT)
 
 
 def _pandas_type(column: pl.Series) -> str | None:

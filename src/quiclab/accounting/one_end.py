@@ -114,6 +114,11 @@ class OneEnd:
         return self.seen.level
 
     @property
+    def end_is_shown(self) -> bool:
+        """Whether the recording shows that the answer ended: of QUIC no packet does without keys."""
+        return self.seen.level is not Level.E2 or self.seen.transport != "quic"
+
+    @property
     def long_waits_ms(self) -> Floats:
         """Waits of half a round trip and more."""
         ms = self.waits.ms

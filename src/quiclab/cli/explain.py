@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.causes import verdicts
     from quiclab.analysis.looks import note_look
+    from quiclab.analysis.shown import asked_metric, readable
     from quiclab.metrics.names import comparable_metric
     from quiclab.opened import open_study
 
@@ -84,11 +86,18 @@ def run(arguments: argparse.Namespace) -> int:
                 "explain takes a study or two recordings, not both",
                 "leave one of them out; of several files of keys each needs a --keys of its own",
             )
+        if arguments.metric is not None:
+            told = "--metric belongs to a study: two recordings tell the time to the last byte"
+            raise SpecError(told, "leave it out")
         return explain_recordings(arguments)
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
     study = open_study(arguments.study)
-    metric = None if arguments.metric is None else comparable_metric(arguments.metric)
+    files = readable(study.directory)
+    comparable = None if arguments.metric is None else comparable_metric(arguments.metric)
+    metric = asked_metric(files, comparable)
+    for told in (*files.missing, *study.incomplete_accounts):
+        print(f"quiclab: {told}", file=sys.stderr)
     analysis = analyse_study(study.directory, metric)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
     causes = verdicts(study, found, analysis.alpha)
@@ -106,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     comparisons = [each for each in analysis.comparisons if cell in (None, each.cell_id)]
+    if not analysis.comparisons:
+        raise SpecError("the study has no cell with two arms that could be compared yet", "run its blocks to their end")
     if not comparisons:
         cells = list(dict.fromkeys(each.cell_id for each in analysis.comparisons))
         raise SpecError(f"the study has no cell {cell!r}", nearest(cell or "", cells, "it has"))

@@ -13,6 +13,8 @@ from quiclab.errors import DecodeError, ExitCode, SpecError
 if TYPE_CHECKING:
     from quiclab.accounting.one_end import OneEnd
 
+_NAMED = 8
+"""Most recordings whose names an error lists."""
 _RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 
 
@@ -69,7 +71,9 @@ def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "qui
     found = find_logs(files, [], [], keys)
     logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]
     if len(logs) != 1 or len(found.logs) != 1:
-        names = tuple(log.name for log in found.logs)
+        names = tuple(log.name for log in found.logs[:_NAMED])
+        if len(found.logs) > _NAMED:
+            names = (*names, f"and {len(found.logs) - _NAMED:,} more")
         known = "a capture (pcap, pcapng), a qlog or a NetLog"
         raise SpecError(f"an account is made of one recording for each protocol: {known}", "name one", names)
     if found.refused:

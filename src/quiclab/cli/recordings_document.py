@@ -51,6 +51,8 @@ class RecordingEntry:
     """Time from the client's first packet to the server's; E4: the least round trip that the server measured."""
     answer_wire_bytes: int
     """Bytes of the answer's packets, with IP headers."""
+    end_is_shown: bool
+    """Whether the recording shows that the answer ended; of QUIC no packet does without keys."""
     long_waits: int
     """Number of waits of half a round trip and more."""
     long_waits_ms: float
@@ -94,6 +96,7 @@ def _recording(file: str, account: OneEnd) -> RecordingEntry:
         account.rate_bit_per_s,
         account.seen.round_trip_ns / 1e6,
         int(account.seen.arrivals.size_bytes.sum()),
+        account.end_is_shown,
         len(long),
         float(long.sum()),
         account.missing_ms,

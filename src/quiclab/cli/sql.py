@@ -61,9 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.query is None:
         return _list(study)
     from quiclab.analysis.looks import note_look
-    from quiclab.opened import shows_results
+    from quiclab.opened import is_of_accounts, shows_results
 
     answer = study.sql(arguments.query)
+    for told in study.incomplete_accounts if is_of_accounts(arguments.query) else ():
+        print(f"quiclab: {told}", file=sys.stderr)
     if shows_results(arguments.query):
         note_look(study.directory)
     _print(answer, arguments.format)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from quiclab.errors import ExitCode
 _HERE = Path(__file__).parent / "recordings"
 _H2, _H3 = _HERE / "h2.pcapng.gz", _HERE / "h3.pcapng.gz"
 _KEYS = [_HERE / "h2.keys", _HERE / "h3.keys"]
+_QUIC = Path(__file__).parents[2] / "decoders" / "quic"
 _NETLOGS = Path(__file__).parents[2] / "decoders" / "netlog"
 _PACKET = 6
 """Type of pcapng's blocks with a packet."""
@@ -147,6 +149,29 @@ def test_without_keys_the_end_must_be_there(tmp_path: Path, capsys: pytest.Captu
     assert "record until the client closes, or give the keys" in " ".join(capsys.readouterr().err.split())
 
 
+def test_without_keys_no_packet_of_quic_shows_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """A capture that ends between two packets looks whole: the text says so, and programs are told."""
+    assert _explain(_H2, _H3, []) == ExitCode.OK
+    words = " ".join(capsys.readouterr().out.split())
+    assert "No packet of QUIC shows without keys that the answer ended" in words
+    assert "the answer's packets have 25.6 kB" in words
+    for keys, shown in ((_KEYS, True), ([], False)):
+        assert _explain(_H2, _H3, keys, "--json") == ExitCode.OK
+        told = json.loads(capsys.readouterr().out)
+        assert (told["h2"]["end_is_shown"], told["h3"]["end_is_shown"]) == (True, shown)
+
+
+@pytest.mark.parametrize("name", ["key-update", "early-data"])
+def test_small_answers_of_different_sizes_are_different_transfers(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """45 kB, and 1.8 kB, are not the 25 kB of the other recording, though no contents show."""
+    other = tmp_path / "h3.pcapng"
+    other.write_bytes(lzma.decompress((_QUIC / f"{name}-client.pcapng.xz").read_bytes()))
+    assert _explain(_H2, other, []) == ExitCode.SPEC
+    assert "these are different transfers, or one of them is cut off" in " ".join(capsys.readouterr().err.split())
+
+
 def test_several_connections_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A capture of everything on a machine holds more than the transfer that is meant."""
     both = tmp_path / "both.pcapng"
@@ -186,6 +211,7 @@ def test_what_does_not_fit_together_is_refused(
     ("arguments", "words"),
     [
         (["--h2", str(_H2)], "name both"),
+        (["--h2", str(_H2), "--h3", str(_H3), "--metric", "ttlb_ms"], "--metric belongs to a study"),
         (["study", "--h2", str(_H2), "--h3", str(_H3)], "not both"),
         ([], "needs a study or two recordings"),
     ],

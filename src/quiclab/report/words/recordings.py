@@ -72,6 +72,8 @@ def evidence(name: str, account: OneEnd) -> str:
         f"the first round trip took {_ms(round_trip)}",
         waits if len(long) else "no wait of half of that or more",
     ]
+    if seen.level is Level.E2:
+        told.append(f"the answer's packets have {_sizes(int(seen.arrivals.size_bytes.sum()))[0]}")
     if account.missing_ms:
         missing = _ms(account.missing_ms)
         told.append(f"for {missing} bytes had come that could not be read, as earlier ones were missing")
@@ -87,6 +89,11 @@ def limits(found: Recordings) -> str:
     levels = {found.first.level, found.second.level}
     if Level.E2 in levels:
         told += " Without keys the answer's beginning and end are told by the sizes of packets."
+    if not (found.first.end_is_shown and found.second.end_is_shown):
+        told += (
+            " No packet of QUIC shows without keys that the answer ended: a capture that stopped early, or a transfer "
+            "that was given up, looks like a whole one. The keys tell."
+        )
     if Level.E4 in levels:
         told += " A server's log tells when its program read a packet, which may be later than it came."
     return told
