@@ -18,6 +18,7 @@ from quiclab.statistics import share_interval
 
 NAMED = ("indicated", "luck")
 """Status of a verdict that names a mechanism."""
+UNDECIDED = "undecided"
 
 
 def read(files: Iterable[Path]) -> list[Result]:
@@ -27,8 +28,9 @@ def read(files: Iterable[Path]) -> list[Result]:
 
 
 def top(told: Sequence[Told]) -> Told | None:
-    """The largest verdict whose difference the pairs show."""
-    return next((each for each in told if each.found), None)
+    """The largest verdict; None where the pairs do not show its difference."""
+    first = next((each for each in told if each.found or each.status == UNDECIDED), None)
+    return first if first is not None and first.found else None
 
 
 def names(told: Told | None, cause: str) -> bool:

@@ -16,6 +16,9 @@ from quiclab.accounting.why import Why
 from quiclab.metrics.evidence import End
 
 _BUSY = Reason(Why.LINK_BUSY, "link_packets")
+_ANY_ACK = (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW, Why.SEND_BUFFER)
+"""Waits that any acknowledgment ends, however little it acknowledges. A receiver owes one at the second packet (RFC
+5681 section 4.2, RFC 9000 section 13.2.2): from there on it holds it back."""
 _LAST = Reason(Why.LAST_FLIGHT, "link_packets")
 
 
@@ -48,6 +51,8 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
             reasons[position] = judge.reason(_with_data(path, judge, position, last), floor_ns)
         return reasons[position]
 
+    current = reason(opener)
+
     def cause(end: End, position: int) -> Cause:
         if end == sender:
             return judge.cause(position, reason(position))
@@ -55,11 +60,12 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
         after_ns = path.prompted_after_ns(end, position)
         if content is not None and content.unasked and (after_ns is None or after_ns > PROMPT_NS):
             return Cause(Before.LATEST, What.TIMER)
-        data = content is not None and content.what is not What.ACKNOWLEDGMENTS
-        return Cause(Before.ARRIVAL, (What.CLIENT if end == "client" else What.SERVER) if data else What.ACK_HELD)
+        if content is not None and content.what is not What.ACKNOWLEDGMENTS:
+            return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
+        return Cause(Before.UNANSWERED if current.why in _ANY_ACK else Before.ARRIVAL, What.ACK_HELD)
 
     def edges() -> Iterator[Edge]:
-        current = reason(opener)
+        nonlocal current
         for edge in link_before(path, ahead, opener, idle.place)[0]:  # another link's service, not the bottleneck's
             yield replace(edge, reason=current, packets=None, size_bytes=None)
         for leg in back(path, sender, opener, floor_ns, cause):

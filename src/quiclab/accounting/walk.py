@@ -33,6 +33,7 @@ class Before(enum.Enum):
 
     ARRIVAL = "the last packet that came to it"
     DATA_ARRIVAL = "the last packet with more than acknowledgments that came to it"
+    UNANSWERED = "the second packet with more than acknowledgments that came to it since it sent one, or the only one"
     SENDING = "its own packet before"
     DATA = "its own packet before with more than acknowledgments"
     LATEST = "the later one of both"
@@ -138,7 +139,7 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     """Edges back to the sending before, and that sending; None where there is none."""
     out, into = path.out(end), path.into(end)
     sent_ns = out.arrival[position]
-    came = last_with_more(path, end, sent_ns) if cause.before is Before.DATA_ARRIVAL else into.last_came(sent_ns)
+    came = _came_before(path, end, position, cause.before)
     came_ns = None if came is None else into.written[came]
     own = _with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
     wants_own = cause.before in (Before.SENDING, Before.DATA) or (
@@ -151,6 +152,21 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     edges, first = crossing(path, into, came)
     sender: End = "client" if end == "server" else "server"
     return [_waits(cause.what, came_ns, sent_ns, out, position), *edges], (sender, first)
+
+
+def _came_before(path: Path, end: End, position: int, before: Before) -> int | None:
+    """Position of the packet whose arrival let an endpoint send one; None where nothing had come."""
+    sent_ns = path.out(end).arrival[position]
+    if before is Before.DATA_ARRIVAL:
+        return last_with_more(path, end, sent_ns)
+    if before is Before.UNANSWERED and position:
+        into, answered_ns = path.into(end), path.out(end).arrival[position - 1]
+        since = into.came[into.number_by(answered_ns) : into.number_by(sent_ns)]
+        contents = ((at, path.content(into, at)) for at in since)
+        data = [at for at, content in contents if not content or content.what is not What.ACKNOWLEDGMENTS]
+        if len(data) > 1:
+            return data[1]
+    return path.into(end).last_came(sent_ns)
 
 
 def last_with_more(path: Path, end: End, by_ns: int) -> int | None:

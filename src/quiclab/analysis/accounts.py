@@ -24,6 +24,9 @@ from quiclab.opened import OpenedStudy
 from quiclab.statistics import Interval
 from quiclab.tables import TABLES
 
+LEAST_MOVED_PCT = 1.0
+"""Share of what moves within pairs in all, whatever its sign, below which a part is not tested."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -41,7 +44,8 @@ class Step:
     p: float | None = None
     """Exact signed-rank test of the pairs' differences; None without a pair."""
     p_adjusted: float | None = None
-    """Adjusted p: for the number of categories (Benjamini–Hochberg); of the whole time it is `p`."""
+    """Adjusted p: for the number of categories tested (Benjamini–Hochberg); of the whole time it is `p`. None where
+    the category hardly moves within pairs, and is not tested."""
     fine: tuple[Why, ...] = ()
     """Finer labels that the category sums up."""
     evidence: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -77,6 +81,11 @@ class Waterfall:
     """The first trial without an account."""
     of: Of = Of.TTLB
     """What the accounts are of."""
+
+    @property
+    def tested(self) -> int:
+        """Number of reasons that are tested."""
+        return sum(step.p_adjusted is not None for step in self.steps)
 
     @property
     def gross_ms(self) -> float:
@@ -159,12 +168,21 @@ def _adjusted(labels: Sequence[Why | What | Role], ms: Sequence[FloatArray], alp
 
 
 def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
-    """One step for each array (pairs, arms) of ms, with p and intervals adjusted for their number."""
+    """One step for each array (pairs, arms) of ms, with p and intervals adjusted for the number of those tested.
+
+    Those that hardly move within pairs are not tested: they would only weaken the others. The choice rests on the sizes
+    of the differences within pairs alone, of which signs, and so the signed-rank test, are independent where arms are
+    alike (Bourgon, Gentleman and Huber 2010, PNAS 107, independent filtering).
+    """
     steps = [step_of(None, each[:, 0], each[:, 1], 1 - alpha) for each in ms]
-    raw = np.array([np.nan if step.p is None else step.p for step in steps])
+    moved_ms = np.array([np.abs(each[:, 1] - each[:, 0]).mean() if len(each) else 0.0 for each in ms])
+    tested = moved_ms >= LEAST_MOVED_PCT / 100 * moved_ms.sum()
+    raw = np.array(
+        [step.p if test and step.p is not None else np.nan for step, test in zip(steps, tested, strict=True)]
+    )
     adjusted = statistics.adjusted_p_values(raw)
     told = max(1, int((adjusted <= alpha).sum()))
-    level = 1 - alpha * told / max(1, len(steps))
+    level = 1 - alpha * told / max(1, int(tested.sum()))
     return tuple(
         replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
         for each, p in zip(ms, adjusted, strict=True)

@@ -107,7 +107,8 @@ class Verdict:
 def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) -> list[tuple[Verdict, ...]]:
     """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms.
 
-    Raises DecodeError for a table that cannot be read.
+    Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
+    have as much of comes last. Raises DecodeError for a table that cannot be read.
     """
     if not waterfalls:
         return []
@@ -137,7 +138,7 @@ def _of_cell(
         if each.declared.cell == comparison.cell_id and {each.declared.arm, each.declared.other} == arms
     }
     found = [_tested(each, tests.get(each.name)) for each in shown]
-    return tuple(sorted(found, key=lambda each: (not each.status.found, -abs(each.step.difference_ms))))
+    return tuple(sorted(found, key=lambda each: (each.status is Status.IN_BOTH, -abs(each.step.difference_ms))))
 
 
 def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:

@@ -178,7 +178,8 @@ class StepEntry:
     p: float | None
     """Exact signed-rank test of the pairs' differences."""
     adjusted_p: float | None
-    """Value of p, adjusted for the number of categories (Benjamini and Hochberg)."""
+    """Value of p, adjusted for the number of categories that are tested (Benjamini and Hochberg); null of one with less
+    than 1 % of what moves within pairs, which is not."""
     sums_up: tuple[str, ...]
     """Finer categories that this one sums up, where an arm's evidence cannot tell them apart."""
     baseline_decided_by: tuple[str, ...]

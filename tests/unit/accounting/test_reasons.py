@@ -68,6 +68,25 @@ def test_a_full_window_that_was_never_reduced_is_slow_start(tmp_path: Path) -> N
     assert {e.reason.evidence for e in edges if e.reason.why == "slow_start"} == {"transport_metrics"}
 
 
+@pytest.mark.parametrize(
+    ("between_ms", "held"), [(43, 5), (45, 1)], ids=["second packet", "second of those not answered"]
+)
+def test_an_acknowledgment_is_owed_at_the_second_packet(between_ms: float, held: float, tmp_path: Path) -> None:
+    """Five packets in a window of five, which come at 43, 43, 46, 47 and 48 ms; one acknowledgment of all at 48 ms. It
+    was owed at the second of those that came since the one before; from there on it is held back."""
+    story = Quic()
+    for number, ms in enumerate((33, 33, 36, 37, 38)):
+        story.down(ms, 1200 * number)
+    if between_ms == 45:
+        story.up(45, writers.ack((0, 1)))
+    story.up(48, writers.ack((0, 4)))
+    story.down(58, 6000, fin=True)
+    full = [metrics_row(32, 6500, 0), metrics_row(38, 6500, 6200)]
+    edges = account_of_transfer(evidence_of_scene(story.end(68, 7200), tmp_path, transport_metrics=full))
+    waits = [(str(e.what), e.length_ns / 1e6) for e in edges if e.reason.why == "slow_start" and e.from_ns >= ns(38)]
+    assert waits == [("propagation_down", 10 - held), ("ack_held", held), ("propagation_up", 10)]
+
+
 def test_without_a_log_nothing_is_said_beyond_the_packets(tmp_path: Path) -> None:
     """The same wait: a packet of the client ended it, and no record says what the server waited for."""
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from quiclab import wording
 from quiclab.accounting import Of, What, Why
-from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.accounts import LEAST_MOVED_PCT, Step, Waterfall
 from quiclab.analysis.model import StudyAnalysis
 
 _SMALL_PCT = 3.0
@@ -87,7 +87,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
         named = [_named(step) for step in most if step.label]
         largest = f" Largest on average, and not decided: {wording.listed(named)}." if named else ""
         verb = "does" if waterfall.pairs == 1 else "do"
-        reasons = wording.counted(len(waterfall.steps), "reason")
+        reasons = wording.counted(waterfall.tested, "reason")
         return f"{told}; corrected for {reasons}, {pairs} {verb} not show that one of them differs.{largest}"
     parts = wording.listed([_phrase(step, waterfall) for step in large])
     told = f"{told}: {parts}.{_cancelling(large)}"
@@ -294,7 +294,8 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     return (
         f"Means over {least}. Of the rows that are bold, at most {wording.number(100 * alpha)} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        "signed-rank test). Reasons, causes and stages of the transfer are each corrected for their own number, so "
-        "that one kind may show what another does not. The account says what the packets and the logs show of each "
+        f"signed-rank test; a row without p has less than {wording.number(LEAST_MOVED_PCT)} % of what moves within "
+        "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "
+        "number, so that one kind may show what another does not. The account says what the packets and the logs show of each "
         "wait."
     )
