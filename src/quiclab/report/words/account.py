@@ -296,6 +296,6 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
         f"signed-rank test; a row without p has less than {wording.number(LEAST_MOVED_PCT)} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "
-        "number, so that one kind may show what another does not. The account says what the packets and the logs show of each "
-        "wait."
+        "number, so that one kind may show what another does not. The account says what the packets and the logs show "
+        "of each wait."
     )
