@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from quiclab.accounting.amplification import Amplification
+from quiclab.accounting.answered import was_answered
 from quiclab.accounting.buffer import SendBuffer, send_buffer
 from quiclab.accounting.contents import Content
 from quiclab.accounting.credit import Credit, credit
@@ -103,7 +104,7 @@ class Judge:
         if self._limited(position):
             return Reason(Why.AMPLIFICATION_LIMIT, "link_packets")
         if not prompted:
-            return self._unprompted_reason(sent_ns, idle_from_ns, again=again)
+            return self._unprompted_reason(position, idle_from_ns, again=again)
         if again and (spent or self._all_sent(position)):
             return self._of_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
@@ -258,11 +259,13 @@ class Judge:
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.APPLICATION, "tcp_info")
 
-    def _unprompted_reason(self, sent_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
+    def _unprompted_reason(self, position: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Nothing came that could have moved a window or a credit: what was sent could have been sent before.
 
-        A kernel repeats a segment without an acknowledgment for no other reason than a timer (RFC 6298, RFC 8985).
+        A kernel repeats a segment without an acknowledgment for no other reason than a timer (RFC 6298, RFC 8985). A
+        sender with nothing on its way for longer than a round trip does not pace: it had nothing to send.
         """
+        sent_ns = self.path.ahead.arrival[position]
         if again and self.kernel.samples:
             return Reason(Why.LOSS_TIMER, "tcp_info")
         limited = self.kernel.limited(idle_from_ns, sent_ns)
@@ -273,6 +276,8 @@ class Judge:
             return Reason(Why.SEND_BUFFER if full else Why.APPLICATION, "tcp_info")
         if self.kernel.free(idle_from_ns, sent_ns):
             return Reason(Why.PACING, "tcp_info")
+        if not again and was_answered(self.path, position):
+            return Reason(Why.APPLICATION, "ip_packets")
         if self.window.history.known:
             return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
         return Reason(Why.UNEXPLAINED if again else Why.PACING_OR_PROGRAM, "ip_packets")

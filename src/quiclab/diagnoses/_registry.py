@@ -53,6 +53,7 @@ from quiclab.diagnoses.slow_start_left_without_loss import SLOW_START_LEFT_WITHO
 from quiclab.diagnoses.stream_credit import STREAM_CREDIT
 from quiclab.diagnoses.stream_limit import STREAM_LIMIT
 from quiclab.diagnoses.tail_probe import TAIL_PROBE
+from quiclab.diagnoses.time_to_answer import TIME_TO_ANSWER
 from quiclab.diagnoses.waiting_for_loss_report import WAITING_FOR_LOSS_REPORT
 
 MECHANISMS: tuple[Mechanism, ...] = (
@@ -76,6 +77,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
     SLOW_READER,
     ACKNOWLEDGMENT_HELD,
     SET_UP_ROUND_TRIPS,
+    TIME_TO_ANSWER,
     REQUEST_AND_LAST_FLIGHT,
     CREDIT_UPDATE_LOST,
     STREAM_CREDIT,

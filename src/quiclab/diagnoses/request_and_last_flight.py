@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from quiclab.accounting.levels import Level
-from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Family, Mechanism, Rival
 from quiclab.diagnoses._trial import Trial
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.REQUEST, Why.LAST_FLIGHT)
-    at_server = trial.ms(trial.why(Why.REQUEST) & trial.what(What.SERVER))
-    return Claim(edges, (Fact("server_answers_after", at_server, "ms"),) if edges.any() else ())
+    return Claim(trial.why(Why.REQUEST, Why.LAST_FLIGHT))
 
 
 REQUEST_AND_LAST_FLIGHT = Mechanism(

@@ -87,6 +87,26 @@ def test_an_acknowledgment_is_owed_at_the_second_packet(between_ms: float, held:
     assert waits == [("propagation_down", 10 - held), ("ack_held", held), ("propagation_up", 10)]
 
 
+@pytest.mark.parametrize(
+    ("again_ms", "acknowledged", "why"),
+    [(64, True, "application"), (62, True, "pacing_or_program"), (64, False, "pacing_or_program")],
+    ids=["long after the acknowledgment", "soon after it", "nothing acknowledged"],
+)
+def test_a_sender_with_nothing_on_its_way_had_nothing_to_send(
+    again_ms: float, acknowledged: bool, why: str, tmp_path: Path
+) -> None:
+    """Without a log: the acknowledgment of all comes at 53 ms, 20 after the packets, and the next packet 9 or 11 ms after
+    it. No pacer lets a round trip pass."""
+    story = Quic()
+    story.down(33, 0)
+    story.down(33, 1200)
+    story.up(43 if acknowledged else 33, writers.ack((0, 1)))
+    story.down(again_ms, 2400, fin=True)
+    edges = account_of_transfer(evidence_of_scene(story.end(again_ms + 10, 3600), tmp_path))
+    assert sums(edges)[why] == again_ms - 33
+    assert {e.reason.evidence for e in edges if e.reason.why == why} == {"ip_packets"}
+
+
 def test_without_a_log_nothing_is_said_beyond_the_packets(tmp_path: Path) -> None:
     """The same wait: a packet of the client ended it, and no record says what the server waited for."""
     evidence = evidence_of_scene(_window_of_two(again_ms=53).end(63, 4800), tmp_path)

@@ -98,6 +98,7 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
     "early_data_beyond_amplification": (lambda: _amplified(before=False), 20),
     "set_up_packet_lost": (lambda: Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP, busy()]), 1000),
     "request_and_last_flight": (lambda: Case([edge(Why.REQUEST, 10), busy(), edge(Why.LAST_FLIGHT, 10)]), 20),
+    "time_to_answer": (lambda: Case([edge(Why.REQUEST, 10), edge(Why.REQUEST, 80, What.SERVER), busy()]), 80),
     "slow_start": (lambda: _waits(Why.SLOW_START).window((0, 10), (25, 20)), 20),
     "slow_start_left_without_loss": (_left_slow_start, 20),
     "model_of_the_path": (_modelled, 20),
