@@ -12,7 +12,6 @@ from bisect import bisect_left
 from quiclab.accounting.walk import Path
 from quiclab.accounting.what import What
 
-
 _SILENT = 0.5
 """Share of a round trip for which nothing may have come to the sender any more: else a packet may have prompted it, and
 the sender was slow."""

@@ -21,8 +21,8 @@ TIME_TO_ANSWER = Mechanism(
     "time_to_answer",
     "server's time before it answers",
     Family.PROGRAMS,
-    "The request has come to the server, and its program takes time before the response begins: it looks the answer up, "
-    "makes it, or waits for something that no packet of this connection shows.",
+    "The request has come to the server, and its program takes time before the response begins: it looks the answer "
+    "up, makes it, or waits for something that no packet of this connection shows.",
     "Time at the server between the arrival of the request and the first packet of the response.",
     Level.E1,
     "RFC 9110 section 3.7; Server-Timing (W3C)",

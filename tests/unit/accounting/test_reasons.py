@@ -95,8 +95,8 @@ def test_an_acknowledgment_is_owed_at_the_second_packet(between_ms: float, held:
 def test_a_sender_with_nothing_on_its_way_had_nothing_to_send(
     again_ms: float, acknowledged: bool, why: str, tmp_path: Path
 ) -> None:
-    """Without a log: the acknowledgment of all comes at 53 ms, 20 after the packets, and the next packet 9 or 11 ms after
-    it. No pacer lets a round trip pass."""
+    """Without a log: the acknowledgment of all comes at 53 ms, 20 after the packets, and the next packet 9 or 11 ms
+    after it. No pacer lets a round trip pass."""
     story = Quic()
     story.down(33, 0)
     story.down(33, 1200)
