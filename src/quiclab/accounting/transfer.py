@@ -12,6 +12,7 @@ from quiclab.accounting.edges import Edge, chained
 from quiclab.accounting.judge import answers_ns
 from quiclab.accounting.links import path_of
 from quiclab.accounting.objects import objects
+from quiclab.accounting.pacer import told_by_rate
 from quiclab.accounting.page import account_of_page
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.second_network import told_apart, told_together
@@ -54,7 +55,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     edges = [
         *before.set_up_edges(carrier, ends.zero_ns),
         *before.request_edges(start.position, start.place, ends.set_up_ns),
-        *named(evidence, path, judge, bodies),
+        *told_by_rate(evidence, path, named(evidence, path, judge, bodies)),
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
