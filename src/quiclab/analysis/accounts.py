@@ -181,12 +181,18 @@ def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
         [step.p if test and step.p is not None else np.nan for step, test in zip(steps, tested, strict=True)]
     )
     adjusted = statistics.adjusted_p_values(raw)
-    told = max(1, int((adjusted <= alpha).sum()))
-    level = 1 - alpha * told / max(1, int(tested.sum()))
-    return tuple(
-        replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
-        for each, p in zip(ms, adjusted, strict=True)
-    )
+    told = int((adjusted <= alpha).sum())
+    while True:
+        level = 1 - alpha * max(1, told) / max(1, int(tested.sum()))
+        found = tuple(
+            replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
+            for each, p in zip(ms, adjusted, strict=True)
+        )
+        # An interval that holds 0 takes its part out of those that are told, and so widens the others'.
+        left = sum(step.differs(alpha) for step in found)
+        if left >= told:
+            return found
+        told = left
 
 
 def pairs_of(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:
