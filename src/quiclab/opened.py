@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from quiclab import wording
 from quiclab.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
@@ -64,7 +65,7 @@ class OpenedStudy:
         """Sentences about trials that lack one of the tables of an account which others of their tables show."""
         have = {name: {file.stem for file in self._files.get(name, ())} for name in _OF_ACCOUNT}
         every = set[str]().union(*have.values())
-        again = f"`quiclab report {self.directory.name} --again` makes it anew from the logs"
+        again = f"`quiclab report {wording.from_here(self.directory)} --again` makes it anew from the logs"
         return tuple(
             f"{len(every - trials)} of {len(every)} trials with an account have no table {name}: {again}."
             for name, trials in have.items()

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from quiclab.statistics import Interval
 
@@ -96,6 +98,12 @@ def p_sign(p: float) -> str:
     """Return a p-value as a sentence has it: `= .031`, `< .0001`."""
     told = p_text(p)
     return f"< {told[1:]}" if told.startswith("<") else f"= {told}"
+
+
+def from_here(path: Path) -> str:
+    """Return a path as a command that is typed here can have it: relative where it lies below the current folder."""
+    here, whole = Path.cwd(), path.absolute()
+    return shlex.quote(str(whole.relative_to(here) if whole.is_relative_to(here) and whole != here else whole))
 
 
 def counted(number: int, thing: str) -> str:

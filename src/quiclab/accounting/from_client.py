@@ -143,6 +143,11 @@ def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
     close_ns = _closed_ns(of)
     before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | quic)
     whole = large.filter(pl.col("time_ns") <= close_ns)
+    if quic and large["time_ns"][-1] > close_ns:
+        raise Unknown(
+            "its last data came after the client's last packet, so that it was cut off, or the client left before: "
+            "record until the connection closes, or give the keys"
+        )
     if whole.is_empty():
         raise Unknown("it holds no answer to the request: record until the connection closes")
     probes = int(quic and whole.height > 1 and whole["size_bytes"][0] > whole["size_bytes"][1])

@@ -15,6 +15,7 @@ import polars as pl
 
 from quiclab.accounting.header_captures import CUT
 from quiclab.metrics import Unknown
+from quiclab.metrics.intervals import IntervalSet
 
 Transport = Literal["tcp", "quic"]
 Tables = Mapping[str, pl.DataFrame]
@@ -199,27 +200,42 @@ def _check_place(of: Recorded) -> None:
 
 
 def _check_whole(of: Recorded) -> None:
-    """What the client acknowledges of TCP must be in the capture."""
-    if of.transport != "tcp":
+    """What an end acknowledges must be in the capture."""
+    acks = of.table("acks")
+    if "kind" not in acks.columns:
         return
-    acks = of.table("acks").filter(pl.col("kind") == "cumulative", pl.col("direction") == "up")
-    sent = of.down.select((pl.col("number") + pl.col("payload_bytes")).max()).item()
-    last = acks["last"].max()
-    seen = _covered(of.down)
-    if isinstance(last, int) and sent is not None and seen < min(int(last), int(sent)):
-        lacking = min(int(last), int(sent)) - seen
-        raise Unknown(
-            f"it lacks {lacking} bytes that the client acknowledges: the capture lost packets; record again with a "
-            "larger buffer, or with fewer bytes of each packet"
-        )
+    ends = (("client", "up", of.down), ("server", "down", of.up))
+    for end, way, sent in ends:
+        own = acks.filter(pl.col("direction") == way)
+        lacking = _lacking_bytes(sent, own) if of.transport == "tcp" else _lacking_packets(of, own)
+        if lacking:
+            counted = f"{lacking:,} {'byte' if of.transport == 'tcp' else 'packet'}{'' if lacking == 1 else 's'}"
+            raise Unknown(
+                f"it lacks {counted} that the {end} acknowledges: the capture lost packets; record again with "
+                "a larger buffer, or with fewer bytes of each packet"
+            )
 
 
-def _covered(down: pl.DataFrame) -> int:
-    """Offset up to which the segments leave no gap."""
-    reach = 1
-    rows = down.filter(pl.col("payload_bytes") > 0).drop_nulls("number").sort("number")
-    for start, length in rows.select("number", "payload_bytes").iter_rows():
-        if start > reach:
-            return reach
-        reach = max(reach, start + length)
-    return 1 << 62
+def _lacking_bytes(sent: pl.DataFrame, acks: pl.DataFrame) -> int:
+    """Bytes of TCP before the last acknowledged one that no segment has."""
+    last = acks.filter(pl.col("kind") == "cumulative")["last"].max()
+    reach, lacking = 1, 0
+    if isinstance(last, int):
+        rows = sent.filter(pl.col("payload_bytes") > 0).drop_nulls("number").sort("number")
+        for start, length in rows.select("number", "payload_bytes").iter_rows():
+            lacking += max(0, min(start, last) - reach)
+            reach = max(reach, start + length)
+    return lacking
+
+
+def _lacking_packets(of: Recorded, acks: pl.DataFrame) -> int:
+    """Acknowledged 1-RTT packets of QUIC that are not there; 0 where keys do not show the numbers of all."""
+    way = "down" if acks["direction"].first() == "up" else "up"
+    rows = of.table("packets").filter(pl.col("direction") == way, pl.col("packet_type") == "1RTT")
+    if rows["packet_number"].null_count():
+        return 0
+    seen = IntervalSet()
+    for number in rows["packet_number"].to_list():
+        seen.add(number, number + 1)
+    ranges = acks.filter(pl.col("packet_type") == "1RTT").drop_nulls(("first", "last")).select("first", "last").unique()
+    return sum(seen.add_length(first, last + 1) for first, last in ranges.iter_rows())

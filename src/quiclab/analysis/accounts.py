@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quiclab import statistics
+from quiclab import statistics, wording
 from quiclab.accounting import Of, What, Why, accounts_of
 from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
 from quiclab.analysis.divergence import Role, roles
@@ -110,7 +110,7 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
         return str(unknown)
-    again = f"`quiclab report {study.directory.name} --again`"
+    again = f"`quiclab report {wording.from_here(study.directory)} --again`"
     return f"tables of it are missing, or were made by another version; {again} makes them anew"
 
 

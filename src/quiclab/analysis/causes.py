@@ -91,8 +91,8 @@ class Verdict:
     against: tuple[str, ...]
     """What the records show against it, or were searched for in vain."""
     pairs_needed: int | None
-    """Pairs that would show a difference as large as this one in four studies of five; None where it is shown, or where
-    so few pairs tell no noise."""
+    """Pairs like these that would show the difference in four studies of five; None where it is shown, where these
+    tell too little of others, and where 400 are not enough."""
     tested: Confirmation | None = None
     """The last run that was to confirm it; None where none was made."""
 
@@ -129,7 +129,9 @@ def _of_cell(
     steps = family([known.times(part, pairs) for part in parts], alpha)
     least_ms = sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100
     shared_ms = min(waterfall.total.baseline_ms, waterfall.total.other_ms) * SMALL_PCT / 100
-    cell = _Cell(known, pairs, alpha, least_ms, shared_ms)
+    tested, told = sum(step.p_adjusted is not None for step in steps), sum(step.differs(alpha) for step in steps)
+    next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
+    cell = _Cell(known, pairs, alpha, least_ms, next_level, shared_ms)
     shown = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
     arms = {comparison.baseline.arm, comparison.other.arm}
     tests = {
@@ -157,6 +159,8 @@ class _Cell:
     alpha: float
     least_ms: float
     """Difference below which a part is not told."""
+    next_level: float
+    """Level at which one more part would be told beside those that are (Benjamini–Hochberg)."""
     shared_ms: float
     """Time in both arms from which on a mechanism is told as present in both."""
 
@@ -224,8 +228,7 @@ class _Cell:
     def _needed(self, part: Part) -> int | None:
         ms = self.known.times(part, self.pairs)
         differences = ms[:, 1] - ms[:, 0]
-        effect = abs(float(differences.mean()))
-        return statistics.pairs_in_noise_of(differences, effect, self.alpha) if effect else None
+        return statistics.pairs_by_resampling(differences, self.next_level)
 
 
 def _mean(trials: Sequence[Mapping[tuple[str, str], float]], name: tuple[str, str]) -> float | None:

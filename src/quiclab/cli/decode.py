@@ -91,6 +91,9 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
     missing = tuple(as_text(path) for path in [*named, *keys] if not path.exists())
     if missing:
         raise SpecError("these files are not there", "check the spelling", missing)
+    no_file = tuple(as_text(path) for path in [*named, *keys] if not (path.is_file() or path.is_dir()))
+    if no_file:
+        raise SpecError("these are no files", "write what they give into a file, and name that", no_file)
     inside = {path: _files(path) for path in named}
     names = _names(inside)
     ends: tuple[tuple[list[Path], End], ...] = ((client, "client"), (server, "server"))

@@ -224,7 +224,8 @@ class CauseEntry:
     adjusted_p: float | None
     """Adjusted p: after Benjamini–Hochberg over the parts."""
     pairs_needed: int | None
-    """Pairs that would show a difference as large as this; null where it is shown or not known."""
+    """Pairs like these that would show the difference in four studies of five; null where it is shown, where these tell
+    too little of others, and where 400 are not enough."""
     rivals: tuple[str, ...]
     """Mechanisms that cannot be told apart here."""
     evidence: tuple[str, ...]

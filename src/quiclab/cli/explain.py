@@ -90,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
             told = "--metric belongs to a study: two recordings tell the time to the last byte"
             raise SpecError(told, "leave it out")
         return explain_recordings(arguments)
+    if arguments.keys:
+        raise SpecError("--keys belongs to two recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
     study = open_study(arguments.study)

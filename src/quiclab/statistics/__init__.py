@@ -14,7 +14,7 @@ from quiclab.statistics.interval import Interval
 from quiclab.statistics.mann_whitney import mann_whitney_p
 from quiclab.statistics.means import Mean, mean, ratio_of_means
 from quiclab.statistics.median_interval import median_interval
-from quiclab.statistics.planned_pairs import pairs_for_noise, pairs_in_noise_of
+from quiclab.statistics.planned_pairs import pairs_by_resampling, pairs_for_noise, pairs_in_noise_of
 from quiclab.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.statistics.quantiles import Quantile, quantile
 from quiclab.statistics.ratio import advantage_pct, log_advantage, logarithms, per_cent, shift_in_per_cent
@@ -59,6 +59,7 @@ __all__ = [
     "mid_p_interval",
     "occasions_differ_p",
     "paired_differences",
+    "pairs_by_resampling",
     "pairs_for_noise",
     "pairs_in_noise_of",
     "pairs_needed",

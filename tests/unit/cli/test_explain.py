@@ -16,7 +16,7 @@ from quiclab.errors import ExitCode
 from quiclab.tables import TABLES
 
 _SHAPE = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=7, resolved={"blocks": 7})
-_LACKING = "1 of 2 trials with an account have no table mechanism_facts: `quiclab report study --again`"
+_LACKING = "1 of 2 trials with an account have no table mechanism_facts: `quiclab report "
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -124,7 +125,8 @@ _BAD: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "middle": (lambda packets: packets[12:], "begins in the middle of the connection"),
     "end": (lambda packets: packets[:-20], "ends before the answer does"),
     "one way": (lambda packets: packets[:1], "holds no TCP connection in which a server sends data"),
-    "lost": (lambda packets: packets[:20] + packets[22:], "lacks "),
+    "lost": (lambda packets: packets[:30] + packets[31:], "lacks 1,448 bytes that the client acknowledges"),
+    "request lost": (lambda packets: packets[:11] + packets[12:], "bytes that the server acknowledges"),
     "backwards": (_backwards, "contradicts itself"),
 }
 
@@ -141,6 +143,31 @@ def test_a_capture_that_carries_no_account_is_named(
     assert "edited.pcapng" in said.err
     assert not said.out
     assert "Traceback" not in said.err
+
+
+def test_a_packet_of_quic_that_is_not_there_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With keys acknowledgments tell of it; the capture holds the end of the connection all the same."""
+    edited = _edited(tmp_path, _H3, lambda packets: packets[:30] + packets[31:])
+    assert _explain(_H2, edited, _KEYS) == ExitCode.DECODE
+    assert "it lacks 1 packet that the client acknowledges" in " ".join(capsys.readouterr().err.split())
+
+
+def test_without_keys_what_the_client_never_answered_is_no_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A capture of QUIC that stops with a full packet of the server."""
+    edited = _edited(tmp_path, _H3, lambda packets: packets[:44])
+    assert _explain(_H2, edited, []) == ExitCode.DECODE
+    assert "its last data came after the client's last packet" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_pipe_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing waits for the other end of it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert _explain(pipe, _H3, []) == ExitCode.SPEC
+    assert _explain(_H2, _H3, [pipe]) == ExitCode.SPEC
+    assert capsys.readouterr().err.count("these are no files") == 2
 
 
 def test_without_keys_the_end_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,13 +188,12 @@ def test_without_keys_no_packet_of_quic_shows_the_end(capsys: pytest.CaptureFixt
         assert (told["h2"]["end_is_shown"], told["h3"]["end_is_shown"]) == (True, shown)
 
 
-@pytest.mark.parametrize("name", ["key-update", "early-data"])
 def test_small_answers_of_different_sizes_are_different_transfers(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """45 kB, and 1.8 kB, are not the 25 kB of the other recording, though no contents show."""
+    """1.8 kB are not the 25 kB of the other recording, though no contents show."""
     other = tmp_path / "h3.pcapng"
-    other.write_bytes(lzma.decompress((_QUIC / f"{name}-client.pcapng.xz").read_bytes()))
+    other.write_bytes(lzma.decompress((_QUIC / "early-data-client.pcapng.xz").read_bytes()))
     assert _explain(_H2, other, []) == ExitCode.SPEC
     assert "these are different transfers, or one of them is cut off" in " ".join(capsys.readouterr().err.split())
 
@@ -214,6 +240,7 @@ def test_what_does_not_fit_together_is_refused(
         (["--h2", str(_H2), "--h3", str(_H3), "--metric", "ttlb_ms"], "--metric belongs to a study"),
         (["study", "--h2", str(_H2), "--h3", str(_H3)], "not both"),
         ([], "needs a study or two recordings"),
+        (["study", "--keys", "file"], "--keys belongs to two recordings"),
     ],
 )
 def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

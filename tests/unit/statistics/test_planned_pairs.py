@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from quiclab.statistics import pairs_for_noise, pairs_in_noise_of, signed_rank, smallest_p
+from quiclab.statistics import (
+    mean,
+    pairs_by_resampling,
+    pairs_for_noise,
+    pairs_in_noise_of,
+    signed_rank,
+    smallest_p,
+)
 
 
 @pytest.mark.parametrize(("sd", "effect", "alpha"), [(3, 2, 0.05), (10, 4, 0.05), (3, 2, 0.05 / 9), (1, 2, 0.05 / 9)])
@@ -83,3 +90,29 @@ def test_unknown_noise_has_no_answer() -> None:
     """Four pairs do not tell their spread, nor do failures."""
     assert pairs_in_noise_of(np.array([1.0, 2, 3, 4]), 1.0, 0.05) is None
     assert pairs_in_noise_of(np.array([1.0, 2, np.inf, np.inf, -np.inf]), 1.0, 0.05) is None
+
+
+def test_pairs_by_resampling_show_it_as_often_as_is_said() -> None:
+    """Seven of eight pairs agree: of studies drawn from them, with so many pairs, about four of five show it."""
+    differences = np.array([-38.9, -20.0, -37.8, -14.1, -17.6, 20.1, -20.0])
+    pairs = pairs_by_resampling(differences, 0.02)
+    assert pairs is not None
+    rng = np.random.default_rng(1)
+    samples = rng.choice(differences, (300, pairs))
+    shown = [signed_rank(each).p <= 0.02 and not _holds_0(each, 0.98) for each in samples]
+    assert 0.7 < np.mean(shown) < 0.93
+
+
+def _holds_0(differences: npt.NDArray[np.float64], confidence: float) -> bool:
+    found = mean(differences, confidence)
+    return found is None or found.interval is None or bool(found.interval.low <= 0 <= found.interval.high)
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [[0.0, 0, 0, 0, 75.4, 0, 0], [1.0, 2, 3, 4], [1.0, -1, 1, -1, 1, -1, 1, -1]],
+    ids=["one", "few", "none"],
+)
+def test_nothing_is_said_of_pairs_that_tell_too_little(differences: list[float]) -> None:
+    """One of seven that moved, four pairs, or an effect that 400 pairs do not show."""
+    assert pairs_by_resampling(np.array(differences), 0.05) is None

@@ -38,7 +38,7 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     if lines and (note := of_one_look(analysis)):
         lines.append(note)
     other = f" --metric {analysis.metric.name}" if analysis.page != "report" else ""
-    more = f"More: quiclab explain {study.directory.name}{other}"
+    more = f"More: quiclab explain {wording.from_here(study.directory)}{other}"
     return [*lines, more] if lines else []
 
 
