@@ -141,8 +141,9 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
         )
     failed = [each for each in judgement.checks if each.state is State.FAILS]
     if failed:
-        named = wording.listed([f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in failed])
-        return f"Undecided: of {title} in {where}, the check {named} failed after {blocks}."
+        named = wording.listed([f"({_LETTERS[each.name]}) “{_NAMES[each.name]}”" for each in failed])
+        checks = "check" if len(failed) == 1 else "checks"
+        return f"Undecided: {title} in {where} failed the {checks} {named} after {blocks}."
     still = wording.listed(
         [f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in judgement.checks if each.state is State.OPEN]
     )
