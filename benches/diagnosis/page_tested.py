@@ -26,7 +26,9 @@ _CONFIRMED = """\
 Each answer that names a mechanism is tested as `quiclab explain --confirm` does it, in virtual time: blocks of new
 seeds with the mechanism, without it, with a sham, and with doses where its setting has some. The prediction is made
 from the case's own trials before; the checks are those of [Confirm a cause](../how-to/confirm-a-cause.md). A name is
-*wrong* if it is not that of a planted cause, though the time that goes with it may be real.
+*wrong* if it is not that of a planted cause. The time that goes with it is real all the same: what is confirmed is that
+the arm gets faster without the mechanism. That the other arm would not, so that it is the *difference* which goes, is
+not among the checks.
 """
 
 
@@ -43,7 +45,11 @@ def confirmed(tests: Sequence[Tested]) -> str:
         said = [sum(each.verdict == verdict for each in some) for verdict in ("confirmed", "rejected", "undecided")]
         decided = [each.blocks for each in some if each.verdict != "undecided"]
         rows.append((heading, str(len(some)), *map(str, said), f"{median(decided):.0f}" if decided else "—"))
-    wrong = [each for each in ran if not each.right and each.verdict == "confirmed"]
+    wrong = dict.fromkeys(
+        f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
+        for each in ran
+        if not each.right and each.verdict == "confirmed"
+    )
     right = [each for each in ran if each.right]
     own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
     wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
@@ -51,10 +57,7 @@ def confirmed(tests: Sequence[Tested]) -> str:
     last = max(int(each.name.split("/")[1]) for each in tests)
     return (
         _CONFIRMED + "\n" + table(("names", "tested", "confirmed", "rejected", "undecided", "blocks to decide"), rows)
-        + "".join(
-            f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
-            for each in wrong
-        )
+        + "".join(wrong)
         + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or "
         f"none that predicts anything. The predicted interval of a right mechanism's own time covers what goes without "
         f"it in {share(own, len(right))} of the cases; with the tolerance that is declared, in "
