@@ -46,9 +46,9 @@ from {clear:.0f} % of the time and 5 ms on, where that is three standard errors,
 differ by anyway (QUIC against TCP). Below {nothing:.1f} % it counts as none. What lies between, or makes the transfer
 faster, is not scored. Which mechanisms name a cause was written down before (`benches/diagnosis/planted.py`).
 
-**Scores.** The *answer* is the largest verdict, where the pairs show its difference. It is *named* if it names a mechanism;
-"several" and "unknown cause" are no names. Coverage is the share of cases with a name, accuracy the share of names that
-are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
+**Scores.** The *answer* is the largest verdict, where the pairs show its difference. It is *named* if it names a
+mechanism; "several" and "unknown cause" are no names. Coverage is the share of cases with a name, accuracy the share of
+names that are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
 """
 
 
