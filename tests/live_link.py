@@ -179,12 +179,18 @@ def udp_flood(ends: Ends, bit_per_s: int, seconds: float, size: int = 1400) -> d
     sender.setsockopt(socket.SOL_UDP, _UDP_SEGMENT, size)
     received: list[bytes] = []
 
+    all_sent = threading.Event()
+
     def drain() -> None:
-        try:
-            while True:
-                received.append(receiver.recv(2048)[:8])
-        except TimeoutError:
-            pass
+        over = False
+        while not over:
+            # A busy machine may let half a second pass in the midst of it.
+            over = all_sent.is_set()
+            try:
+                while True:
+                    received.append(receiver.recv(2048)[:8])
+            except TimeoutError:
+                pass
 
     thread = threading.Thread(target=drain)
     thread.start()
@@ -198,6 +204,7 @@ def udp_flood(ends: Ends, bit_per_s: int, seconds: float, size: int = 1400) -> d
             continue
         sender.sendto(b"".join((sent + i).to_bytes(8) + bytes(size - 8) for i in range(burst)), address)
         sent += burst
+    all_sent.set()
     thread.join()
     arrived = len(received) + unread(receiver)
     sender.close()

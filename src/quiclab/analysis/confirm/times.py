@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from quiclab.accounting import Why
@@ -68,7 +69,8 @@ def mechanisms_in(study: OpenedStudy, cell: str, arm: str) -> dict[str, FloatArr
     rows = _totals(study).filter(pl.col("trial_id").is_in(trials))
     known = {trial: at for at, trial in enumerate(rows["trial_id"].unique(maintain_order=True).to_list())}
     found: dict[str, FloatArray] = {}
-    sums = rows.drop_nulls("mechanism").group_by("trial_id", "mechanism").agg(pl.col("total_ns").sum() / 1e6)
+    named = rows.drop_nulls("mechanism").group_by("trial_id", "mechanism", maintain_order=True)
+    sums = named.agg(pl.col("total_ns").sum() / 1e6)
     for trial, mechanism, ms in sums.iter_rows():
         found.setdefault(mechanism, np.zeros(len(known)))[known[trial]] = ms
     return found
@@ -91,12 +93,15 @@ def _totals(study: OpenedStudy) -> pl.DataFrame:
 
 
 def _accounts(study: OpenedStudy, cause: str) -> dict[str, tuple[FloatArray, float]]:
-    """Trial → ms of each *why*, and of the mechanism."""
+    """Trial → ms of each *why*, and of the mechanism.
+
+    Added up as whole ns: groups come in any order, and what is declared of them is hashed.
+    """
     at = {str(why): place for place, why in enumerate(WHYS)}
-    sums = _totals(study).group_by("trial_id", "why", "mechanism").agg(pl.col("total_ns").sum() / 1e6)
-    found: dict[str, tuple[FloatArray, float]] = {}
-    for trial, why, mechanism, ms in sums.iter_rows():
-        whys, own = found.get(trial) or (np.zeros(len(WHYS)), 0.0)
-        whys[at[why]] += ms
-        found[trial] = whys, own + ms * (mechanism == cause)
-    return found
+    sums = _totals(study).group_by("trial_id", "why", "mechanism").agg(pl.col("total_ns").sum())
+    found: dict[str, tuple[npt.NDArray[np.int64], int]] = {}
+    for trial, why, mechanism, total_ns in sums.iter_rows():
+        whys, own_ns = found.get(trial) or (np.zeros(len(WHYS), dtype=np.int64), 0)
+        whys[at[why]] += total_ns
+        found[trial] = whys, own_ns + total_ns * (mechanism == cause)
+    return {trial: (whys / 1e6, own_ns / 1e6) for trial, (whys, own_ns) in found.items()}

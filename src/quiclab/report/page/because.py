@@ -81,7 +81,12 @@ def because(
         rows.append(steps)
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
     without = sum(each.without for each in found)
-    lacking = f"{wording.counted(without, 'pair')} have no account of their time." if without else ""
+    lacking = " ".join(
+        (
+            *([f"{wording.counted(without, 'pair')} have no account of their time."] if without else ()),
+            *opened.incomplete_accounts,
+        )
+    )
     limits = " ".join(
         filter(
             None,
@@ -103,7 +108,10 @@ def _cell(
     alpha: float,
     file: str | None,
 ) -> CellReasons:
-    told = filter(None, (account.because(waterfall, alpha), account.parting(waterfall, alpha)))
+    first = account.because(waterfall, alpha)
+    # Names of arms stay as they are: they may begin with a small letter.
+    first = first[0].upper() + first[1:] if first.startswith("the ") else first
+    told = filter(None, (first, account.parting(waterfall, alpha)))
     spec = packed(figures.spec(Reasons().draw(steps)))
     if file is not None:
         spec["layout"]["meta"] = bar_links(waterfall, file)
