@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from quiclab.accounting.walk import Path
-from quiclab.accounting.what import What
+from quiclab.accounting.walk import Path, own_with_more
 
 _SILENT = 0.5
 """Share of a round trip for which nothing may have come to the sender any more: else a packet may have prompted it, and
@@ -24,8 +23,7 @@ def was_answered(path: Path, position: int) -> bool:
     """
     ahead, back = path.ahead, path.into(path.sender)
     sent_ns = ahead.arrival[position]
-    contents = ((at, path.content(ahead, at)) for at in reversed(range(position)))
-    last = next((at for at, content in contents if not content or content.what is not What.ACKNOWLEDGMENTS), None)
+    last = own_with_more(path, path.sender, position)
     came_ns = None if last is None else ahead.written[last]
     if last is None or came_ns is None:
         return False

@@ -204,10 +204,9 @@ def _check_whole(of: Recorded) -> None:
     acks = of.table("acks")
     if "kind" not in acks.columns:
         return
-    ends = (("client", "up", of.down), ("server", "down", of.up))
-    for end, way, sent in ends:
+    for end, way, other, sent in (("client", "up", "down", of.down), ("server", "down", "up", of.up)):
         own = acks.filter(pl.col("direction") == way)
-        lacking = _lacking_bytes(sent, own) if of.transport == "tcp" else _lacking_packets(of, own)
+        lacking = _lacking_bytes(sent, own) if of.transport == "tcp" else _lacking_packets(of, other, own)
         if lacking:
             counted = f"{lacking:,} {'byte' if of.transport == 'tcp' else 'packet'}{'' if lacking == 1 else 's'}"
             raise Unknown(
@@ -228,9 +227,8 @@ def _lacking_bytes(sent: pl.DataFrame, acks: pl.DataFrame) -> int:
     return lacking
 
 
-def _lacking_packets(of: Recorded, acks: pl.DataFrame) -> int:
+def _lacking_packets(of: Recorded, way: str, acks: pl.DataFrame) -> int:
     """Acknowledged 1-RTT packets of QUIC that are not there; 0 where keys do not show the numbers of all."""
-    way = "down" if acks["direction"].first() == "up" else "up"
     rows = of.table("packets").filter(pl.col("direction") == way, pl.col("packet_type") == "1RTT")
     if rows["packet_number"].null_count():
         return 0

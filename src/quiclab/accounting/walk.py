@@ -141,7 +141,7 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     sent_ns = out.arrival[position]
     came = _came_before(path, end, position, cause.before)
     came_ns = None if came is None else into.written[came]
-    own = _with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
+    own = own_with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
     wants_own = cause.before in (Before.SENDING, Before.DATA) or (
         cause.before is Before.LATEST and own is not None and (came_ns is None or out.arrival[own] >= came_ns)
     )
@@ -177,7 +177,7 @@ def last_with_more(path: Path, end: End, by_ns: int) -> int | None:
     return next((at for at, content in contents if not content or content.what is not What.ACKNOWLEDGMENTS), None)
 
 
-def _with_more(path: Path, end: End, position: int) -> int | None:
+def own_with_more(path: Path, end: End, position: int) -> int | None:
     """Position of an endpoint's last packet before one that has more than acknowledgments."""
     out = path.out(end)
     sent = ((at, path.content(out, at)) for at in reversed(range(position)))
