@@ -74,6 +74,28 @@ def test_only_connections_of_the_port_are_sampled(tmp_path: Path, ip_version: in
     assert (rows["before_ns"].diff().drop_nulls() > 0).all()
 
 
+def test_of_a_closed_socket_the_kernel_tells_the_state_alone(tmp_path: Path) -> None:
+    """While it waits for its peer's FIN (RFC 9293 section 3.6) it has no struct tcp_info any more."""
+    log = tmp_path / "client.tcpinfo"
+
+    def work() -> None:
+        with NetworkNamespace() as namespace:
+            listener = namespace.run(lambda: _listener("0.0.0.0", 443, socket.AF_INET))
+            caller = namespace.run(lambda: socket.create_connection(("127.0.0.1", 443)))
+            server = listener.accept()[0]
+            caller.close()
+            with TcpInfoSampler(namespace, 4, 0, INTERVAL, log):
+                time.sleep(0.05)
+            server.close()
+            listener.close()
+
+    in_sandbox(work)
+    rows = read_tcp_info_log(log).samples
+    closed = rows.filter(pl.col("state") == "FIN_WAIT_2")
+    assert closed.height > 0
+    assert closed["info_length_bytes"].null_count() == closed["congestion_control"].null_count() == closed.height
+
+
 def test_the_window_and_the_losses_of_a_transfer_are_seen(tmp_path: Path) -> None:
     """Over a link that is soon full: bytes and retransmissions agree with the sender, recovery appears."""
     log = tmp_path / "client.tcpinfo"
@@ -85,7 +107,7 @@ def test_the_window_and_the_losses_of_a_transfer_are_seen(tmp_path: Path) -> Non
         return {"moved": moved, "summary": sampler.summary}
 
     told = in_sandbox(work)
-    rows = read_tcp_info_log(log).samples
+    rows = read_tcp_info_log(log).samples.filter(pl.col("info_length_bytes").is_not_null())
     assert rows["congestion_control"].unique().to_list() == ["cubic"]
     assert rows["bytes_acked"].max() <= told["moved"]["bytes"] + 1
     assert rows["bytes_acked"].max() > told["moved"]["bytes"] / 2

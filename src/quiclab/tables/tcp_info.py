@@ -10,9 +10,10 @@ import polars as pl
 from quiclab.tables._api import NEVER, Column, DataType, of_logs
 from quiclab.tables._common import CONNECTION, TIME, VANTAGE
 
-_OLD_KERNEL = "this kernel's struct ends before it"
+_OLD_KERNEL = "this kernel's struct ends before it, or the socket is closed (`FIN_WAIT_2` alone)"
 _NO_BBR = "not BBR"
 _NO_MEMORY = "not asked for"
+_NO_INFO = "a closed socket, of which the kernel tells the state alone (`FIN_WAIT_2`)"
 
 _INFO: tuple[tuple[str, DataType, str], ...] = (
     ("retransmits", pl.UInt8, "Retransmission timeouts in a row."),
@@ -123,8 +124,8 @@ TCP_INFO = of_logs(
     Column("before_ns", pl.Int64, "ns", NEVER, "Just before the kernel was asked.", instant=True),
     Column("after_ns", pl.Int64, "ns", NEVER, "Just after it had answered.", instant=True),
     Column("state", pl.String, "", "a state of no name", "RFC 9293 section 3.3.2."),
-    Column("congestion_control", pl.String, "", "not recorded", "Name of the congestion control."),
-    Column("info_length_bytes", pl.UInt16, "bytes", "not recorded", "Length of this kernel's struct."),
+    Column("congestion_control", pl.String, "", _NO_INFO, "Name of the congestion control."),
+    Column("info_length_bytes", pl.UInt16, "bytes", _NO_INFO, "Length of this kernel's struct."),
     Column("ca_state", pl.String, "", _OLD_KERNEL, "`open`, `disorder`, `cwr`, `recovery` or `loss`."),
     Column(
         "delivery_rate_app_limited", pl.Boolean, "", _OLD_KERNEL,
