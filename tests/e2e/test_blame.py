@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 from small_study import lab_processes, main_only, start_quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -83,7 +84,7 @@ def test_killed_in_mid_transfer(tmp_path: Path, program: str, told: str) -> None
     assert {status for status, _ in found} == {"verified", "void"}
 
 
-@pytest.mark.parametrize("program", ["caddy run", "_curl_cffi_program.py"])
+@pytest.mark.parametrize("program", ["caddy run", *by_night("_curl_cffi_program.py")])
 def test_stopped_in_mid_transfer(tmp_path: Path, program: str) -> None:
     """A trial in which an end stood still is not one that took longer."""
     study, run = _run(tmp_path)

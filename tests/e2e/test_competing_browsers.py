@@ -86,6 +86,7 @@ tcp = { congestion_control = "cubic" }
 """
 
 
+@pytest.mark.nightly
 def test_pages_videos_and_downloads_share_a_link(tmp_path: Path) -> None:
     """Each flow has its throughput in steps of 100 ms, its round-trip time, its losses and its retransmissions; the
     page that competes is loaded by a browser of its own; what only competes is in no cell."""

@@ -74,6 +74,7 @@ def test_a_slower_build_is_stopped(tmp_path: Path) -> None:
     assert "ran the same programs in both studies" in " ".join(passed.stdout.split())
 
 
+@pytest.mark.nightly
 def test_both_builds_run_in_the_same_blocks_and_the_slower_one_is_stopped(tmp_path: Path) -> None:
     """Two specs are all that is given; asked again, the finished study is judged without a trial more."""
     need(("client", "ngtcp2"), ("server", "caddy"))

@@ -22,6 +22,7 @@ _ARMS = {
 }
 
 
+@pytest.mark.nightly
 def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> None:
     """Proven by the packets, which hold nothing of the visit before; the browser that must not know the server resumes
     nothing. Either way the logs of the first visit are apart."""

@@ -84,6 +84,7 @@ _MANY = """{ html = "4 KB",
   resources = [{type = "image", size = "5 KB", count = 20}, {type = "font", size = "8 KB"}] }"""
 
 
+@pytest.mark.nightly
 def test_no_request_waits_in_the_browser(tmp_path: Path) -> None:
     """Chromium asks for everything at once over HTTP/3 as over HTTP/2, whoever serves the page: else it would be the
     browser that makes the difference."""

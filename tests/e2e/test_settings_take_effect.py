@@ -90,6 +90,7 @@ def test_a_client_holds_its_acknowledgements_back(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_packets_grow_unless_they_may_not(tmp_path: Path) -> None:
     """By the largest UDP payload of a server that looks for the path's MTU, and of one that does not."""
     servers = ("quinn", "quic-go", "ngtcp2")
@@ -118,6 +119,7 @@ def test_quinn_marks_its_packets_unless_told_not_to(tmp_path: Path) -> None:
     assert marked == {"both": [True, True], "client": [True, False], "server": [False, True]}
 
 
+@pytest.mark.nightly
 def test_aioquic_sends_packets_of_the_size_and_waits_for_the_rtt_that_it_is_given(tmp_path: Path) -> None:
     """The largest UDP payload is the one asked for; a client whose first RTT is too short soon says hello again."""
     arm = 'protocol = "h3"\nclient = {{name = "aioquic"{}}}\nserver = {{name = "aioquic"{}}}'

@@ -26,6 +26,7 @@ def counting_spec(folder: Path) -> Path:
     return spec
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed: apt-get install -y strace")
 def test_calls_are_counted_beside_the_timed_trials(tmp_path: Path) -> None:
     """Every program has its counts, ledger and trials are those of the plan, and what is counted is not run again."""

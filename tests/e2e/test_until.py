@@ -12,6 +12,7 @@ from small_study import quiclab, trials, write_spec
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
+@pytest.mark.nightly
 def test_goes_on_until_it_is_decided(tmp_path: Path) -> None:
     """Six pairs cannot decide, however clear the difference; eight of one sign do, and the ninth is never run."""
     study = tmp_path / "study"
