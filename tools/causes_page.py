@@ -45,6 +45,11 @@ def _section(of: Mechanism) -> str:
     if of.rivals:
         lines.append("* **Told apart from**:")
         lines += [f"  * *{BY_NAME[rival.name].title}* (`{rival.name}`): {rival.told_apart_by}" for rival in of.rivals]
+    if of.follows is not None:
+        above = ", ".join(f"[`{name}`](#{name})" for name in of.follows.upstream)
+        numbers = [*of.follows.more, *of.follows.less]
+        shown = " and ".join(name.replace("_", " ") for name in numbers)
+        lines.append(f"* **Follows from** one of these, where the arms have as much of it ({shown}): {above}")
     lines += ["* **Taken away by**:", *map(_setting, of.settings)] if of.settings else ["* **Taken away by**: no key"]
     return "\n".join([*lines, f"* **Source**: {of.source}"])
 

@@ -32,9 +32,11 @@ from quiclab import statistics
 from quiclab.analysis.confirm.declared import (
     DOSE,
     FAST,
+    FAST_WITHOUT,
     REPLAY,
     SHAM,
     TOLERANCE,
+    WITH,
     WITHOUT,
     Declared,
     Place,
@@ -67,6 +69,10 @@ _GONE: Mapping[str, Mapping[str, Any]] = {
     "intermediates": {"flight_bytes": 1200},
 }
 """Key of a setting → what takes its mechanism away in the twin."""
+_OF_THE_PATH = ("loss", "queue", "reorder")
+"""Keys of settings that take it away from both arms, where both have it."""
+SHARED = "both arms have it"
+"""Word in place of a verdict: the setting has one value in both arms, so that it is not what makes them differ."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +125,21 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: boo
     if found is None or not np.median(own) > 0:
         return _not_run(plan, kind, mechanism, setting.key, right=right)
     predicted = Predicted(float(np.median(own)), found.low, found.high, found.confidence, own.size)
+    if setting.key not in _OF_THE_PATH and not _given(setting.key, slow[0], fast[0]):
+        return _not_run(plan, kind, mechanism, setting.key, right=right, verdict=SHARED)
     declared = _declared(setting, predicted, slow[0])
     return _run(twin, plan, declared, (kind, right), slow, fast, mechanism, looked_for)
 
 
-def _not_run(plan: Plan, kind: str, mechanism: Mechanism, setting: str, *, right: bool) -> Tested:
-    return Tested(plan.name, kind, right, mechanism.name, setting, "not run", 0, (), (0, 0), (0, 0), 0)
+def _not_run(
+    plan: Plan, kind: str, mechanism: Mechanism, setting: str, *, right: bool, verdict: str = "not run"
+) -> Tested:
+    return Tested(plan.name, kind, right, mechanism.name, setting, verdict, 0, (), (0, 0), (0, 0), 0)
+
+
+def _given(key: str, slow: Mapping[str, Any], fast: Mapping[str, Any]) -> dict[str, Any]:
+    """What the slow arm has of a setting and the fast one has not."""
+    return {each: slow.get(each) for each in _GONE[key] if slow.get(each) != fast.get(each)}
 
 
 def _own_ms(runs: Iterable[Run], mechanism: Mechanism, looked_for: Sequence[Mechanism]) -> np.ndarray:
@@ -173,10 +188,11 @@ def _run(
     fast: Sequence[Mapping[str, Any]], mechanism: Mechanism, looked_for: Sequence[Mechanism],
 ) -> Tested:  # fmt: skip
     """Blocks until it is decided, at most the last of LOOKS."""
-    doses = _doses_of(declared, slow[0])
+    doses, given = _doses_of(declared, slow[0]), _given(declared.key, slow[0], fast[0])
     arms: dict[str, Mapping[str, Any]] = {
         REPLAY: slow[0], WITHOUT: {**slow[0], **_GONE[declared.key]}, SHAM: slow[0], FAST: fast[0],
         **{f"{DOSE}{at + 1}": {**slow[0], **keys} for at, keys in enumerate(doses)},
+        **({WITH: {**fast[0], **given}} if given else {FAST_WITHOUT: {**fast[0], **_GONE[declared.key]}}),
     }  # fmt: skip
     rng = random.Random(f"{plan.name}/{declared.key}/confirm")
     rows: dict[str, list[tuple[float, float, np.ndarray]]] = {role: [] for role in arms}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from confirmed_cases import Tested
+from confirmed_cases import SHARED, Tested
 from real import CASES
 from scoring import bound, is_named, names, of, share, top, wrong_of_null
 from trials import Result
@@ -26,15 +26,14 @@ _CONFIRMED = """\
 Each answer that names a mechanism is tested as `quiclab explain --confirm` does it, in virtual time: blocks of new
 seeds with the mechanism, without it, with a sham, and with doses where its setting has some. The prediction is made
 from the case's own trials before; the checks are those of [Confirm a cause](../how-to/confirm-a-cause.md). A name is
-*wrong* if it is not that of a planted cause. The time that goes with it is real all the same: what is confirmed is that
-the arm gets faster without the mechanism. That the other arm would not, so that it is the *difference* which goes, is
-not among the checks.
+*wrong* if it is not that of a planted cause. A name whose setting has one value in both arms is not put to the test: it
+is not what makes them differ.
 """
 
 
 def confirmed(tests: Sequence[Tested]) -> str:
     """How verdicts fared, the wrong ones apart, and whether predictions cover the effects."""
-    ran = [each for each in tests if each.setting and each.blocks]
+    ran = [each for each in tests if each.setting and (each.blocks or each.verdict == SHARED)]
     rows = []
     for heading, some in (
         ("right names, one cause", [each for each in ran if each.kind == "one" and each.right]),
@@ -43,20 +42,22 @@ def confirmed(tests: Sequence[Tested]) -> str:
         ("wrong names where the detector is missing", [each for each in ran if each.kind == "open"]),
     ):
         said = [sum(each.verdict == verdict for each in some) for verdict in ("confirmed", "rejected", "undecided")]
-        decided = [each.blocks for each in some if each.verdict != "undecided"]
+        said.append(sum(each.verdict == SHARED for each in some))
+        decided = [each.blocks for each in some if each.verdict in ("confirmed", "rejected")]
         rows.append((heading, str(len(some)), *map(str, said), f"{median(decided):.0f}" if decided else "—"))
     wrong = dict.fromkeys(
         f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
         for each in ran
         if not each.right and each.verdict == "confirmed"
     )
-    right = [each for each in ran if each.right]
+    right = [each for each in ran if each.right and each.blocks]
     own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
     wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
     no_setting = len(tests) - len(ran)
+    head = ("names", "tested", "confirmed", "rejected", "undecided", SHARED, "blocks to decide")
     last = max(int(each.name.split("/")[1]) for each in tests)
     return (
-        _CONFIRMED + "\n" + table(("names", "tested", "confirmed", "rejected", "undecided", "blocks to decide"), rows)
+        _CONFIRMED + "\n" + table(head, rows)
         + "".join(wrong)
         + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or "
         f"none that predicts anything. The predicted interval of a right mechanism's own time covers what goes without "

@@ -36,6 +36,28 @@ Member = tuple[Why, str | None]
 
 
 @dataclass(frozen=True)
+class FactOfArms:
+    """A number that a mechanism or a whole trial shows, as a mean over the trials of each arm that have it; None where
+    none has."""
+
+    name: str
+    unit: str
+    baseline: float | None
+    other: float | None
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A mechanism that takes longer for another one's sake."""
+
+    mechanism: Mechanism
+    difference_ms: float
+    """Mean of its difference over the pairs."""
+    facts: tuple[FactOfArms, ...]
+    """Numbers that would differ where it differed by itself."""
+
+
+@dataclass(frozen=True)
 class Part:
     """What is compared: a mechanism's time, a reason's without a mechanism, or what several may have taken."""
 
@@ -46,6 +68,8 @@ class Part:
     """What it sums up."""
     rivals: tuple[Mechanism, ...] = ()
     """Mechanisms that either arm's records show in it, where one arm's do not tell them apart."""
+    followers: tuple[Follower, ...] = ()
+    """What follows from it: their time is among its own."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +92,12 @@ class Known:
     def fact(self, trial: str, mechanism: Mechanism, name: str) -> float:
         """A count that a mechanism shows in a trial; NaN where it shows none."""
         return self.facts.get(trial, {}).get(mechanism.name, {}).get((name, ""), np.nan)
+
+    def facts_of(self, pairs: Sequence[Pair], name: str) -> tuple[FactOfArms, ...]:
+        """Every number of a mechanism, or of the whole trials."""
+        arms = [[self.facts.get(pair[arm], {}).get(name, {}) for pair in pairs] for arm in (0, 1)]
+        told = dict.fromkeys(fact for arm in arms for trial in arm for fact in trial if fact[0] != "time")
+        return tuple(FactOfArms(*fact, _mean(arms[0], fact), _mean(arms[1], fact)) for fact in told)
 
 
 def known_of(study: OpenedStudy, metric: str) -> Known | None:
@@ -134,3 +164,8 @@ def _rivals(category: Why | None, members: Sequence[Member]) -> tuple[Mechanism,
 
 def _why_ms(of_trial: Mapping[Member, float], why: Why) -> float:
     return sum(ms for (reason, _), ms in of_trial.items() if reason is why)
+
+
+def _mean(trials: Sequence[Mapping[tuple[str, str], float]], name: tuple[str, str]) -> float | None:
+    values = [trial[name] for trial in trials if name in trial]
+    return sum(values) / len(values) if values else None

@@ -8,7 +8,7 @@ A part that only one arm's evidence can tell from others is not compared: what t
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,9 +16,10 @@ import numpy as np
 from quiclab import statistics
 from quiclab.accounting import Why
 from quiclab.analysis.accounts import Step, Waterfall, family, pairs_of
-from quiclab.analysis.cause_parts import Known, Pair, Part, known_of, parts_of
+from quiclab.analysis.cause_parts import FactOfArms, Follower, Known, Pair, Part, known_of, parts_of
 from quiclab.analysis.confirm import judge
 from quiclab.analysis.confirm.kept import Confirmation, confirmations
+from quiclab.analysis.upstream import followers, joined
 from quiclab.diagnoses import Mechanism
 from quiclab.opened import OpenedStudy
 
@@ -63,16 +64,6 @@ _BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: St
 
 
 @dataclass(frozen=True)
-class FactOfArms:
-    """A number that a mechanism shows, as a mean over the trials of each arm that have it; None where none has."""
-
-    name: str
-    unit: str
-    baseline: float | None
-    other: float | None
-
-
-@dataclass(frozen=True)
 class Verdict:
     """What is known of one part of a cell's difference."""
 
@@ -93,6 +84,8 @@ class Verdict:
     pairs_needed: int | None
     """Pairs like these that would show the difference in four studies of five; None where it is shown, where these
     tell too little of others, and where 400 are not enough."""
+    followers: tuple[Follower, ...] = ()
+    """What follows from it, and is among its time: mechanisms that take longer, and are as much in both arms."""
     tested: Confirmation | None = None
     """The last run that was to confirm it; None where none was made."""
 
@@ -127,7 +120,11 @@ def _of_cell(
         return ()
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
-    least_ms = sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100
+    follow = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if _told(step, steps, alpha)})
+    if follow:
+        parts = joined(known, pairs, parts, steps, follow)
+        steps = family([known.times(part, pairs) for part in parts], alpha)
+    least_ms = _least_ms(steps)
     shared_ms = min(waterfall.total.baseline_ms, waterfall.total.other_ms) * SMALL_PCT / 100
     tested, told = sum(step.p_adjusted is not None for step in steps), sum(step.differs(alpha) for step in steps)
     next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
@@ -141,6 +138,14 @@ def _of_cell(
     }
     found = [_tested(each, tests.get(each.name)) for each in shown]
     return tuple(sorted(found, key=lambda each: (each.status is Status.IN_BOTH, -abs(each.step.difference_ms))))
+
+
+def _least_ms(steps: Sequence[Step]) -> float:
+    return max(1e-9, sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100)
+
+
+def _told(step: Step, steps: Sequence[Step], alpha: float) -> bool:
+    return step.differs(alpha) and abs(step.difference_ms) >= _least_ms(steps)
 
 
 def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
@@ -182,10 +187,11 @@ class _Cell:
             self._facts(part.mechanism),
             self._against(part.mechanism),
             needed,
+            part.followers,
         )
 
     def _status(self, part: Part, step: Step) -> Status | None:
-        large = abs(step.difference_ms) >= max(self.least_ms, 1e-9)
+        large = abs(step.difference_ms) >= self.least_ms
         if large and not step.differs(self.alpha):
             return Status.UNDECIDED
         if large:
@@ -213,11 +219,7 @@ class _Cell:
         return bool(after * np.sign(before) < _LUCKY * abs(before))
 
     def _facts(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
-        if mechanism is None:
-            return ()
-        arms = [[self.known.facts.get(pair[arm], {}).get(mechanism.name, {}) for pair in self.pairs] for arm in (0, 1)]
-        names = dict.fromkeys(name for arm in arms for trial in arm for name in trial if name[0] != "time")
-        return tuple(FactOfArms(*name, _mean(arms[0], name), _mean(arms[1], name)) for name in names)
+        return () if mechanism is None else self.known.facts_of(self.pairs, mechanism.name)
 
     def _against(self, mechanism: Mechanism | None) -> tuple[str, ...]:
         if mechanism is None:
@@ -229,8 +231,3 @@ class _Cell:
         ms = self.known.times(part, self.pairs)
         differences = ms[:, 1] - ms[:, 0]
         return statistics.pairs_by_resampling(differences, self.next_level)
-
-
-def _mean(trials: Sequence[Mapping[tuple[str, str], float]], name: tuple[str, str]) -> float | None:
-    values = [trial[name] for trial in trials if name in trial]
-    return sum(values) / len(values) if values else None

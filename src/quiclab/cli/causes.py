@@ -86,7 +86,14 @@ def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
             [mechanism.shows, f"It takes evidence of level {mechanism.level}: {mechanism.level.recorded}."],
         ),
         ("easily taken for", rivals),
+        ("what may lie behind it", _upstream(mechanism)),
         ("what takes it away", settings or ["no setting of a program that quiclab knows"]),
         ("described in", [mechanism.source]),
     ]
     return [(heading, lines) for heading, lines in parts if lines]
+
+
+def _upstream(mechanism: Mechanism) -> list[str]:
+    from quiclab.diagnoses import BY_NAME
+
+    return [BY_NAME[name].title for name in mechanism.follows.upstream] if mechanism.follows else []

@@ -203,6 +203,18 @@ class FactEntry:
 
 
 @dataclass(frozen=True)
+class FollowerEntry:
+    """A mechanism that takes longer for another one's sake, and is itself as much in both arms."""
+
+    name: str
+    """The mechanism."""
+    difference_ms: float
+    """Mean of other − baseline: a part of the other one's difference."""
+    facts: tuple[FactEntry, ...]
+    """Numbers of the trials that would differ where it differed by itself."""
+
+
+@dataclass(frozen=True)
 class CauseEntry:
     """The verdict on one part of a cell's difference."""
 
@@ -234,6 +246,8 @@ class CauseEntry:
     """Numbers behind it."""
     against: tuple[str, ...]
     """What speaks against it."""
+    followers: tuple[FollowerEntry, ...]
+    """What follows from it: their differences are parts of `difference_ms`."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from quiclab.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
     from quiclab.analysis.accounts import Step, Waterfall
+    from quiclab.analysis.cause_parts import FactOfArms
     from quiclab.analysis.causes import Verdict
     from quiclab.analysis.model import Comparison, StudyAnalysis
     from quiclab.cli.console import VisibleConsole
@@ -219,7 +220,10 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> AccountEntry:
 
 
 def _cause(verdict: Verdict) -> CauseEntry:
-    from quiclab.cli.documents import CauseEntry, FactEntry
+    from quiclab.cli.documents import CauseEntry, FactEntry, FollowerEntry
+
+    def fact(of: FactOfArms) -> FactEntry:
+        return FactEntry(of.name, of.unit, of.baseline, of.other)
 
     step = verdict.step
     return CauseEntry(
@@ -234,8 +238,12 @@ def _cause(verdict: Verdict) -> CauseEntry:
         verdict.pairs_needed,
         tuple(each.name for each in verdict.rivals),
         verdict.evidence,
-        tuple(FactEntry(each.name, each.unit, each.baseline, each.other) for each in verdict.facts),
+        tuple(map(fact, verdict.facts)),
         verdict.against,
+        tuple(
+            FollowerEntry(each.mechanism.name, each.difference_ms, tuple(map(fact, each.facts)))
+            for each in verdict.followers
+        ),
     )
 
 

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Follows, Mechanism, Rival, Setting
+from quiclab.diagnoses._flights import AT_LEAST
+from quiclab.diagnoses._measures import TRIAL
 from quiclab.diagnoses._registry import BY_NAME, MECHANISMS
 from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses.table import with_mechanisms
 
 __all__ = [
+    "AT_LEAST",
     "BY_NAME",
     "MECHANISMS",
+    "TRIAL",
     "Claim",
     "Fact",
     "Family",
+    "Follows",
     "Mechanism",
     "Rival",
     "Setting",

@@ -89,6 +89,22 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Follows:
+    """How a mechanism's time may differ between two arms for another one's sake: an edge of the graph of causes.
+
+    Where none of the numbers of a trial (`_measures.py`) differs between the arms, the mechanism is itself as much in
+    one as in the other, and a mechanism upstream that takes longer in the same arm is what differs.
+    """
+
+    upstream: tuple[str, ...]
+    """Mechanisms that lengthen it, or make it more frequent."""
+    more: tuple[str, ...] = ()
+    """Numbers that are larger where the mechanism itself takes more."""
+    less: tuple[str, ...] = ()
+    """Numbers that are smaller there."""
+
+
+@dataclass(frozen=True)
 class Mechanism:
     """Everything that quiclab says of one mechanism, and how a trial's time is held against it."""
 
@@ -110,3 +126,5 @@ class Mechanism:
     rivals: tuple[Rival, ...] = ()
     settings: tuple[Setting, ...] = ()
     """Settings that take it away, the one that changes least else first; empty where no program here has one."""
+    follows: Follows | None = None
+    """What lies upstream of it; None where its time is always its own."""

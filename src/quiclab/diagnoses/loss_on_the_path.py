@@ -7,6 +7,7 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import PATH_DROPS, Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS_ON_THE_PATH
 from quiclab.diagnoses._window import left_by_reductions, taken_back
 
 
@@ -58,4 +59,5 @@ LOSS_ON_THE_PATH = Mechanism(
             ("slow start, pacing and the queue are other ones",),
         ),
     ),
+    follows=OF_A_LOSS_ON_THE_PATH,
 )

@@ -10,6 +10,7 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._timeouts import timeouts
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -58,4 +59,5 @@ LOSS_TIMER = Mechanism(
             ("0.5 bdp", "1 bdp", "2 bdp", "4 bdp"),
         ),
     ),
+    follows=OF_A_LOSS,
 )

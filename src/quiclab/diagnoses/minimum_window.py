@@ -9,6 +9,7 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS
 from quiclab.diagnoses._window import before_each_end
 
 _LEAST_PACKETS = 2.5
@@ -67,4 +68,5 @@ MINIMUM_WINDOW = Mechanism(
             ("slow start, pacing and the queue are other ones",),
         ),
     ),
+    follows=OF_A_LOSS,
 )

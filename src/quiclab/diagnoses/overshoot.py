@@ -10,6 +10,7 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
 from quiclab.diagnoses._queue import filled_by_others
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_FULL_QUEUE
 
 
 def _claim(trial: Trial) -> Claim:
@@ -75,4 +76,5 @@ OVERSHOOT = Mechanism(
             also_changes=("the beginning takes longer",),
         ),
     ),
+    follows=OF_A_FULL_QUEUE,
 )

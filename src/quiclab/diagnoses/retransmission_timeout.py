@@ -10,6 +10,7 @@ from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Settin
 from quiclab.diagnoses._silence import silenced
 from quiclab.diagnoses._timeouts import timeouts
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -66,4 +67,5 @@ RETRANSMISSION_TIMEOUT = Mechanism(
             also_changes=("reordering is taken for loss in other cases",),
         ),
     ),
+    follows=OF_A_LOSS,
 )

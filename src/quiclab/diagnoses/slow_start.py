@@ -3,44 +3,17 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._flights import flights, grows
 from quiclab.diagnoses._trial import Trial
-
-_SET_UP = (
-    Why.TCP_HANDSHAKE, Why.TLS_ROUND_TRIP, Why.QUIC_HANDSHAKE, Why.HELLO_RETRY_REQUEST, Why.RETRY, Why.SET_UP,
-    Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS, Why.REQUEST,
-)  # fmt: skip
+from quiclab.diagnoses._upstream import OF_THE_FIRST_FLIGHT
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.SLOW_START)
-    return Claim(edges, _flights(trial) if edges.any() else ())
-
-
-def _flights(trial: Trial) -> tuple[Fact, ...]:
-    """What the sender let out in the first round trip of the body, and in the second."""
-    body = (~trial.why(*_SET_UP)).arg_true()
-    trip_ns = trial.round_trip_ns
-    if body.is_empty() or not trip_ns:
-        return ()
-    sent = trial.ahead.filter(pl.col("index").is_in(list(trial.own)))
-    begin_ns = sent.filter(pl.col("left_ns") > trial.account["from_ns"][int(body[0])])["arrival_ns"].min()
-    if not isinstance(begin_ns, int):
-        return ()
-    first, second = (
-        float(
-            sent.filter(pl.col("arrival_ns").is_between(begin_ns + n * trip_ns, begin_ns + (n + 1) * trip_ns, "left"))[
-                "size_bytes"
-            ].sum()
-        )
-        for n in (0, 1)
-    )
-    growth = (Fact("growth_per_round_trip", second / first, ""),) if first and second else ()
-    return (Fact("first_flight", first, "bytes"), Fact("second_flight", second, "bytes"), *growth)
+    edges = grows(trial, trial.why(Why.SLOW_START))
+    return Claim(edges, flights(trial) if edges.any() else ())
 
 
 SLOW_START = Mechanism(
@@ -49,7 +22,8 @@ SLOW_START = Mechanism(
     Family.WINDOW,
     "The sender begins with a small window and doubles it with each round trip, so that a short transfer, or the "
     "beginning of a long one, waits for acknowledgments while the link is idle.",
-    "Waits for a full window that was never reduced; what was sent in the first two round trips of the body is told.",
+    "Waits for a full window that was never reduced, behind a flight larger than all before it; what was sent in the "
+    "first two round trips of the body is told.",
     Level.E0,
     "RFC 9002 section 7.3.1, RFC 5681 section 3.1, RFC 6928",
     _claim,
@@ -77,4 +51,5 @@ SLOW_START = Mechanism(
             (10, 16, 32, 64),
         ),
     ),
+    follows=OF_THE_FIRST_FLIGHT,
 )

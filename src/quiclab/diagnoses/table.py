@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from quiclab.diagnoses._api import Mechanism
+from quiclab.diagnoses._measures import TRIAL, measures
 from quiclab.diagnoses._registry import MECHANISMS
 from quiclab.diagnoses._trial import Trial
 from quiclab.metrics import Evidence
@@ -38,5 +39,6 @@ def with_mechanisms(
             facts.append((mechanism.name, "time", trial.ms(edges), "ms", ""))
             facts.append((mechanism.name, "waits", trial.waits(edges), "", ""))
             facts += [(mechanism.name, fact.name, fact.value, fact.unit, "") for fact in claim.facts]
+    facts += [(TRIAL, fact.name, fact.value, fact.unit, "") for fact in measures(trial)]
     named = account.with_columns(pl.Series("mechanism", of_edge, dtype=pl.String))
     return named, pl.DataFrame(facts, schema=TABLES["mechanism_facts"].schema(), orient="row")

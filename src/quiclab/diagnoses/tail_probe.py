@@ -7,6 +7,7 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -44,4 +45,5 @@ TAIL_PROBE = Mechanism(
             ("100 ms", "25 ms", "0 ms"),
         ),
     ),
+    follows=OF_A_LOSS,
 )

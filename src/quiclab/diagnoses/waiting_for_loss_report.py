@@ -7,6 +7,7 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
+from quiclab.diagnoses._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -51,4 +52,5 @@ WAITING_FOR_LOSS_REPORT = Mechanism(
             (10, 2, 1),
         ),
     ),
+    follows=OF_A_LOSS,
 )

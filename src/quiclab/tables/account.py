@@ -107,7 +107,7 @@ MECHANISM_FACTS = Table(
     "mechanism_facts",
     "One number that a trial shows of a mechanism with time in its account, or what speaks against one.",
     (
-        Column("mechanism", pl.String, "", NEVER, "The mechanism: docs/reference/causes.md describes each."),
+        Column("mechanism", pl.String, "", NEVER, "The mechanism (docs/reference/causes.md); `trial`: of the whole."),
         Column("fact", pl.String, "", NEVER, "`time`, `waits`, a number of the mechanism's own, or `against`."),
         Column("value", pl.Float64, "", "`against`", "The number, in `unit`."),
         Column("unit", pl.String, "", NEVER, "Unit of `value`; empty of counts."),

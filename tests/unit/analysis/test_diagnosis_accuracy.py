@@ -53,7 +53,7 @@ _NONE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "reordering in both": ("h3", "own_word", {"reorder": 0.03, "reorder_ns": 4 * _MS}),
     "a server without a log": ("h3", "captures", {}),
 }
-_ANOTHER_NAME = {"acknowledgments held", "largest window"}
+_ANOTHER_NAME = {"acknowledgments held"}
 """Causes whose time the next detector takes where their own is missing: docs/reference/diagnosis-accuracy.md."""
 
 

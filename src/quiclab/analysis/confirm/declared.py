@@ -16,6 +16,7 @@ from typing import Any
 from quiclab.store.forms import Each, Number, misfit
 
 REPLAY, WITHOUT, SHAM, FAST, WITH, DOSE = "replay", "without", "sham", "fast", "with", "dose-"
+FAST_WITHOUT = "fast-without"
 """Roles of the trials of a block; those of doses have their number behind, from 1."""
 LEAST_REMOVED = 0.8
 """Share of the mechanism's own time that the setting must take away, or nothing was tried."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a confirming run shows of a cause: five checks that were declared before it, and one verdict.
+"""What a confirming run shows of a cause: six checks that were declared before it, and one verdict.
 
 Each check is about the median, over the blocks, of one quantity of a block. Its interval is a confidence sequence, so
 it holds however often it was looked at. A verdict needs all of its checks at once, and is wrong only where each of
@@ -17,7 +17,16 @@ import numpy as np
 
 from quiclab import statistics
 from quiclab.analysis.account_shares import FloatArray
-from quiclab.analysis.confirm.declared import FAST, LEAST_REMOVED, REPLAY, SHAM, WITH, WITHOUT, Declared
+from quiclab.analysis.confirm.declared import (
+    FAST,
+    FAST_WITHOUT,
+    LEAST_REMOVED,
+    REPLAY,
+    SHAM,
+    WITH,
+    WITHOUT,
+    Declared,
+)
 from quiclab.analysis.confirm.times import WHYS, Times
 from quiclab.statistics import Interval
 
@@ -49,7 +58,7 @@ class Check:
     """One check, with the median of its quantity over the blocks."""
 
     name: str
-    """`removed`, `moved`, `stayed_away`, `dose` or `sham`."""
+    """`removed`, `moved`, `stayed_away`, `dose`, `sham` or `given`."""
     state: State
     median: float | None
     """Milliseconds, except of `removed` (share of its own time that is gone) and of `dose` (how many pairs of arms
@@ -108,6 +117,7 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
         _stayed_away(declared, own_fell - fell),
         _dose(declared, times),
         _sham(declared, _difference(times[SHAM].total, replay.total)),
+        _given(declared, fell, times),
     )
     label, grew = _limits_next(replay, without)
     others = (("with", WITH, FAST), ("gap", REPLAY, FAST), ("gap_without", WITHOUT, FAST))
@@ -179,6 +189,21 @@ def _sham(declared: Declared, moved: FloatArray) -> Check:
         outside = interval.low > bound or interval.high < -bound
         state = State.HOLDS if inside else State.FAILS if outside else State.OPEN
     return Check("sham", state, _median(moved), interval, _count(moved))
+
+
+def _given(declared: Declared, fell: FloatArray, times: Mapping[str, Times]) -> Check:
+    """The mechanism is what makes the arms differ: the other arm gets slower when it is given it. Of a path, which both
+    arms share, that the arm loses more by it than the other arm does."""
+    if WITH in times:
+        slower = _difference(times[WITH].total, times[FAST].total)
+    elif FAST_WITHOUT in times:
+        slower = _difference(fell, _difference(times[FAST].total, times[FAST_WITHOUT].total))
+    else:
+        return Check("given", State.NOT_RUN, None, None, 0)
+    found = _checked("given", slower, declared.alpha, above=0.0)
+    if found.interval is not None and found.interval.high < declared.tolerance_ms:
+        return replace(found, state=State.FAILS)
+    return found
 
 
 def _checked(name: str, values: FloatArray, alpha: float, *, above: float) -> Check:

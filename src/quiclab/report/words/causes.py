@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from quiclab import wording
 from quiclab.analysis.accounts import Waterfall
-from quiclab.analysis.causes import FactOfArms, Status, Verdict
+from quiclab.analysis.cause_parts import FactOfArms, Follower
+from quiclab.analysis.causes import Status, Verdict
 from quiclab.diagnoses import BY_NAME
 from quiclab.report.words.account import longer
 from quiclab.report.words.confirmation import in_a_line
@@ -18,7 +19,9 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     step, pairs = verdict.step, wording.counted(waterfall.pairs, "pair")
     took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
-    told = f"{title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(verdict)})"
+    told = (
+        f"{title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(verdict)}){_followed(verdict)}"
+    )
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
     if verdict.status.named:
         return f"{told}{decided}.{_tested(verdict)}"
@@ -34,6 +37,14 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
         needed = f"; about {verdict.pairs_needed} would" if more else ""
         return f"{title(verdict)}: {longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
+
+
+def _followed(verdict: Verdict) -> str:
+    """Say how much of the time is that of mechanisms which follow from this one."""
+    if not verdict.followers:
+        return ""
+    parts = [f"{_ms(abs(each.difference_ms))} of {each.mechanism.title}" for each in verdict.followers]
+    return f", with {wording.listed(parts)} that follow from it"
 
 
 def _tested(verdict: Verdict) -> str:
@@ -59,13 +70,13 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
     `found` has all verdicts of the cell.
     """
     if verdict.mechanism is None:
-        return []
+        return [*map(_why_it_follows, verdict.followers)]
     lines = []
     shown = [fact for fact in verdict.facts if fact.name != "waits"]
     if shown:
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
         lines.append(f"Means of {arms}, over the trials that show it: {'; '.join(map(_fact, shown))}.")
-    lines += list(verdict.against)
+    lines += [*map(_why_it_follows, verdict.followers), *verdict.against]
     if verdict.status in (Status.INDICATED, Status.CONFIRMED):
         there = {each.mechanism.name for each in found if each.mechanism}
         absent = [
@@ -76,6 +87,13 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
         if absent:
             lines.append(f"No wait is due to: {'; '.join(absent)}.")
     return lines
+
+
+def _why_it_follows(follower: Follower) -> str:
+    named = follower.mechanism.title[:1].upper() + follower.mechanism.title[1:]
+    numbers = "; ".join(map(_fact, follower.facts))
+    shown = f": {numbers}" if numbers else ", as far as the records show"
+    return f"{named} takes longer and does not differ by itself{shown}."
 
 
 def _fact(fact: FactOfArms) -> str:

@@ -15,6 +15,7 @@ from quiclab.accounting import Why
 from quiclab.analysis.confirm.declared import (
     DOSE,
     FAST,
+    FAST_WITHOUT,
     LEAST_REMOVED,
     REPLAY,
     SHAM,
@@ -26,13 +27,14 @@ from quiclab.analysis.confirm.declared import (
 from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
 from quiclab.statistics import Interval
 
-_LETTERS = {"removed": "a", "moved": "b", "stayed_away": "c", "dose": "d", "sham": "e"}
+_LETTERS = {"removed": "a", "moved": "b", "stayed_away": "c", "dose": "d", "sham": "e", "given": "f"}
 _NAMES = {
     "removed": "removed",
     "moved": "moved",
     "stayed_away": "did not come back",
     "dose": "dose",
     "sham": "sham",
+    "given": "makes the difference",
 }
 
 
@@ -47,12 +49,14 @@ def declaration(declared: Declared, title: str) -> list[str]:
     predicted, low_high = declared.predicted, declared.expected_ms
     blocks = wording.counted(predicted.blocks, "block")
     within = in_ms(declared.tolerance_ms)
+    roles = _roles(declared)
+    width = max(len(role) for role, _ in roles)
     return [
         f"{declared.cell}: {title} ({declared.cause}) has a share of {in_ms(predicted.ms)} "
         f"in the {in_ms(declared.total_ms)} of {declared.arm} (medians; "
         f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
-        *(f"  {role:9}{told}" for role, told in _roles(declared)),
+        *(f"  {role:{width}}  {told}" for role, told in roles),
         *(f"  not run: {each}" for each in declared.left_out),
         f"Declared before the run (sha256 {declared.sha256[:16]}…), of medians over the blocks:",
         f"  (a) removed: at least {LEAST_REMOVED:.0%} of the cause's own time is gone in {WITHOUT}".replace("%", " %"),
@@ -60,6 +64,7 @@ def declaration(declared: Declared, title: str) -> list[str]:
         f"  (c) did not come back: the whole falls by no less than the cause's own time less {within}",
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
+        f"  (f) makes the difference: {_difference(declared)}",
         f"Confirmed if all hold; rejected if (a) and (e) hold and the whole stays within {within}; else undecided.",
     ]
 
@@ -73,6 +78,7 @@ def _roles(declared: Declared) -> list[tuple[str, str]]:
         SHAM: f"{arm} {'as' if declared.sham.startswith('the same') else 'with'} {declared.sham}",
         FAST: f"{other} as it is",
         WITH: f"{other} with the value that {arm} has",
+        FAST_WITHOUT: f"{other} over the path with {setting(declared)}",
         **{f"{DOSE}{at + 1}": f"{arm} with {setting(declared, dose)}" for at, dose in enumerate(declared.doses)},
     }
     return [(role, told[role]) for role in told if role in declared.places]
@@ -82,6 +88,14 @@ def _dose(declared: Declared) -> str:
     if not declared.doses:
         return "not run, the setting has no degrees"
     return f"the whole gets shorter from {' to '.join(declared.dose_roles)}"
+
+
+def _difference(declared: Declared) -> str:
+    if WITH in declared.places:
+        return f"{declared.other} takes longer in {WITH} than in {FAST}"
+    if FAST_WITHOUT in declared.places:
+        return f"{declared.arm} gains more without it than {declared.other} does"
+    return f"not run, the mechanism cannot be given to {declared.other}"
 
 
 def time_needed(minutes: float, block_ms: float, least: int, needed: int | None) -> str:
@@ -104,7 +118,6 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     effects = {each.name: each for each in judgement.effects}
     if "gap" in effects and "gap_without" in effects:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
-    lines += [_given(effects[WITH], declared)] if WITH in effects else []
     if judgement.limits_next is not None:
         lines.append(
             f"What grew most without it: {Why(judgement.limits_next).heading}, by {in_ms(judgement.limits_next_ms)}."
@@ -172,6 +185,8 @@ def _told(check: Check, declared: Declared) -> str:
     if check.name == "stayed_away":
         came = f"{in_ms(check.median)}{within} came back" if check.median > 0 else f"nothing came back{within}"
         return f"{state}: {came}; at most {in_ms(declared.tolerance_ms)} may ({blocks})"
+    if check.name == "given":
+        return f"{state}: {in_ms(check.median, signed=True)}{within} ({blocks})"
     return f"{state}: {in_ms(check.median, signed=True)}{within}; at most ±{in_ms(declared.tolerance_ms)} ({blocks})"
 
 
@@ -187,16 +202,6 @@ def _gap(declared: Declared, before: Effect, after: Effect) -> str:
     return (
         f"{told}{in_ms(before.ms, signed=True)}{_interval(before.interval)} as they are, "
         f"{in_ms(after.ms, signed=True)}{_interval(after.interval)} without it."
-    )
-
-
-def _given(effect: Effect, declared: Declared) -> str:
-    if effect.ms is None:
-        told = "most of its trials failed" if effect.blocks else "no block has it"
-        return f"Given to {declared.other}: {told}."
-    return (
-        f"Given to {declared.other} ({WITH} − {FAST}): {in_ms(effect.ms, signed=True)}{_interval(effect.interval)}, "
-        f"in {wording.counted(effect.blocks, 'block')}. It is no part of the verdict: two effects that interact differ."
     )
 
 
@@ -252,7 +257,6 @@ def _number(value: float, digits: int, *, signed: bool = False) -> str:
 
 def value_text(value: Value) -> str:
     """Return a value as a spec has it, without quotes."""
-    """Return a value of a setting as a spec has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(value) if isinstance(value, tuple) else str(value)

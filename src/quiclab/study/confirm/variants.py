@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import DOSE, FAST, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.analysis.confirm.declared import DOSE, FAST, FAST_WITHOUT, REPLAY, SHAM, WITH, WITHOUT, Place
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
@@ -132,10 +132,12 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     if value is not None:
         try:
             given = _for_other(replace(change, value=value), cell.other)
-            why_not = _not_given(cell, given)
+            shared, why_not = _not_given(cell, given)
             arms += [] if why_not else [Variant(WITH, cell.other.name, (given,))]
         except SpecError as error:
-            why_not = error.message
+            shared, why_not = False, error.message
+        if shared:
+            raise SpecError(why_not or "")
     spec, study = read_back(cell, arms, [PathVariant(cell.path)], own)
     before, after = (next(arm for arm in study.arms if arm.name == role) for role in (REPLAY, WITHOUT))
     if replace(before, name="") == replace(after, name=""):
@@ -173,11 +175,11 @@ def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
         SHAM: Place(cell.name, SHAM),
         FAST: Place(cell.name, FAST),
         WITHOUT: Place(f"{workload}/{without}", REPLAY),
+        FAST_WITHOUT: Place(f"{workload}/{without}", FAST),
         **{role: Place(f"{workload}/{path}", REPLAY) for role, path in others.items()},
     }
     sham = "the same arm under another name: a path is shared by all arms"
-    left_out = (f"{WITH}: the path has it for both arms",)
-    return Variants(change, spec, places, tuple(doses), sham, left_out, study)
+    return Variants(change, spec, places, tuple(doses), sham, (), study)
 
 
 def read_back(
@@ -234,8 +236,8 @@ def _value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
     return value, f"which {program.name} has by itself"
 
 
-def _not_given(cell: Cell, given: Change) -> str | None:
-    """Why the mechanism cannot be given to the other arm; None where it can."""
+def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
+    """Whether the other arm has the value too, and why the mechanism cannot be given to it; None where it can."""
     try:
         # Two arms are the least that a spec has.
         _, study = read_back(
@@ -245,12 +247,13 @@ def _not_given(cell: Cell, given: Change) -> str | None:
             {"name": "with", "seed": 0, "blocks": 1, "baseline": FAST},
         )
     except SpecError as error:
-        return error.message
+        return False, error.message
     before, after = study.measured_arms
     if replace(before, name="") == replace(after, name=""):
-        return f"{cell.other.name} has {given.key} = {_shown(given.value)} already"
+        has = f"{cell.other.name} has {given.key} = {_shown(given.value)} too"
+        return True, f"{has}, so that it is not what makes the arms differ"
     found = objections(after, [cell.workload])
-    return found[0] if found else None
+    return False, found[0] if found else None
 
 
 def _shown(value: Value | None) -> str:

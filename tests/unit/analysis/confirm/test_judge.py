@@ -48,7 +48,8 @@ def _states(found: Judgement) -> dict[str, State]:
 def test_a_cause_that_goes_with_its_time_is_confirmed() -> None:
     found = judge(DECLARED, _run(_times(0, seed=2)))
     assert found.verdict is Verdict.CONFIRMED
-    assert set(_states(found).values()) == {State.HOLDS}
+    assert set(_states(found).values()) == {State.HOLDS, State.NOT_RUN}
+    assert _states(found)["given"] is State.NOT_RUN
     assert found.effects[0].ms == pytest.approx(400, abs=10)
     assert found.blocks == BLOCKS
 
@@ -57,7 +58,7 @@ def test_seven_blocks_decide_nothing() -> None:
     few = {role: times.of(slice(0, 7)) for role, times in _run(_times(0, seed=2)).items()}
     found = judge(DECLARED, few)
     assert found.verdict is Verdict.UNDECIDED
-    assert set(_states(found).values()) == {State.OPEN}
+    assert set(_states(found).values()) == {State.OPEN, State.NOT_RUN}
     assert not found.final
 
 
@@ -132,7 +133,25 @@ def test_failed_trials_rank_worst_and_are_not_left_out() -> None:
     assert found.effects[0].ms == -np.inf
 
 
-def test_given_to_the_other_arm_it_is_told_beside_the_verdict() -> None:
+@pytest.mark.parametrize(
+    ("others", "verdict", "state"),
+    [
+        ({"with": _times(390, seed=9)}, Verdict.CONFIRMED, State.HOLDS),
+        ({"with": _times(0, seed=9)}, Verdict.UNDECIDED, State.FAILS),
+        ({"with": _times(60, seed=9)}, Verdict.UNDECIDED, State.FAILS),
+        ({"fast-without": _times(0, seed=9)}, Verdict.CONFIRMED, State.HOLDS),
+        ({"fast": _times(400, seed=4), "fast-without": _times(0, seed=9)}, Verdict.UNDECIDED, State.FAILS),
+    ],
+    ids=["given", "the other arm does not mind", "or hardly", "a path hits one arm", "a path hits both arms alike"],
+)
+def test_what_costs_both_arms_as_much_is_not_what_makes_them_differ(
+    others: Mapping[str, Times], verdict: Verdict, state: State
+) -> None:
+    found = judge(DECLARED, _run(_times(0, seed=2), **others))
+    assert (found.verdict, _states(found)["given"]) == (verdict, state)
+
+
+def test_given_to_the_other_arm_its_effect_is_told() -> None:
     found = judge(DECLARED, _run(_times(0, seed=2), **{"with": _times(390, seed=9)}))
     shown = {each.name: round(each.ms or 0, -1) for each in found.effects}
     assert shown == {"without": 400, "with": 390, "gap": 400, "gap_without": 0}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of a trial that differ between two arms where a mechanism itself does, whatever else lengthens its time."""
+
+from __future__ import annotations
+
+from quiclab.diagnoses._api import Fact
+from quiclab.diagnoses._flights import begin_of_body, flights
+from quiclab.diagnoses._trial import PATH_DROPS, Trial
+
+TRIAL = "trial"
+"""Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
+
+
+def measures(trial: Trial) -> tuple[Fact, ...]:
+    """The numbers that a trial shows, those that it does not show left out."""
+    drops = trial.drops(trial.way)
+    of_body = drops.filter(drops["arrival_ns"] >= (begin_of_body(trial) or 0))
+    on_the_path = int(of_body["reason"].is_in(PATH_DROPS).sum())
+    return (
+        Fact("lost", drops.height, "packets"),
+        Fact("lost_on_the_path", on_the_path, "packets"),
+        Fact("dropped_by_queues", of_body.height - on_the_path, "packets"),
+        *flights(trial),
+    )
