@@ -25,6 +25,9 @@ _SET_UP = (
 )  # fmt: skip
 
 
+_PROGRAM = (Why.APPLICATION, Why.PACING, Why.PACING_OR_PROGRAM)
+
+
 @dataclass(frozen=True, eq=False)
 class _Sent:
     """Packets of the body as they came to the sender's link."""
@@ -39,6 +42,11 @@ class _Sent:
         """Bytes that came to the link within a time, its end not included."""
         first, last = np.searchsorted(self.at_ns, (from_ns, until_ns))
         return int(self.until[last] - self.until[first])
+
+    def next(self, from_ns: int) -> int | None:
+        """The instant of the first packet from an instant on; None without one."""
+        at = int(np.searchsorted(self.at_ns, from_ns))
+        return int(self.at_ns[at]) if at < len(self.at_ns) else None
 
 
 @lru_cache(maxsize=1)
@@ -80,16 +88,21 @@ def grows(trial: Trial, edges: pl.Series) -> pl.Series:
 
 
 def flights(trial: Trial) -> tuple[Fact, ...]:
-    """What a window let out in the body's first round trip, and in the second.
+    """The window that the sender begins with, by what it let out before the first wait in which that was full.
 
-    Where it was not full in the first one, its bytes show the least that the window was.
+    Where it was not full in the first round trip, and its program had not held it back either, it had grown by then: of
+    the first one only the least is known.
     """
-    sent, full = _sent(trial), trial.account.filter(trial.why(Why.SLOW_START))["from_ns"]
+    sent = _sent(trial)
     if sent is None:
         return ()
     begin_ns, trip_ns = int(sent.at_ns[0]), trial.round_trip_ns
-    first, second = (sent.between(begin_ns + n * trip_ns, begin_ns + (n + 1) * trip_ns) for n in (0, 1))
-    if full.is_empty() or int(full[0]) > begin_ns + trip_ns:
-        return (Fact(f"first_flight{AT_LEAST}", first, "bytes"),)
+    full = trial.account.filter(trial.why(Why.SLOW_START))["from_ns"]
+    held_back = trial.account.filter(trial.why(*_PROGRAM))["from_ns"]
+    at_ns = int(full[0]) if full.len() else None
+    if at_ns is None or (at_ns > begin_ns + trip_ns and not (held_back < at_ns).any()):
+        return (Fact(f"first_flight{AT_LEAST}", sent.between(begin_ns, begin_ns + trip_ns), "bytes"),)
+    first, next_ns = sent.between(at_ns - trip_ns, at_ns + 1), sent.next(at_ns + 1)
+    second = 0 if next_ns is None else sent.between(next_ns, next_ns + trip_ns)
     growth = (Fact("growth_per_round_trip", second / first, ""),) if first and second else ()
     return (Fact("first_flight", first, "bytes"), Fact("second_flight", second, "bytes"), *growth)

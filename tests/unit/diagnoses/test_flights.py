@@ -44,13 +44,21 @@ def test_the_first_flights_are_told() -> None:
     assert (found["first_flight"], found["second_flight"], found["growth_per_round_trip"]) == (5000, 10_000, 2)
 
 
-def test_a_first_flight_that_did_not_fill_the_window_is_not_told() -> None:
-    """A program that hands over little at a time hides the window."""
+def test_a_window_that_a_program_did_not_fill_at_first_is_told_when_it_is_full() -> None:
+    """It had no reason to grow."""
     case = _flights(4, 8)
     case.edges[2:4] = full(Why.APPLICATION)
     found = {fact.name: fact.value for fact in measures(case.trial())}
-    assert "first_flight" not in found
+    assert found["first_flight"] == 10_000
+
+
+def test_of_a_window_that_was_not_full_at_first_the_least_is_told() -> None:
+    """It may have grown since."""
+    case = _flights(4, 8)
+    case.edges[2:4] = [busy(20)]
+    found = {fact.name: fact.value for fact in measures(case.trial())}
     assert found["first_flight_at_least"] == 5000
+    assert "first_flight" not in found
 
 
 def test_losses_are_counted_by_where_and_of_what() -> None:
