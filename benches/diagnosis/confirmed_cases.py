@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import numpy as np
 from drawing import Plan, mechanisms, plans
 from golden_twin import Run, Twin, built
+from planted import CAUSES
 from scoring import read
 from trials import ALPHA, Result, Told, UnfitError, arms_of, hash_of, runs_of
 
@@ -125,7 +126,8 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: boo
     if found is None or not np.median(own) > 0:
         return _not_run(plan, kind, mechanism, setting.key, right=right)
     predicted = Predicted(float(np.median(own)), found.low, found.high, found.confidence, own.size)
-    if setting.key not in _OF_THE_PATH and not _given(setting.key, slow[0], fast[0]):
+    known = setting.key in _OF_THE_PATH or not _can_be_given(setting.key, fast[0])
+    if not known and not _given(setting.key, slow[0], fast[0]):
         return _not_run(plan, kind, mechanism, setting.key, right=right, verdict=SHARED)
     declared = _declared(setting, predicted, slow[0])
     return _run(twin, plan, declared, (kind, right), slow, fast, mechanism, looked_for)
@@ -138,8 +140,14 @@ def _not_run(
 
 
 def _given(key: str, slow: Mapping[str, Any], fast: Mapping[str, Any]) -> dict[str, Any]:
-    """What the slow arm has of a setting and the fast one has not."""
-    return {each: slow.get(each) for each in _GONE[key] if slow.get(each) != fast.get(each)}
+    """What the slow arm has of a setting and the fast one has not; of listed packets each arm has its own."""
+    keys = _GONE[key].keys() - {"drop_down"}
+    return {each: slow.get(each) for each in sorted(keys) if slow.get(each) != fast.get(each)}
+
+
+def _can_be_given(key: str, fast: Mapping[str, Any]) -> bool:
+    """Whether the fast arm's transport has the setting at all."""
+    return all(fast["protocol"] in cause.protocols for cause in CAUSES if cause.setting == key)
 
 
 def _own_ms(runs: Iterable[Run], mechanism: Mechanism, looked_for: Sequence[Mechanism]) -> np.ndarray:
@@ -188,11 +196,11 @@ def _run(
     fast: Sequence[Mapping[str, Any]], mechanism: Mechanism, looked_for: Sequence[Mechanism],
 ) -> Tested:  # fmt: skip
     """Blocks until it is decided, at most the last of LOOKS."""
-    doses, given = _doses_of(declared, slow[0]), _given(declared.key, slow[0], fast[0])
+    doses = _doses_of(declared, slow[0])
     arms: dict[str, Mapping[str, Any]] = {
         REPLAY: slow[0], WITHOUT: {**slow[0], **_GONE[declared.key]}, SHAM: slow[0], FAST: fast[0],
         **{f"{DOSE}{at + 1}": {**slow[0], **keys} for at, keys in enumerate(doses)},
-        **({WITH: {**fast[0], **given}} if given else {FAST_WITHOUT: {**fast[0], **_GONE[declared.key]}}),
+        **_others(declared.key, slow[0], fast[0]),
     }  # fmt: skip
     rng = random.Random(f"{plan.name}/{declared.key}/confirm")
     rows: dict[str, list[tuple[float, float, np.ndarray]]] = {role: [] for role in arms}
@@ -212,6 +220,14 @@ def _run(
         tuple((each.name, each.state.value) for each in shown.checks),
         (declared.predicted.low_ms, declared.predicted.high_ms), declared.expected_ms, float(effect),
     )  # fmt: skip
+
+
+def _others(key: str, slow: Mapping[str, Any], fast: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The fast arm with the mechanism, or without what the path has for both."""
+    if not _can_be_given(key, fast) or slow.get("drop_down"):
+        return {}
+    given = _given(key, slow, fast)
+    return {WITH: {**fast, **given}} if given else {FAST_WITHOUT: {**fast, **_GONE[key]}}
 
 
 def _doses_of(declared: Declared, case: Mapping[str, Any]) -> list[Mapping[str, Any]]:

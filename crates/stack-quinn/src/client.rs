@@ -99,7 +99,7 @@ impl Visit {
         let mut config = ClientConfig::new(Arc::new(tls::client(job)?));
         config
             .initial_dst_cid_provider(Arc::new(move || original))
-            .transport_config(Arc::new(transport::transport(&job.knobs, log)));
+            .transport_config(Arc::new(transport::transport(&job.knobs, log, None)));
         let (endpoint, replaceable) = endpoint(job)?;
         Ok(Self {
             endpoint,

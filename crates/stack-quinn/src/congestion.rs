@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Congestion controllers of quinn, with the initial and the largest window that a job may set.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +10,64 @@ use quinn::congestion::{
 use quinn_proto::RttEstimator;
 
 use crate::knobs::{CongestionControl, FIRST_PAYLOAD};
+
+/// Methods of a `Controller` that the one below it has: those named, and those that every controller here leaves to it.
+macro_rules! forwarded {
+    ($($name:ident),*) => {
+        $(crate::congestion::forwarded!(@ $name);)*
+
+        fn on_congestion_event(
+            &mut self,
+            now: std::time::Instant,
+            sent: std::time::Instant,
+            persistent: bool,
+            lost_bytes: u64,
+        ) {
+            self.inner
+                .on_congestion_event(now, sent, persistent, lost_bytes);
+        }
+
+        fn on_mtu_update(&mut self, new_mtu: u16) {
+            self.inner.on_mtu_update(new_mtu);
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+            self
+        }
+    };
+    (@ on_sent) => {
+        fn on_sent(&mut self, now: std::time::Instant, bytes: u64, last_packet_number: u64) {
+            self.inner.on_sent(now, bytes, last_packet_number);
+        }
+    };
+    (@ on_end_acks) => {
+        fn on_end_acks(
+            &mut self,
+            now: std::time::Instant,
+            in_flight: u64,
+            app_limited: bool,
+            largest: Option<u64>,
+        ) {
+            self.inner.on_end_acks(now, in_flight, app_limited, largest);
+        }
+    };
+    (@ window) => {
+        fn window(&self) -> u64 {
+            self.inner.window()
+        }
+    };
+    (@ initial_window) => {
+        fn initial_window(&self) -> u64 {
+            self.inner.initial_window()
+        }
+    };
+    (@ metrics) => {
+        fn metrics(&self) -> quinn::congestion::ControllerMetrics {
+            self.inner.metrics()
+        }
+    };
+}
+pub(crate) use forwarded;
 
 pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
@@ -85,10 +142,6 @@ struct Capped {
 }
 
 impl Controller for Capped {
-    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.inner.on_sent(now, bytes, last_packet_number);
-    }
-
     fn on_ack(
         &mut self,
         now: Instant,
@@ -100,31 +153,6 @@ impl Controller for Capped {
         if !self.loss_based || self.inner.window() < self.max_window {
             self.inner.on_ack(now, sent, bytes, app_limited, rtt);
         }
-    }
-
-    fn on_end_acks(
-        &mut self,
-        now: Instant,
-        in_flight: u64,
-        app_limited: bool,
-        largest: Option<u64>,
-    ) {
-        self.inner.on_end_acks(now, in_flight, app_limited, largest);
-    }
-
-    fn on_congestion_event(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        persistent: bool,
-        lost_bytes: u64,
-    ) {
-        self.inner
-            .on_congestion_event(now, sent, persistent, lost_bytes);
-    }
-
-    fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.inner.on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {
@@ -148,9 +176,7 @@ impl Controller for Capped {
         self.inner.initial_window().min(self.max_window)
     }
 
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
+    forwarded!(on_sent, on_end_acks);
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub struct ServerJob {
     #[serde(default = "octets")]
     pub content_type: String,
     pub trickle: Option<Trickle>,
+    /// A fault on purpose: the congestion controller believes this round trip (`false_sample.rs`).
+    pub false_rtt_sample_ns: Option<u64>,
     #[serde(flatten)]
     pub knobs: Knobs,
 }

@@ -8,6 +8,7 @@ mod client;
 mod clock;
 mod congestion;
 mod error;
+mod false_sample;
 mod files;
 mod job;
 mod knobs;

@@ -6,15 +6,14 @@
 //! it sends a datagram while that and what is in flight stay below the window (`poll_transmit` of quinn-proto). Nobody is
 //! told that the pacer waits, and of credit only frames tell.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 use serde_json::{json, Value};
 
-use crate::congestion::Factory;
+use crate::congestion::{forwarded, Factory};
 use crate::qlog::Events;
 
 const EVENT: &str = "quic:connection_data_blocked_updated";
@@ -96,10 +95,6 @@ struct Told {
 }
 
 impl Controller for Told {
-    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.inner.on_sent(now, bytes, last_packet_number);
-    }
-
     fn on_ack(
         &mut self,
         now: Instant,
@@ -132,29 +127,6 @@ impl Controller for Told {
         self.nothing_to_send = Some(app_limited);
     }
 
-    fn on_congestion_event(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        persistent: bool,
-        lost_bytes: u64,
-    ) {
-        self.inner
-            .on_congestion_event(now, sent, persistent, lost_bytes);
-    }
-
-    fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.inner.on_mtu_update(new_mtu);
-    }
-
-    fn window(&self) -> u64 {
-        self.inner.window()
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        self.inner.metrics()
-    }
-
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self {
             inner: self.inner.clone_box(),
@@ -163,13 +135,7 @@ impl Controller for Told {
         })
     }
 
-    fn initial_window(&self) -> u64 {
-        self.inner.initial_window()
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
+    forwarded!(on_sent, window, metrics, initial_window);
 }
 
 #[cfg(test)]

@@ -13,11 +13,12 @@ use h3::server::{RequestResolver, RequestStream};
 use http::{header, Method, Response, StatusCode};
 use quinn::{Connecting, Connection, ConnectionError};
 use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
+use quinn_proto::RttEstimator;
 use tokio::signal::unix::{signal, SignalKind};
 
 use crate::error::Error;
 use crate::job::{ServerJob, Trickle};
-use crate::{files, qlog, socket, tls, transport};
+use crate::{false_sample, files, qlog, socket, tls, transport};
 
 /// RFC 9114 section 8.1.
 const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
@@ -45,6 +46,7 @@ struct Site {
     /// Canonical path of the folder whose files are served.
     root: PathBuf,
     config: ServerConfig,
+    false_sample: Option<RttEstimator>,
     content_type: header::HeaderValue,
 }
 
@@ -56,7 +58,13 @@ impl Site {
             .canonicalize()
             .map_err(|error| Error::unreadable(&job.root, &error))?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
-        config.transport_config(Arc::new(transport::transport(&job.knobs, None)));
+        let false_sample = job.false_rtt_sample_ns.map(|ns| {
+            let (client, server) = tls::with_itself(&job)?;
+            false_sample::estimate(Duration::from_nanos(ns), client, server)
+        });
+        let false_sample = false_sample.transpose()?;
+        let transport = transport::transport(&job.knobs, None, false_sample);
+        config.transport_config(Arc::new(transport));
         let content_type = header::HeaderValue::from_str(&job.content_type).map_err(|_| {
             Error::Asked(format!(
                 "content_type {:?} is no header value",
@@ -67,6 +75,7 @@ impl Site {
             job,
             root,
             config,
+            false_sample,
             content_type,
         })
     }
@@ -77,7 +86,11 @@ impl Site {
         if let Some(folder) = &self.job.qlog_dir {
             // A connection without its log is better than none; the laboratory sees that the log is missing.
             let log = qlog::stream(folder, incoming.orig_dst_cid(), "server").unwrap_or(None);
-            config.transport_config(Arc::new(transport::transport(&self.job.knobs, log)));
+            config.transport_config(Arc::new(transport::transport(
+                &self.job.knobs,
+                log,
+                self.false_sample,
+            )));
         }
         Arc::new(config)
     }

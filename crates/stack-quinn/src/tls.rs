@@ -65,8 +65,23 @@ pub fn client(job: &ClientJob) -> Result<QuicClientConfig, Error> {
     QuicClientConfig::try_from(config).map_err(told)
 }
 
-/// Sessions live in the server's memory: rustls takes early data only on those.
-pub fn server(job: &ServerJob) -> Result<QuicServerConfig, Error> {
+/// A server for this process alone, which logs no keys, and a client that takes its certificate.
+pub fn with_itself(job: &ServerJob) -> Result<(QuicClientConfig, QuicServerConfig), Error> {
+    let provider = Arc::new(provider(job.knobs.groups.as_deref()));
+    let mut client = rustls::ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(told)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
+        .with_no_client_auth();
+    client.alpn_protocols = vec![ALPN.to_vec()];
+    let client = QuicClientConfig::try_from(client).map_err(told)?;
+    let server = QuicServerConfig::try_from(serving(job)?).map_err(told)?;
+    Ok((client, server))
+}
+
+/// What every server of a job has: its certificate, groups and protocol.
+fn serving(job: &ServerJob) -> Result<rustls::ServerConfig, Error> {
     let chain = certificates(&job.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&job.key)
         .map_err(|error| Error::unreadable(&job.key, &error))?;
@@ -79,6 +94,12 @@ pub fn server(job: &ServerJob) -> Result<QuicServerConfig, Error> {
     .with_single_cert(chain, key)
     .map_err(told)?;
     config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(config)
+}
+
+/// Sessions live in the server's memory: rustls takes early data only on those.
+pub fn server(job: &ServerJob) -> Result<QuicServerConfig, Error> {
+    let mut config = serving(job)?;
     // RFC 9001 section 4.6.1 knows no other value than "all" for a server that takes early data.
     config.max_early_data_size = if job.early_data { u32::MAX } else { 0 };
     config.key_log = key_log(job.keylog.as_deref())?;

@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
+use quinn_proto::RttEstimator;
 
 use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
-use crate::{congestion, reasons};
+use crate::{congestion, false_sample, reasons};
 
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
@@ -20,17 +21,26 @@ pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
 }
 
 /// Transport configuration of one connection, because a qlog belongs to one.
-pub fn transport(knobs: &Knobs, log: Option<Log>) -> TransportConfig {
+pub fn transport(
+    knobs: &Knobs,
+    log: Option<Log>,
+    false_sample: Option<RttEstimator>,
+) -> TransportConfig {
     let mut config = TransportConfig::default();
     let (stream, events) = log.map(|log| (log.stream, log.events)).unzip();
     config.qlog_stream(stream);
-    sending(&mut config, knobs, events);
+    sending(&mut config, knobs, events, false_sample);
     receiving(&mut config, knobs);
     recovery(&mut config, knobs);
     config
 }
 
-fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>) {
+fn sending(
+    config: &mut TransportConfig,
+    knobs: &Knobs,
+    events: Option<Events>,
+    sample: Option<RttEstimator>,
+) {
     let first_payload = u64::from(knobs.max_payload_bytes.unwrap_or(FIRST_PAYLOAD));
     let initial_window = knobs
         .initial_window
@@ -40,6 +50,10 @@ fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>) 
         initial_window,
         knobs.max_window_bytes,
     );
+    let factory = match sample {
+        Some(sample) => false_sample::misled(factory, sample),
+        None => factory,
+    };
     config.congestion_controller_factory(match events {
         Some(events) => reasons::told(factory, events),
         None => factory,
@@ -107,7 +121,7 @@ mod tests {
 
     fn debug(job: &str) -> String {
         let knobs: Knobs = serde_json::from_str(job).expect(job);
-        format!("{:?}", transport(&knobs, None))
+        format!("{:?}", transport(&knobs, None, None))
     }
 
     #[test]
