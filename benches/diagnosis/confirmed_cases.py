@@ -208,7 +208,8 @@ def _run(
     for blocks in LOOKS:
         cases = [_block(plan, arms, block, rng) for block in range(done, blocks)]
         for role, found in rows.items():
-            found += [_times(run, mechanism, looked_for) for run in runs_of(twin, [each[role] for each in cases], plan)]
+            trials = [dict(each[role]) for each in cases]
+            found += [_times(run, mechanism, looked_for) for run in runs_of(twin, trials, plan)]
         done = blocks
         shown = judge(declared, {role: _stacked(each) for role, each in rows.items()})
         if shown.final:
