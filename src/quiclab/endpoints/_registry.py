@@ -33,6 +33,7 @@ from quiclab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.endpoints.servers.quiche import QuicheServer
 from quiclab.endpoints.servers.quinn import (
     QuinnFaultyInitialPto,
+    QuinnFaultyRttSample,
     QuinnFaultyThreshold,
     QuinnFaultyTrickle,
     QuinnServer,
@@ -53,6 +54,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     QuinnFaultyThreshold(),
     QuinnFaultyInitialPto(),
     QuinnFaultyTrickle(),
+    QuinnFaultyRttSample(),
     AioquicFaultyImplicitAck(),
     CommandServer(),
     Envoy(),

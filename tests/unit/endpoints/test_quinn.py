@@ -15,6 +15,7 @@ from quiclab.endpoints._api import Available, Unsupported
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.servers.quinn import (
     QuinnFaultyInitialPto,
+    QuinnFaultyRttSample,
     QuinnFaultyThreshold,
     QuinnFaultyTrickle,
     QuinnServer,
@@ -71,6 +72,7 @@ def test_an_address_changes_at_a_place_in_the_body() -> None:
         (QuinnFaultyThreshold(), QuinnTimeThreshold(), "packet_threshold"),
         (QuinnFaultyInitialPto(), QuinnServer(), "initial_rtt_ns"),
         (QuinnFaultyTrickle(), QuinnServer(), "trickle"),
+        (QuinnFaultyRttSample(), QuinnServer(), "false_rtt_sample_ns"),
     ],
 )
 def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer, twin: QuinnServer, thing: str) -> None:

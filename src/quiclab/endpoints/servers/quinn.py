@@ -12,6 +12,8 @@ for that thing:
 `quinn`: 1 s (RFC 9002 section 6.2.2) |
 | `quinn-faulty-trickle` | hands its bodies over in pieces of 16 KB, 20 ms apart, as if each came from elsewhere | \
 `quinn`: as fast as the library takes them |
+| `quinn-faulty-rtt-sample` | tells its congestion control of a round trip of 10 ms that nobody measured, unless a \
+HelloRetryRequest was measured before; only BBR minds | `quinn`: what acknowledgments measure |
 
 The first is how quinn itself behaves.
 """
@@ -29,6 +31,8 @@ _NEVER_BY_NUMBER = 2**32 - 1
 _HASTY_PTO = Duration.parse("100 ms")
 _PIECE = ByteCount.parse("16 KB")
 _PAUSE = Duration.parse("20 ms")
+_FALSE_SAMPLE = Duration.parse("10 ms")
+"""Yu and Benson (WWW 2021, section 5.3) saw samples below 10 ms on a path of 115 ms."""
 
 
 class QuinnServer:
@@ -128,3 +132,18 @@ class QuinnFaultyTrickle(QuinnServer):
         """Command with the size of a piece, and the time after each but the last."""
         trickle = {"piece_bytes": _PIECE.bytes, "pause_ns": _PAUSE.ns}
         return quinn_command(context, "server", {"trickle": trickle})
+
+
+class QuinnFaultyRttSample(QuinnServer):
+    """quinn whose congestion control hears of a round trip shorter than the path's. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-rtt-sample"
+
+    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Facts about the sender, with the fault by name."""
+        fault = f"faulty on purpose: {_FALSE_SAMPLE} that nobody measured, unless a HelloRetryRequest was"
+        return {**super().facts(program, protocol, tcp), "round_trip_samples": fault}
+
+    def command(self, context: Context) -> Command:
+        """Command with the round trip that is believed."""
+        return quinn_command(context, "server", {"false_rtt_sample_ns": _FALSE_SAMPLE.ns})
