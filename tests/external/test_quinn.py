@@ -25,6 +25,7 @@ from quiclab.endpoints.clients.quiche import QuicheClient
 from quiclab.endpoints.clients.quinn import QuinnClient
 from quiclab.endpoints.servers.quinn import (
     QuinnFaultyInitialPto,
+    QuinnFaultyRttSample,
     QuinnFaultyThreshold,
     QuinnFaultyTrickle,
     QuinnServer,
@@ -192,6 +193,28 @@ def test_a_trickling_program_pauses_after_each_piece_of_a_body(
     sent = packets.filter(pl.col("event") == "sent", pl.col("packet_type") == "1RTT").sort("time_ns")
     pauses = int((sent["time_ns"].diff() >= 19_500_000).sum())
     assert (pauses >= SIZE // 16_000 - 1) is trickles
+
+
+@pytest.mark.parametrize(
+    ("server", "groups", "misled"),
+    [(SERVER, ("x25519",), False), (QuinnFaultyRttSample(), ("x25519",), True),
+     (QuinnFaultyRttSample(), ("secp384r1", "x25519"), False)],
+    ids=["right", "faulty", "faulty, but a HelloRetryRequest was measured"],
+)  # fmt: skip
+def test_bbr_takes_the_path_for_a_short_one(
+    tmp_path: Path, server: QuinnServer, groups: tuple[str, ...], misled: bool
+) -> None:
+    """Twice what 4 Mbit/s carry in 115 ms is its window once its start-up is over; in 10 ms they carry 5,000 bytes."""
+    direction = Direction(rate=Bitrate.parse("4 Mbit/s"), delay=Duration.parse("57.5 ms"))
+
+    def work() -> dict[str, Any]:
+        knobs = Knobs(congestion_control="bbr", initial_window=32, groups=("x25519",))
+        with over_link(tmp_path, direction) as lab, lab.serve(server, knobs):
+            return lab.visit(CLIENT, Knobs(groups=groups))
+
+    request = in_sandbox(work)
+    assert (request["exit"], request["whole"]) == (0, True)
+    assert (windows(tmp_path, "server")[-1] < 60_000) is misled
 
 
 @pytest.mark.parametrize("kind", ["active", "rebinding"])
