@@ -8,7 +8,7 @@ from statistics import median
 
 from confirmed_cases import SHARED, Tested
 from real import CASES
-from scoring import bound, is_named, names, of, share, top, wrong_of_null
+from scoring import both_named, bound, is_named, names, of, share, top, wrong_of_null
 from trials import Result
 
 from quiclab.statistics import share_interval
@@ -71,7 +71,7 @@ _REAL = """\
 
 Causes planted by a setting of quinn, quiche, nginx or Linux's TCP, in one of two arms that are else the same, 10 pairs
 over 20 Mbit/s and 60 ms, or over 6 Mbit/s and 120 ms (`-slow`); `benches/diagnosis/real.py` has all of them. The
-effect is the mean difference of the pairs' times. It counts from 5 % of the time and three standard errors on; what
+effect, of two causes that of each with the other one there, is the mean difference of the pairs' times. It counts from 5 % of the time and three standard errors on; what
 stays below is not scored.
 """
 
@@ -82,9 +82,11 @@ def real(results: Sequence[Result]) -> str:
     for each in results:
         case = CASES[int(each.name.split("/")[1])]
         first = top(each.verdicts)
-        said = "nothing" if first is None else first.name.replace(":", ": ")
-        rows.append((f"`{case.name}`", case.cause or "none", _effect(each), said, _right(each)))
-    one = [each for each in results if each.label == "cause"]
+        answers = [told for told in each.verdicts if told.found][: len(case.causes)] if case.second else [first]
+        said = " and ".join(told.name.replace(":", ": ") for told in answers if told is not None) or "nothing"
+        rows.append((f"`{case.name}`", " and ".join(case.causes) or "none", _effect(each), said, _right(each)))
+    one = [each for each in results if each.label == "cause" and each.kind == "one"]
+    two = [each for each in results if each.label == "cause" and each.kind == "two"]
     score = of(one)
     none = [each for each in results if each.label == "null"]
     named = sum(wrong_of_null(each) is not None for each in none)
@@ -92,7 +94,8 @@ def real(results: Sequence[Result]) -> str:
     return (
         _REAL + f"\nOf {score.cases} cases with a cause {share(score.answered, score.cases)} are named, and of these "
         f"{share(score.right, score.answered)} are right (at least {bound(score.right, score.answered)}). Of "
-        f"{len(none)} without one, {named} are given a name (at most {upper:.0f} %).\n\n"
+        f"{len(none)} without one, {named} are given a name (at most {upper:.0f} %). Of two causes both are the first "
+        f"two verdicts in {share(sum(map(both_named, two)), len(two))}.\n\n"
         + table(("case", "planted", "effect", "answer", ""), rows)
     )
 
@@ -100,7 +103,7 @@ def real(results: Sequence[Result]) -> str:
 def _effect(each: Result) -> str:
     if not each.effects_ms:
         return "—"
-    return f"{each.effects_ms[0]:+.0f} of {each.planted_ms:.0f} ms"
+    return f"{' and '.join(f'{effect:+.0f}' for effect in each.effects_ms)} of {each.planted_ms:.0f} ms"
 
 
 def _right(each: Result) -> str:
@@ -108,6 +111,11 @@ def _right(each: Result) -> str:
         return "not scored"
     if each.label == "null":
         return "**wrong**" if wrong_of_null(each) else "right"
+    if each.kind == "two":
+        both = both_named(each)
+        found = [told for told in each.verdicts if told.found]
+        one = any(names(told, cause) for told in found for cause in each.causes)
+        return "both" if both else "one of them" if one else "no name"
     if names(top(each.verdicts), each.causes[0]):
         return "right"
     return "**wrong**" if is_named(each) else "no name"

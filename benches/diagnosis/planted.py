@@ -218,6 +218,9 @@ def _not_drawn(_: random.Random, __: Path) -> Drawn:
 OF_PROGRAMS = (
     Cause("no pacing", ("overshoot", *OF_A_LOSS[1:-1]), "pacing", _not_drawn),
     Cause("probes too early", ("needless_probe", "needless_repeats"), "initial_rtt", _not_drawn),
+    Cause("stream limit", ("stream_limit",), "max_streams", _not_drawn),
+    Cause("proxy without a processor", ("proxy_without_processor",), "cpu", _not_drawn),
+    Cause("false round-trip sample", ("model_of_the_path",), "", _not_drawn),
     Cause("client without a processor", ("client_without_processor", "slow_reader"), "cpu", _not_drawn),
 )
 """Causes that are planted in real programs alone."""

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from trials import ALPHA, CLEAR, NOTHING, Result, _told, as_line
 
 from quiclab.analysis.accounts import waterfalls
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.causes import verdicts
-from quiclab.opened import open_study
+from quiclab.opened import OpenedStudy, open_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 10
@@ -46,6 +47,24 @@ class Real:
     """Value of the same key in the other arm; None where it stays away there."""
     path: Keys = field(default_factory=dict)
     size: str = "400 KB"
+    proxy: Keys | None = None
+    objects: Keys = field(default_factory=dict)
+    """Keys of the workload beside the size."""
+    second: Second | None = None
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """All that are planted."""
+        return tuple(filter(None, (self.cause, self.second.cause if self.second else "")))
+
+
+@dataclass(frozen=True)
+class Second:
+    """Another setting of the same arm, which plants another cause."""
+
+    cause: str
+    planted: tuple[str, str, Any]
+    without: Any
 
 
 def _quinn(name: str, cause: str, planted: tuple[str, str, Any], without: Any, **more: Any) -> Real:
@@ -109,8 +128,30 @@ def _cases() -> tuple[Real, ...]:
                 path={"jitter": {"distribution": "normal", "scale": "6 ms"}}, size="1 MB"),
         _quiche("quiche-slow-client", "client without a processor", ("client", "cpu", "2 %"), None, size="1 MB"),
     )  # fmt: skip
+    two = (
+        _tcp("two-tcp-windows", "initial window", ("tcp", "initial_window", 2), 32,
+             second=Second("receive window", ("tcp", "receive_buffer", _SMALL_BUFFER), None)),
+        _quinn("two-quinn-window-and-credit", "initial window", ("server", "initial_window", 4), 32,
+               second=Second("stream credit", ("client", "stream_window", "48 KB"), "4 MB")),
+        _quinn("two-quinn-credit-and-certificate", "connection credit", ("client", "connection_window", "48 KB"),
+               "8 MB", second=Second("long certificate", ("certificate", "intermediates", 5), 0)),
+        _quinn("two-quinn-largest-window-and-certificate", "largest window", ("server", "max_window", "32 KB"),
+               "25 MB", second=Second("long certificate", ("certificate", "intermediates", 5), 0)),
+        Real("two-nginx-buffer-and-certificate", "send buffer", "h3", **nginx_h3,
+             planted=("server", "stream_window", "48 KB"), without="1 MB",
+             second=Second("long certificate", ("certificate", "intermediates", 5), 0)),
+    )  # fmt: skip
+    others = (
+        _quinn("quinn-stream-limit", "stream limit", ("server", "max_streams", 1), 100, size="30 KB",
+               objects={"count": 12}),
+        _tcp("haproxy-slow", "proxy without a processor", ("proxy", "cpu", "2 %"), None, size="2 MB",
+             proxy={"name": "haproxy"}),
+        _tcp("haproxy-initial-window", "initial window", ("tcp", "initial_window", 2), 32, proxy={"name": "haproxy"}),
+        _quinn("quinn-false-sample", "false round-trip sample", ("server", "name", "quinn-faulty-rtt-sample"), "quinn",
+               path={"rate": "4 Mbit/s", "delay": "57.5 ms"}, size="1 MB"),
+    )  # fmt: skip
     slow = (replace(each, name=f"{each.name}-slow", path={**_SLOW, **each.path}) for each in everywhere)
-    return (*everywhere, *far_alone, *slow)
+    return (*everywhere, *far_alone, *slow, *two, *others)
 
 
 CASES = _cases()
@@ -118,20 +159,29 @@ CASES = _cases()
 
 def spec(case: Real) -> dict[str, Any]:
     """The spec of a case, as tables."""
-    where, key, value = case.planted
+    settings = [(case.planted, case.without), *([(case.second.planted, case.second.without)] if case.second else [])]
     arms = []
-    for name, kept in (("without", case.without), ("planted", value)):
+    for name, there in _arms(case).items():
         arm: dict[str, Any] = {"name": name, "protocol": case.protocol, "client": dict(case.client)}
         arm |= {"server": dict(case.server), "tcp": {"congestion_control": "cubic", "initial_window": 10}}
-        if kept is not None:
-            arm.setdefault(where, {})[key] = kept
+        arm |= {"proxy": dict(case.proxy)} if case.proxy else {}
+        for ((where, key, planted), without), is_there in zip(settings, there, strict=True):
+            if (kept := planted if is_there else without) is not None:
+                arm.setdefault(where, {})[key] = kept
         arms.append(arm)
     return {
         "study": {"name": case.name, "seed": 7, "blocks": PAIRS, "aa": {"blocks": 0}},
-        "workload": [{"name": "object", "size": case.size}],
+        "workload": [{"name": "object", "size": case.size, **case.objects}],
         "path": [{"name": "far", **_FAR, **case.path}],
         "arm": arms,
     }
+
+
+def _arms(case: Real) -> dict[str, tuple[bool, ...]]:
+    """Arm → which of its causes are there."""
+    if case.second is None:
+        return {"without": (False,), "planted": (True,)}
+    return {"without": (False, False), "planted": (True, True), "less-1": (False, True), "less-2": (True, False)}
 
 
 def toml(tables: Keys) -> str:
@@ -162,31 +212,42 @@ def result(case: Real, folder: Path) -> Result:
         written.write_text(toml(spec(case)))
         subprocess.run([ROOT / ".venv/bin/quiclab", "run", written, "--out", study], check=True)
     opened, analysis = open_study(study), analyse_study(study)
-    found = waterfalls(opened, analysis.comparisons, analysis.alpha, "ttlb_ms")
+    comparisons = [
+        each for each in analysis.comparisons if {each.baseline.arm, each.other.arm} == {"without", "planted"}
+    ]
+    found = waterfalls(opened, comparisons, analysis.alpha, "ttlb_ms")
     (told,) = verdicts(opened, found, ALPHA)
     total = found[0].total
-    interval = total.interval_ms
-    # Half of a 95 % interval of so few pairs is some 2.26 standard errors.
-    error = (interval.high - interval.low) / 2 / 2.26 if interval else float("inf")
     sign = 1 if found[0].comparison.other.arm == "planted" else -1
-    effect = sign * total.difference_ms
-    sure = effect >= max(CLEAR * total.other_ms, _SURE * error)
-    nothing = abs(effect) + error < 2 * NOTHING * total.other_ms
-    made = Result(
+    planted_ms, without_ms = (total.other_ms, total.baseline_ms)[::sign]
+    # Of two causes each is what the arm gains without it alone.
+    others = ["less-1", "less-2"] if case.second else ["without"]
+    effects = [_effect(opened, other) for other in others]
+    sure = all(mean >= max(CLEAR * planted_ms, _SURE * error) for mean, error in effects)
+    nothing = all(abs(mean) + error < 2 * NOTHING * planted_ms for mean, error in effects)
+    return Result(
         f"7/{CASES.index(case)}",
-        "one" if case.cause else "none",
-        (case.cause,) if case.cause else (),
+        ("none", "one", "two")[len(case.causes)],
+        case.causes,
         (case.protocol, case.protocol),
         "real",
-        total.other_ms if sign > 0 else total.baseline_ms,
-        total.baseline_ms if sign > 0 else total.other_ms,
-        (effect,) if case.cause else (),
+        planted_ms,
+        without_ms,
+        tuple(mean for mean, _ in effects) if case.causes else (),
         0.0,
-        "cause" if sure and case.cause else "null" if nothing or not case.cause else "grey",
+        "cause" if sure and case.causes else "null" if nothing or not case.causes else "grey",
         tuple(_told(each, sign) for each in told),
         (),
     )
-    return replace(made, open_set=())
+
+
+def _effect(study: OpenedStudy, other: str) -> tuple[float, float]:
+    """Mean over the pairs of what the planted arm takes longer than another one, and its standard error."""
+    rows = study.trials.filter(pl.col("status") == "verified", pl.col("kind") == "main")
+    values = study.metrics.filter(pl.col("name") == "ttlb_ms").select("trial_id", "value")
+    times = rows.join(values, on="trial_id").pivot("arm", index="block", values="value")
+    each = times.select(pl.col("planted") - pl.col(other)).to_series().drop_nulls()
+    return float(each.mean()), float(each.std()) / len(each) ** 0.5  # type: ignore[arg-type]
 
 
 def main() -> None:
