@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 
 from quiclab import statistics
+from quiclab.analysis.accounts import family
+from quiclab.analysis.cause_parts import known_of, parts_of
 from quiclab.analysis.confirm.declared import TOLERANCE, Predicted
-from quiclab.analysis.confirm.times import mechanisms_in, times_of
+from quiclab.analysis.confirm.times import mechanisms_in, pairs_in, times_of
+from quiclab.analysis.upstream import followers
 from quiclab.errors import SpecError, nearest
 from quiclab.opened import OpenedStudy
 from quiclab.statistics.confidence_sequence import needed_above
@@ -53,6 +56,18 @@ def suspects(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float)
     names = dict.fromkeys([*by_arm[0], *by_arm[1]])
     found = [_suspect(name, arms, [each.get(name) for each in by_arm], alpha) for name in names]
     return sorted((each for each in found if each is not None), key=lambda each: -each.more_ms)
+
+
+def followers_in(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float) -> frozenset[str]:
+    """Mechanisms of a cell that take longer for the sake of another one, so that this one is put to the test first."""
+    known = known_of(study, "ttlb_ms")
+    pairs = [] if known is None else [pair for pair in pairs_in(study, cell, arms) if set(pair) <= known.ms.keys()]
+    if known is None or not pairs:
+        return frozenset()
+    parts = parts_of(known, pairs)
+    steps = family([known.times(part, pairs) for part in parts], alpha)
+    found = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if step.differs(alpha)})
+    return frozenset(mechanism.name for at in found if (mechanism := parts[at].mechanism) is not None)
 
 
 def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:

@@ -59,6 +59,14 @@ def times_of(study: OpenedStudy, places: Mapping[str, tuple[str, str]], cause: s
     return found
 
 
+def pairs_in(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> list[tuple[str, str]]:
+    """The trials of each block of a cell in which both arms' last ones are verified."""
+    rows = _counting(study)
+    blocks = sorted({block for of, _, block in rows if of == cell})
+    both = [[rows.get((cell, arm, block), ("", "")) for arm in arms] for block in blocks]
+    return [(one, two) for (one, first), (two, second) in both if first == second == "verified"]
+
+
 def mechanisms_in(study: OpenedStudy, cell: str, arm: str) -> dict[str, FloatArray]:
     """Mechanism → its time in each verified trial of an arm that has an account, in ms."""
     trials = [

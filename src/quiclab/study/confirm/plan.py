@@ -72,7 +72,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
     tables that do not name mechanisms.
     """
-    from quiclab.analysis.confirm.predict import cell_times, named, suspects
+    from quiclab.analysis.confirm.predict import cell_times, followers_in, named, suspects
     from quiclab.diagnoses import BY_NAME
     from quiclab.opened import open_study
 
@@ -85,6 +85,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
         found = [named(found, asked.cause, asked.cell)]
+    else:
+        follow = followers_in(opened, asked.cell, arms, study.alpha)
+        found.sort(key=lambda each: each.cause in follow)
     refused: list[str] = []
     for suspect in found:
         mechanism = BY_NAME[suspect.cause]

@@ -70,7 +70,12 @@ def write(
             rows[-1] |= {"began_utc": began}
             metrics.append({"trial_id": trial, "name": "ttlb_ms", "value": sum(mechanisms.values())})
             totals = [
-                {"why": "link_busy" if not name else "send_buffer", "what": "payload", "evidence": "link_packets"}
+                {
+                    "of": "ttlb",
+                    "why": "link_busy" if not name else "send_buffer",
+                    "what": "payload",
+                    "evidence": "link_packets",
+                }
                 | {"mechanism": name or None, "total_ns": int((ms + block) * 1e6), "edges": 1, "size_bytes": 1}
                 for name, ms in mechanisms.items()
             ]
@@ -146,6 +151,8 @@ def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
     assert (declared.cause, declared.arm, declared.table) == ("loss_on_the_path", "h2", "path")
     assert declared.places["without"].cell == "1MB/p-without"
     assert {declared.places[role].cell for role in ("replay", "sham", "fast")} == {"1MB/p"}
+    other = declared.places["fast-without"]
+    assert (other.cell, other.arm) == ("1MB/p-without", "fast")
     assert declared.sham.startswith("the same arm under another name")
 
 
@@ -175,6 +182,32 @@ def test_a_knob_that_both_protocols_have_is_given_to_the_other_arm(tmp_path: Pat
     assert made.own_words == ("Linux: ip route change … initcwnd 64",)
     # The first setting is of QUIC's sender: TCP's kernel has it elsewhere, and so the plan says.
     assert any("sender.initial_window" in each for each in made.not_possible)
+
+
+def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Path) -> None:
+    """Slow start takes longer in one of them for another reason, which is put to the test in its place."""
+    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
+    programs = {"h3": '{name = "quiche", initial_window = 10}', "client": '"quiche"'}
+    with pytest.raises(SpecError) as error:
+        plan(write(tmp_path / "s", times, **programs))
+    assert "h3 has initial_window = 10 too, so that it is not what makes the arms differ" in error.value.problems[0]
+
+
+def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:
+    """Without a number of trials that says otherwise: slow start takes longer, as acknowledgments are held."""
+    times = {
+        "h2": {"": 800.0, "slow_start": 100.0, "receive_window": 0.0},
+        "h3": {"": 800.0, "slow_start": 400.0, "acknowledgment_held": 90.0},
+    }
+    study = write(tmp_path / "s", times, blocks=8, h3='{name = "quiche", initial_window = 32}', client='"quiche"')
+    assert plan(study).declared.cause == "slow_start"
+    none = TABLES["mechanism_facts"].empty()
+    for file in (study / "tables" / "account_totals").iterdir():
+        facts = study / "tables" / "mechanism_facts" / file.name
+        facts.parent.mkdir(exist_ok=True)
+        none.write_parquet(facts)
+    asked = plan(study)
+    assert (asked.declared.cause, asked.declared.key) == ("acknowledgment_held", "ack_delay")
 
 
 def test_a_limit_of_the_processor_has_doses(tmp_path: Path) -> None:
