@@ -50,6 +50,7 @@ def parser() -> Parser:
         explain,
         export,
         figure,
+        merge,
         paths,
         plan,
         probe,
@@ -69,7 +70,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
-        *(plan, run, report, explain, causes, compare, figure, sql, decode, export, trial, bundle, remark),
+        *(plan, run, merge, report, explain, causes, compare, figure, sql, decode, export, trial, bundle, remark),
         *(execute, studies, paths, probe, doctor, conformance, clean, completion),
     ):
         verb.add_parser(verbs)

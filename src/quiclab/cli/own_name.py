@@ -14,6 +14,7 @@ VERBS = (
     *(
         "plan",
         "run",
+        "merge",
         "report",
         "explain",
         "causes",

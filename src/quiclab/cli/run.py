@@ -25,6 +25,7 @@ examples:
   quiclab run spec.toml --blocks 2            a first look; without --blocks it goes on
   quiclab run spec.toml --blocks 2 --cell 1MB/loss
   quiclab run spec.toml --until 5% --at-most 60
+  quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
 """
 
 
@@ -60,7 +61,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="PAIRS",
         help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
     )
-    look = parser.add_argument_group("a first look", "Part of the plan; the same command without these runs the rest.")
+    look = parser.add_argument_group("a part of the plan", "The same command without these runs the rest.")
     look.add_argument("--blocks", type=int, metavar="N", help="only the first N blocks of each cell")
     look.add_argument(
         "--cell",
@@ -68,6 +69,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         default=[],
         metavar="WORKLOAD/PATH",
         help="only this cell, without the A/A control; again for more cells",
+    )
+    look.add_argument(
+        "--shard",
+        type=_shard,
+        metavar="I/N",
+        help="only the I-th of N parts, each of whole blocks, for one of N machines: `quiclab merge` joins them",
     )
     parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
@@ -94,15 +101,14 @@ def run(arguments: argparse.Namespace) -> int:
     study = load_study(spec_file)
     if not arguments.quiet:
         print_foreseen(study)
-    part = Part(arguments.blocks, tuple(arguments.cell))
+    part = Part(arguments.blocks, tuple(arguments.cell), arguments.shard)
     goal = read_goal(arguments.until, arguments.at_most, study)
     if goal is not None and not part.is_whole:
-        raise SpecError("--until decides how many blocks run, and of which cells", "leave out --blocks and --cell")
+        told = "--until decides how many blocks run, and of which cells"
+        raise SpecError(told, "leave out --blocks, --cell and --shard")
     check_part(part, study)
     claims = read_claims(spec_file, resolved_json(study))
-    study_dir = StudyDir(
-        (arguments.out or (arguments.spec if arguments.spec.is_dir() else Path("studies", study.name))).resolve()
-    )
+    study_dir = StudyDir((arguments.out or _usual_place(arguments.spec, study.name, part)).resolve())
     with held(study_dir, spec_file, study) as changes:
         for change in changes:
             print(change)
@@ -128,6 +134,20 @@ def run(arguments: argparse.Namespace) -> int:
         return _finish(arguments, study, study_dir, part, code)
 
 
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8")
+    return int(number), int(of)
+
+
+def _usual_place(spec: Path, name: str, part: Part) -> Path:
+    """Where a study goes without --out: shards beside each other, as each is a study of its own."""
+    if spec.is_dir():
+        return spec
+    return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
+
+
 def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int) -> int:
     """Report what has run, and say what has not."""
     from quiclab.cli.run_document import counts, run_document
@@ -140,8 +160,11 @@ def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, pa
         result = analyse(study_dir)
     trials = counts(study, study_dir)
     if not part.is_whole and trials.not_run:
-        told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left. The rest:"
-        print(as_typed(f"{told} {_again(study_dir, WHOLE)}"))
+        told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left."
+        rest = f"The rest: {_again(study_dir, WHOLE)}"
+        if part.shard is not None:
+            rest = "Join the shards: " + shlex.join(["quiclab", "merge", "STUDY", str(study_dir.root), "OTHER", "…"])
+        print(as_typed(f"{told} {rest}"))
     if arguments.json:
         print_document(run_document(study_dir, code, trials, result))
     return code
@@ -151,4 +174,5 @@ def _again(study_dir: StudyDir, part: Part) -> str:
     """The command that goes on with a study."""
     blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
     cells = [word for cell in part.cells for word in ("--cell", cell)]
-    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells])
+    shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard])

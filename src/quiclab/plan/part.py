@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A part of a plan, for a first look: the first blocks, of all cells or of some.
+"""A part of a plan: the first blocks, of all cells or of some, for a first look; every n-th block, for a machine of n.
 
 Its trials are those of the whole plan, with their identities, seeds and places, so that a later run goes on from it.
 """
@@ -23,18 +23,22 @@ class Part:
     """First blocks of each cell, A/A cells included; None is all."""
     cells: tuple[str, ...] = ()
     """Ids of the cells that run; empty is all. A/A cells run where they are named."""
+    shard: tuple[int, int] | None = None
+    """Number of a shard, from 1, and of how many: it has every so many blocks of each cell. None is all."""
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
-        return self.blocks is None and not self.cells
+        return self.blocks is None and not self.cells and self.shard is None
 
     def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
         """The rows of this part, in their order."""
         return tuple(
             row
             for row in rows
-            if (self.blocks is None or row.block < self.blocks) and (not self.cells or row.cell_id in self.cells)
+            if (self.blocks is None or row.block < self.blocks)
+            and (not self.cells or row.cell_id in self.cells)
+            and (self.shard is None or row.block % self.shard[1] == self.shard[0] - 1)
         )
 
 
@@ -48,6 +52,12 @@ def check_part(part: Part, study: Study) -> None:
         raise SpecError(
             f"--blocks {part.blocks}: the spec plans {study.blocks} blocks of each cell",
             f"give 1 to {study.blocks}; for more of them, change blocks in the spec",
+        )
+    if part.shard is not None and not 1 <= part.shard[0] <= part.shard[1] <= study.blocks:
+        number, of = part.shard
+        raise SpecError(
+            f"--shard {number}/{of}: the spec plans {study.blocks} blocks of each cell, and a shard has whole blocks",
+            f"give I/N with I from 1 to N, and N at most {study.blocks}",
         )
     cells = {rows[0].cell_id: rows[0].kind for rows, _ in plan_size(study).cells}
     for cell in part.cells:

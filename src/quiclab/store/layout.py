@@ -94,6 +94,11 @@ class StudyDir:
         return self.root / "host.json"
 
     @property
+    def hosts(self) -> Path:
+        """Folder of facts about the machines of studies that were merged into this one, a file each."""
+        return self.root / "hosts"
+
+    @property
     def host_nat(self) -> Path:
         """Record of what a probe changes in its caller's network, while it runs; a probe that was killed leaves it
         behind."""
@@ -271,6 +276,13 @@ def move_in(source: Path, target: Path) -> Path | None:
     A folder that was there is set aside under another name, which is returned: nothing that was measured is
     overwritten.
     """
+    aside = copy_in(source, target)
+    shutil.rmtree(source, ignore_errors=True)
+    return aside
+
+
+def copy_in(source: Path, target: Path) -> Path | None:
+    """Copy a finished trial's folder, as `move_in` does it; the source stays."""
     aside = None
     with disk_errors(target):
         incoming = target.parent / f".incoming-{target.name}"
@@ -290,7 +302,6 @@ def move_in(source: Path, target: Path) -> Path | None:
         except OSError:
             shutil.rmtree(incoming, ignore_errors=True)
             raise
-    shutil.rmtree(source, ignore_errors=True)
     return aside
 
 

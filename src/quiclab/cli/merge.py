@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab merge`: join the parts of a study that ran apart, and write the report of the whole."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from quiclab.cli.voice import add_json, add_quiet, print_document
+from quiclab.errors import ExitCode
+from quiclab.store.layout import StudyDir
+
+_EPILOG = """\
+examples:
+  quiclab run spec.toml --shard 1/2             on one machine
+  quiclab run spec.toml --shard 2/2             on another one
+  quiclab merge studies/wifi wifi-1-of-2 wifi-2-of-2
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "merge",
+        help="join the parts of a study that ran apart",
+        description="Bring the trials of studies of one spec, run with --shard, into one study, and write its report. "
+        "In any order, and again: what is there already stays. Parts of another spec, or run with other programs, are "
+        "refused; machines and kernels may differ, and count as occasions of their own.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("study", type=Path, metavar="STUDY", help="directory of the whole; it is made if needed")
+    parser.add_argument("parts", type=Path, nargs="+", metavar="PART", help="directories that `quiclab run` made")
+    parser.add_argument("--no-report", action="store_true", help="stop when all trials are there")
+    add_quiet(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Merge, then report. Raises SpecError for parts that do not fit together."""
+    from quiclab import wording
+    from quiclab.cli.run_document import counts, run_document
+    from quiclab.study.merge import merge
+
+    study_dir = StudyDir(arguments.study.resolve())
+    merged = merge(study_dir, [StudyDir(each.resolve()) for each in arguments.parts])
+    trials = counts(merged.study, study_dir)
+    if not arguments.quiet:
+        known = f"; {merged.known} were there already" if merged.known else ""
+        print(f"{wording.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
+        if trials.not_run:
+            print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")
+    result = None
+    if not arguments.no_report:
+        from quiclab.cli.analyse import analyse
+
+        with study_dir.locked():
+            result = analyse(study_dir)
+    bad = trials.failed + trials.void + trials.unproven + trials.damaged
+    code = ExitCode.TRIALS_FAILED if bad else ExitCode.OK
+    if arguments.json:
+        print_document(run_document(study_dir, code, trials, result))
+    return code

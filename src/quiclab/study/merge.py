@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies of one spec, run in parts on one machine or on several, joined into one: in any order, and again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from quiclab.errors import DecodeError, SpecError
+from quiclab.plan.make import grow_plan
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.store.identity import conflicts
+from quiclab.store.layout import Attempt, StudyDir, copy_in, disk_errors, read_object, write_atomically
+from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.study.specs import held, load_study
+
+_SAME = ("quiclab", "link_backend", "programs")
+"""Facts of host.json that all parts of a study must share. Machine and kernel may differ: each is an occasion of its
+own."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What was brought into a study."""
+
+    study: Study
+    brought: int
+    """Trials that were not there before."""
+    known: int
+    """Trials that were there already, the same attempts."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    directory: StudyDir
+    rows: Sequence[PlanRow]
+    attempts: dict[str, list[Attempt]]
+
+
+def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
+    """Bring every trial of some studies into `study_dir`, which is made where it is not there; they stay as they are.
+
+    Raises SpecError where two do not fit together, or have run the same trial; DecodeError for what is no study,
+    BusyError where one is at work. Nothing is brought in before all have been looked at.
+    """
+    for each in parts:
+        if each.root == study_dir.root:
+            raise SpecError(f"{each.root} is to be merged into itself", "name another directory first")
+        if not each.ledger.is_file() or not each.spec.is_file():
+            raise DecodeError(f"{each.root} is not a study directory", "give the folders that `quiclab run` made")
+    first = parts[0]
+    study = load_study(first.spec)
+    with ExitStack() as held_all:
+        for each in dict.fromkeys(parts):
+            held_all.enter_context(each.locked())
+        held_all.enter_context(held(study_dir, first.spec, study))
+        _refuse_others(study_dir, parts)
+        planned = {row.trial_id for row in grow_plan(study, {})}
+        read = [_read(each, planned) for each in dict.fromkeys(parts)]
+        with open_ledger(study_dir) as ledger:
+            ledger.adopt()
+            new = _new(study_dir, ledger, read)
+            known = sum(len(part.attempts) for part in read) - sum(len(tries) for tries in new.values())
+            for part in read:
+                ledger.plan(part.rows)
+                for trial_id, tries in part.attempts.items():
+                    if trial_id in new[part.directory.root.as_posix()]:
+                        _bring(study_dir, part.directory, ledger, tries)
+        _keep_what_belongs_to_all(study_dir, parts)
+    return Merged(study, sum(len(tries) for tries in new.values()), known)
+
+
+def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
+    """Raise SpecError for a part with another spec, or with other programs."""
+    resolved = read_object(study_dir.resolved)
+    host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
+    problems = []
+    for each in parts:
+        try:
+            problems += [f"{each.root}: {told}" for told in conflicts(read_object(each.resolved), resolved)]
+        except (KeyError, TypeError, AttributeError) as error:
+            told = f"{each.resolved} is not a resolved spec: {error!r}"
+            raise DecodeError(told, "put it back from a copy of the study") from error
+        its = read_object(each.host)
+        problems += [
+            f"{each.root}: {key} is {_told(its.get(key))}, elsewhere {_told(host.get(key))}"
+            for key in _SAME
+            if its.get(key) != host.get(key)
+        ]
+    if problems:
+        hint = "run all parts of a study with one spec, one quiclab and the same programs"
+        raise SpecError("these studies are not parts of one", hint, tuple(problems))
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _read(part: StudyDir, planned: set[str]) -> _Part:
+    with open_ledger(part) as ledger:
+        ledger.adopt()
+        rows, attempts = ledger.rows(), ledger.attempts()
+    for row in rows:
+        if row["trial_id"] not in planned:
+            told = f"{part.root} has a trial that its spec does not plan: {row['trial_id']} of {row['cell_id']}"
+            raise SpecError(told, "merge studies whose spec has the same blocks, workloads and paths")
+    known = {row["trial_id"] for row in rows}
+    whole = [PlanRow(**{name: row[name] for name in PlanRow.__dataclass_fields__}) for row in rows]
+    return _Part(part, whole, {trial_id: tries for trial_id, tries in attempts.items() if trial_id in known})
+
+
+def _new(study_dir: StudyDir, ledger: Ledger, parts: Sequence[_Part]) -> dict[str, set[str]]:
+    """Part → the trials that are not there yet. Raises SpecError for one that was run twice."""
+    there = {trial_id: (study_dir, tries) for trial_id, tries in ledger.attempts().items()}
+    found: dict[str, set[str]] = {}
+    for part in parts:
+        mine = found.setdefault(part.directory.root.as_posix(), set())
+        for trial_id, tries in part.attempts.items():
+            if trial_id not in there:
+                mine.add(trial_id)
+                there[trial_id] = (part.directory, tries)
+            elif not _same(there[trial_id], (part.directory, tries)):
+                told = f"{there[trial_id][0].root} and {part.directory.root} have both run the trial {trial_id}"
+                raise SpecError(told, "merge each shard once; of two runs of one shard leave one out")
+    return found
+
+
+def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
+    """Whether two studies have the same attempts of a trial, and not only as many."""
+    files = [[where.folder(each) / "trial.json" for each in tries] for where, tries in (one, other)]
+    return one[1] == other[1] and all(
+        (a.read_bytes() if a.is_file() else b"") == (b.read_bytes() if b.is_file() else b"")
+        for a, b in zip(*files, strict=True)
+    )
+
+
+def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[Attempt]) -> None:
+    """Folders first, then tables, then the ledger: what is in it is whole."""
+    for each in tries:
+        if (source := part.folder(each)).is_dir():
+            copy_in(source, study_dir.folder(each))
+    trial_id = tries[-1].trial_id
+    with disk_errors(study_dir.tables):
+        for table in sorted(folder for folder in part.tables.glob("*") if folder.is_dir()):
+            for file in table.glob(f"{trial_id}.*"):
+                (study_dir.tables / table.name).mkdir(exist_ok=True)
+                shutil.copyfile(file, study_dir.tables / table.name / file.name)
+    for each in tries:
+        ledger.record(each)
+
+
+def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
+    """Facts about each machine, and what a paper claims."""
+    with disk_errors(study_dir.root):
+        study_dir.hosts.mkdir(exist_ok=True)
+        for each in parts:
+            write_atomically(study_dir.hosts / f"{each.root.name}.json", each.host.read_bytes())
+        for name in ("host", "paper"):
+            source, target = getattr(parts[0], name), getattr(study_dir, name)
+            if source.is_file() and not target.exists():
+                write_atomically(target, source.read_bytes())

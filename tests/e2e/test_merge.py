@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study run in shards, as on two machines, and merged into one: as if it had run at once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from small_study import quiclab, trials, write_spec
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """The spec, and both halves of its study: blocks 0 and 2 with the A/A control's, and block 1."""
+    folder = tmp_path_factory.mktemp("shards")
+    spec = write_spec(folder, blocks=3)
+    for number in (1, 2):
+        done = quiclab("run", spec, "--shard", f"{number}/2", "--out", folder / f"part-{number}", "--no-report")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "quiclab merge STUDY" in done.stdout
+    return spec, folder / "part-1", folder / "part-2"
+
+
+def test_the_whole_is_the_plan(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """Each block ran in one shard; the merged study has all, and nothing is left for a run."""
+    _, one, two = shards
+    assert {trial["row"]["block"] for trial in trials(one)} == {0, 2}
+    assert {trial["row"]["block"] for trial in trials(two)} == {1}
+    whole = tmp_path / "whole"
+    done = quiclab("merge", whole, two, one, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (document["trials"]["verified"], document["trials"]["not_run"]) == (10, 0)
+    (comparison,) = document["result"]["analysis"]["comparisons"]
+    assert comparison["pairs"] == 3
+    before = {trial["trial_id"]: trial["started_utc"] for shard in (one, two) for trial in trials(shard)}
+    assert {trial["trial_id"]: trial["started_utc"] for trial in trials(whole)} == before
+    assert sorted(file.stem for file in (whole / "hosts").iterdir()) == ["part-1", "part-2"]
+    again = quiclab("run", whole, "--no-report")
+    assert again.returncode == 0, again.stderr
+    assert {trial["trial_id"]: trial["started_utc"] for trial in trials(whole)} == before
+
+
+def test_again_and_one_after_the_other(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """What is there stays; the parts may come when they are ready, and a part of the whole may be merged again."""
+    _, one, two = shards
+    whole = tmp_path / "whole"
+    first = quiclab("merge", whole, one, "--no-report")
+    assert (first.returncode, "2 of 10 planned trials are not there" in first.stdout) == (0, True), first.stderr
+    second = quiclab("merge", whole, one, two, "--no-report")
+    assert "2 trials brought into" in second.stdout
+    assert "8 were there already" in second.stdout
+
+
+@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none"])
+def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
+    """One clear error, and nothing is brought in."""
+    spec, one, two = shards
+    other, whole = tmp_path / "other", tmp_path / "whole"
+    if what == "twice":
+        done = quiclab("run", spec, "--shard", "2/2", "--out", other, "--no-report")
+        assert done.returncode == 0, done.stderr
+    elif what != "none":
+        shutil.copytree(two, other)
+    if what == "spec":
+        resolved = json.loads((other / "resolved.json").read_text())
+        (other / "resolved.json").write_text(json.dumps(resolved | {"seed": resolved["seed"] + 1}))
+    if what == "program":
+        host = json.loads((other / "host.json").read_text())
+        (other / "host.json").write_text(json.dumps(host | {"quiclab": "0.0"}))
+    asked = {"twice": (whole, one, two, other), "itself": (other, one, other)}.get(what, (whole, one, other))
+    done = quiclab("merge", *asked)
+    told, code = {
+        "twice": ("have both run the trial", 2),
+        "spec": ("seed: was", 2),
+        "program": ("quiclab is 0.0, elsewhere", 2),
+        "itself": ("is to be merged into itself", 2),
+        "none": ("is not a study directory", 4),
+    }[what]
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(whole.glob("trials/*"))
+
+
+@pytest.mark.parametrize("shard", ["4/3", "0/2", "1/4", "x", "1/"])
+def test_a_shard_that_is_none(tmp_path: Path, shard: str) -> None:
+    """Of three blocks three shards are the most."""
+    done = quiclab("run", write_spec(tmp_path, blocks=3), "--shard", shard, "--out", tmp_path / "s")
+    assert done.returncode == 2
+    assert shard in done.stderr
