@@ -198,7 +198,7 @@ CAUSES = (
     Cause("pausing program", ("application",), "", _pause),
     Cause("slow server", ("application", "time_to_answer"), "", _slow_server),
     Cause("slow pacing", ("pacing",), "pacing", _pace, ("h3",)),
-    Cause("acknowledgments held", ("acknowledgment_held",), "ack_delay", _held_acks, ("h2",)),
+    Cause("acknowledgments held", ("acknowledgment_held",), "ack_frequency", _held_acks, ("h2",)),
     Cause("acknowledgments lost", ("acknowledgments_lost", "needless_probe", "credit_update_lost"), "loss", _lost_acks),
     Cause(
         "long certificate",

@@ -144,11 +144,14 @@ def _cases() -> tuple[Real, ...]:
     others = (
         _quinn("quinn-stream-limit", "stream limit", ("server", "max_streams", 1), 100, size="30 KB",
                objects={"count": 12}),
-        _tcp("haproxy-slow", "proxy without a processor", ("proxy", "cpu", "2 %"), None, size="2 MB",
+        _tcp("haproxy-slow", "proxy without a processor", ("proxy", "cpu", "6 %"), None, size="4 MB",
+             path={"rate": "100 Mbit/s"},
              proxy={"name": "haproxy"}),
         _tcp("haproxy-initial-window", "initial window", ("tcp", "initial_window", 2), 32, proxy={"name": "haproxy"}),
-        _quinn("quinn-false-sample", "false round-trip sample", ("server", "name", "quinn-faulty-rtt-sample"), "quinn",
-               path={"rate": "4 Mbit/s", "delay": "57.5 ms"}, size="1 MB"),
+        Real("quinn-false-sample", "false round-trip sample", "h3", {"name": "quinn"},
+             {"name": "quinn", "congestion_control": "bbr", "initial_window": 32},
+             ("server", "name", "quinn-faulty-rtt-sample"), "quinn", path={"rate": "4 Mbit/s", "delay": "57.5 ms"},
+             size="1 MB"),
     )  # fmt: skip
     slow = (replace(each, name=f"{each.name}-slow", path={**_SLOW, **each.path}) for each in everywhere)
     return (*everywhere, *far_alone, *slow, *two, *others)
