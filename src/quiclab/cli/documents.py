@@ -60,7 +60,7 @@ class RunDocument:
     directory: str
     """Directory of the study."""
     exit_code: int
-    """The exit code that `quiclab run` ends with: 0, or 1 where trials failed, are damaged or stayed void."""
+    """The exit code that the command ends with: 0, or 1 where trials failed, are damaged or stayed void."""
     trials: TrialCounts
     """How the trials ended."""
     result: ReportDocument | None
@@ -355,6 +355,7 @@ class DoctorDocument:
 DOCUMENTS: Mapping[str, type[Any]] = {
     "plan SPEC --json": PlanDocument,
     "run SPEC --json": RunDocument,
+    "merge STUDY PART… --json": RunDocument,
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,
     "explain STUDY CELL --confirm --json": ConfirmDocument,

@@ -57,10 +57,10 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     with ExitStack() as held_all:
         for each in dict.fromkeys(parts):
             held_all.enter_context(each.locked())
-        held_all.enter_context(held(study_dir, first.spec, study))
         _refuse_others(study_dir, parts)
         planned = {row.trial_id for row in grow_plan(study, {})}
         read = [_read(each, planned) for each in dict.fromkeys(parts)]
+        held_all.enter_context(held(study_dir, first.spec, study))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             new = _new(study_dir, ledger, read)
@@ -76,7 +76,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
 
 def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
     """Raise SpecError for a part with another spec, or with other programs."""
-    resolved = read_object(study_dir.resolved)
+    resolved = read_object(parts[0].resolved)
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
@@ -158,7 +158,10 @@ def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) ->
     with disk_errors(study_dir.root):
         study_dir.hosts.mkdir(exist_ok=True)
         for each in parts:
-            write_atomically(study_dir.hosts / f"{each.root.name}.json", each.host.read_bytes())
+            told, names = each.host.read_bytes(), (f"{each.root.name}{end}.json" for end in ("", *range(2, 1000)))
+            free = (study_dir.hosts / name for name in names)
+            place = next(file for file in free if not file.exists() or file.read_bytes() == told)
+            write_atomically(place, told)
         for name in ("host", "paper"):
             source, target = getattr(parts[0], name), getattr(study_dir, name)
             if source.is_file() and not target.exists():
