@@ -74,4 +74,4 @@ def test_a_part_and_a_goal_exclude_each_other(tmp_path: Path) -> None:
     """--until decides itself which blocks run."""
     done = quiclab("run", write_spec(tmp_path), "--out", tmp_path / "s", "--until", "5%", "--blocks", "1")
     assert done.returncode == 2
-    assert "leave out --blocks and --cell" in done.stderr
+    assert "leave out --blocks, --cell and --shard" in done.stderr

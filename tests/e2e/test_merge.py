@@ -33,7 +33,7 @@ def test_the_whole_is_the_plan(tmp_path: Path, shards: tuple[Path, Path, Path]) 
     whole = tmp_path / "whole"
     done = quiclab("merge", whole, two, one, "--json")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout[done.stdout.index("{") :])
+    document = json.loads(done.stdout)
     assert (document["trials"]["verified"], document["trials"]["not_run"]) == (10, 0)
     (comparison,) = document["result"]["analysis"]["comparisons"]
     assert comparison["pairs"] == 3

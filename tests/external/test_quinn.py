@@ -204,8 +204,8 @@ def test_a_trickling_program_pauses_after_each_piece_of_a_body(
 def test_bbr_takes_the_path_for_a_short_one(
     tmp_path: Path, server: QuinnServer, groups: tuple[str, ...], misled: bool
 ) -> None:
-    """Twice what 4 Mbit/s carry in 115 ms is its window once its start-up is over; in 10 ms they carry 5,000 bytes."""
-    direction = Direction(rate=Bitrate.parse("4 Mbit/s"), delay=Duration.parse("57.5 ms"))
+    """Twice what 2 Mbit/s carry in 115 ms is its window once its start-up is over; in 10 ms they carry 2,500 bytes."""
+    direction = Direction(rate=Bitrate.parse("2 Mbit/s"), delay=Duration.parse("57.5 ms"))
 
     def work() -> dict[str, Any]:
         knobs = Knobs(congestion_control="bbr", initial_window=32, groups=("x25519",))
@@ -214,7 +214,8 @@ def test_bbr_takes_the_path_for_a_short_one(
 
     request = in_sandbox(work)
     assert (request["exit"], request["whole"]) == (0, True)
-    assert (windows(tmp_path, "server")[-1] < 60_000) is misled
+    held = windows(tmp_path, "server")
+    assert (min(held[len(held) // 2 :]) < 20_000) is misled
 
 
 @pytest.mark.parametrize("kind", ["active", "rebinding"])
