@@ -56,7 +56,19 @@ def test_again_and_one_after_the_other(tmp_path: Path, shards: tuple[Path, Path,
     assert "8 were there already" in second.stdout
 
 
-@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none"])
+def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """Else blocks that were added after a look would count as planned before it."""
+    _, one, two = shards
+    seen, whole = tmp_path / "seen", tmp_path / "whole"
+    shutil.copytree(one, seen)
+    assert quiclab("report", seen, "-q").returncode == 0
+    looks = (seen / "looks.jsonl").read_text()
+    assert looks
+    assert quiclab("merge", whole, seen, two, "--no-report").returncode == 0
+    assert (whole / "looks.jsonl").read_text() == looks
+
+
+@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
     spec, one, two = shards
@@ -66,6 +78,8 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         assert done.returncode == 0, done.stderr
     elif what != "none":
         shutil.copytree(two, other)
+    if what == "ledger":
+        (other / "ledger.sqlite").write_bytes(b"")
     if what == "spec":
         resolved = json.loads((other / "resolved.json").read_text())
         (other / "resolved.json").write_text(json.dumps(resolved | {"seed": resolved["seed"] + 1}))
@@ -80,10 +94,11 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         "program": ("quiclab is 0.0, elsewhere", 2),
         "itself": ("is to be merged into itself", 2),
         "none": ("is not a study directory", 4),
+        "ledger": ("lacks 2 of the trials whose folders are there", 4),
     }[what]
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr
-    assert not list(whole.glob("trials/*"))
+    assert not whole.exists()
 
 
 @pytest.mark.parametrize("shard", ["4/3", "0/2", "1/4", "x", "1/"])

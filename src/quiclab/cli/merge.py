@@ -48,6 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         known = f"; {merged.known} were there already" if merged.known else ""
         print(f"{wording.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
+        if trials.damaged:
+            print(
+                f"{wording.counted(trials.damaged, 'trial')} of them damaged: files are missing, and it does not count."
+            )
         if trials.not_run:
             print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")
     result = None

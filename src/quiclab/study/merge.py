@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import Attempt, StudyDir, copy_in, disk_errors, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.looks import keep_look, read_looks
 from quiclab.study.specs import held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -59,11 +60,12 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
             held_all.enter_context(each.locked())
         _refuse_others(study_dir, parts)
         planned = {row.trial_id for row in grow_plan(study, {})}
-        read = [_read(each, planned) for each in dict.fromkeys(parts)]
+        read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
+        _new(study_dir, {}, read)
         held_all.enter_context(held(study_dir, first.spec, study))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
-            new = _new(study_dir, ledger, read)
+            new = _new(study_dir, ledger.attempts(), read)
             known = sum(len(part.attempts) for part in read) - sum(len(tries) for tries in new.values())
             for part in read:
                 ledger.plan(part.rows)
@@ -100,22 +102,26 @@ def _told(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _read(part: StudyDir, planned: set[str]) -> _Part:
+def _read(part: StudyDir, planned: set[str], first: StudyDir) -> _Part:
     with open_ledger(part) as ledger:
         ledger.adopt()
         rows, attempts = ledger.rows(), ledger.attempts()
     for row in rows:
         if row["trial_id"] not in planned:
-            told = f"{part.root} has a trial that its spec does not plan: {row['trial_id']} of {row['cell_id']}"
-            raise SpecError(told, "merge studies whose spec has the same blocks, workloads and paths")
+            what = f"{row['trial_id']} of {row['cell_id']}"
+            told = f"{part.root} has a trial that the spec of {first.root} does not plan: {what}"
+            raise SpecError(told, "name the part first whose spec has most blocks, workloads and paths")
     known = {row["trial_id"] for row in rows}
+    if unknown := attempts.keys() - known:
+        told = f"{part.ledger} lacks {len(unknown)} of the trials whose folders are there: it is damaged"
+        raise DecodeError(told, f"copy the part again, or run it again: quiclab run {part.root}")
     whole = [PlanRow(**{name: row[name] for name in PlanRow.__dataclass_fields__}) for row in rows]
     return _Part(part, whole, {trial_id: tries for trial_id, tries in attempts.items() if trial_id in known})
 
 
-def _new(study_dir: StudyDir, ledger: Ledger, parts: Sequence[_Part]) -> dict[str, set[str]]:
+def _new(study_dir: StudyDir, known: Mapping[str, list[Attempt]], parts: Sequence[_Part]) -> dict[str, set[str]]:
     """Part → the trials that are not there yet. Raises SpecError for one that was run twice."""
-    there = {trial_id: (study_dir, tries) for trial_id, tries in ledger.attempts().items()}
+    there = {trial_id: (study_dir, tries) for trial_id, tries in known.items()}
     found: dict[str, set[str]] = {}
     for part in parts:
         mine = found.setdefault(part.directory.root.as_posix(), set())
@@ -154,7 +160,10 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
 
 
 def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
-    """Facts about each machine, and what a paper claims."""
+    """Facts about each machine, each look at the results, and what a paper claims."""
+    seen = [look for each in parts for look in read_looks(each.root)]
+    for look in sorted(seen, key=lambda each: each.when_utc):
+        keep_look(study_dir.root, look)
     with disk_errors(study_dir.root):
         study_dir.hosts.mkdir(exist_ok=True)
         for each in parts:
