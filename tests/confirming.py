@@ -21,6 +21,7 @@ DECLARED = Declared(
     total_ms=1000.0,
     noise_ms=5.0,
     tolerance_ms=100.0,
+    beyond_ms=0.0,
     places={role: Place("1MB/long", role) for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2")},
     sham="stream_window set to 64 KiB",
     left_out=(),

@@ -121,7 +121,8 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: boo
         return _not_run(plan, kind, mechanism, "", right=right)
     planted, _, other = arms_of(twin, plan)
     slow, fast = (planted, other) if told.difference_ms > 0 else (other, planted)
-    own = _own_ms(runs_of(twin, slow, plan), mechanism, looked_for)
+    runs = list(runs_of(twin, slow, plan))
+    own = _own_ms(runs, mechanism, looked_for)
     found = statistics.median_interval(own, 1 - ALPHA)
     if found is None or not np.median(own) > 0:
         return _not_run(plan, kind, mechanism, setting.key, right=right)
@@ -129,7 +130,8 @@ def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: boo
     known = setting.key in _OF_THE_PATH or not _can_be_given(setting.key, fast[0])
     if not known and not _given(setting.key, slow[0], fast[0]):
         return _not_run(plan, kind, mechanism, setting.key, right=right, verdict=SHARED)
-    declared = _declared(setting, predicted, slow[0])
+    beyond = told.follows_ms + _also_ms(runs, mechanism, setting, looked_for)
+    declared = _declared(setting, predicted, beyond, slow[0])
     return _run(twin, plan, declared, (kind, right), slow, fast, mechanism, looked_for)
 
 
@@ -163,13 +165,24 @@ def _times(run: Run, mechanism: Mechanism, looked_for: Sequence[Mechanism]) -> t
     return run.total_ns / 1e6, float(length.filter(mine).sum()), whys
 
 
-def _declared(setting: Setting, predicted: Predicted, case: Mapping[str, Any]) -> Declared:
+def _also_ms(runs: Iterable[Run], mechanism: Mechanism, setting: Setting, looked_for: Sequence[Mechanism]) -> float:
+    """Medians of the arm's other mechanisms that the setting takes away as well, added up."""
+    others = [
+        each
+        for each in looked_for
+        if each.name != mechanism.name
+        and any((of.table, of.key) == (setting.table, setting.key) for of in each.settings)
+    ]
+    return sum(float(np.median(_own_ms(runs, other, looked_for))) for other in others)
+
+
+def _declared(setting: Setting, predicted: Predicted, beyond: float, case: Mapping[str, Any]) -> Declared:
     doses = _doses(setting, case)
     return Declared(
         study="twin", cell="case", cause="", arm="slow", other="fast", table=setting.table, key=setting.key,
         value=setting.value, doses=tuple(doses), alpha=ALPHA, seed=0, predicted=predicted, total_ms=0.0, noise_ms=0.0,
-        tolerance_ms=TOLERANCE * predicted.ms, places={REPLAY: Place("case", REPLAY)}, sham="the same again",
-        left_out=(), spec_sha256="",
+        tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: Place("case", REPLAY)},
+        sham="the same again", left_out=(), spec_sha256="",
     )  # fmt: skip
 
 

@@ -47,6 +47,8 @@ class Told:
     difference_ms: float
     """Time of the planted arm less that of the other."""
     settings: tuple[str, ...]
+    follows_ms: float = 0.0
+    """Time among the difference that is of mechanisms which follow from it."""
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,7 @@ def _told(verdict: Verdict, sign: int) -> Told:
         tuple(each.name for each in verdict.rivals),
         sign * verdict.step.difference_ms,
         tuple(dict.fromkeys(each.key for each in mechanism.settings)) if mechanism else (),
+        sum(abs(each.difference_ms) for each in verdict.followers),
     )
 
 

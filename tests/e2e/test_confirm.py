@@ -71,6 +71,9 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     assert declared["verdict"] is None
     assert declared["declared"]["cause"] == "hello_retry_request"
     assert not confirmations(study)
+    few = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--minutes", "0.01")
+    assert few.returncode == 2
+    assert "0.01 minutes are too few: 8 blocks are the least that decide anything" in few.stderr
 
     done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4", timeout=420)
     (found,) = confirmations(study)
@@ -93,6 +96,10 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     # The study itself is as it was, and tells what was found; the trials are a study of their own.
     assert {name: (study / name).read_bytes() for name in before} == before
     assert told in quiclab("explain", study, "object/far").stdout
+    (account,) = json.loads(quiclab("explain", study, "object/far", "--json").stdout)["accounts"]
+    (entry,) = account["confirmations"]
+    assert (entry["cause"], entry["sound"]) == ("hello_retry_request", True)
+    assert entry["verdict"]["verdict"] == judgement.verdict.value
     trials = open_study(found.directory).trials
     assert set(trials["arm"]) == {"replay", "without", "sham", "fast"}
     assert trials.filter(trials["block"] == 0)["seed"].n_unique() == 1

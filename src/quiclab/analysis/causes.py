@@ -130,12 +130,7 @@ def _of_cell(
     next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
     cell = _Cell(known, pairs, alpha, least_ms, next_level, shared_ms)
     shown = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
-    arms = {comparison.baseline.arm, comparison.other.arm}
-    tests = {
-        each.declared.cause: each
-        for each in confirmed
-        if each.declared.cell == comparison.cell_id and {each.declared.arm, each.declared.other} == arms
-    }
+    tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
     found = [_tested(each, tests.get(each.name)) for each in shown]
     return tuple(sorted(found, key=lambda each: (each.status is Status.IN_BOTH, -abs(each.step.difference_ms))))
 

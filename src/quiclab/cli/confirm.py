@@ -78,21 +78,20 @@ def run_confirm(arguments: argparse.Namespace) -> int:
 
         asked = Asked(arguments.study, arguments.cell, None, arguments.arm)
         return run_together(arguments, asked, causes, study, minutes, trials_of(arguments))
-    plan: Plan = in_fresh_process(
-        _planned, (Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm), study)
-    )
+    asked = Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm)
+    plan: Plan = in_fresh_process(_planned, (asked, study))
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
+    refuse_too_few(plan, plan.least_blocks, minutes)
     if arguments.dry_run:
         if arguments.json:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
-    refuse_too_few(plan, plan.least_blocks, minutes)
     print(f"Study: {shown(plan.directory)}", flush=True)
     judged, code = run_confirmation(plan, minutes, trials_of(arguments))
     if judged is None:
         return code
-    for line in in_fresh_process(_verdict_lines, plan):
+    for line in in_fresh_process(_verdict_lines, (plan, asked, study)):
         print(line, flush=True)
     again = shlex.join(["quiclab", "explain", shown(plan.directory)])
     print(f"Its trials are a study of their own: {again}")
@@ -152,17 +151,23 @@ def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
     return lines
 
 
-def _verdict_lines(plan: Plan) -> list[str]:
+def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
     from quiclab.analysis.confirm.kept import read_confirmation
     from quiclab.report.words import confirmation
+    from quiclab.study.confirm.together import beside
 
+    plan, asked, study = judged
     found = read_confirmation(plan.directory)
     if found is None or found.judgement is None:
         return []
-    shown = confirmation.verdict(plan.declared, found.judgement, plan.title)
-    return shown + confirmation.next_to_try(
-        plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words
-    )
+    lines = confirmation.verdict(plan.declared, found.judgement, plan.title)
+    lines += confirmation.next_to_try(plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words)
+    if found.judgement.hidden and (other := beside(asked, study, plan.declared.cause)) is not None:
+        both = ["--cause", plan.declared.cause, "--cause", other]
+        arm = [] if asked.arm is None else ["--arm", asked.arm]
+        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arm])
+        lines.append(f"Another cause may stand behind it. What the two are worth together: {command}")
+    return lines
 
 
 def _document(plan: Plan) -> object:

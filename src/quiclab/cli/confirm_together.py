@@ -30,8 +30,8 @@ def run_together(
     plan: PlanTogether = in_fresh_process(_planned, (asked, tuple(causes), study))
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
+    refuse_too_few(plan, plan.least_blocks, minutes)
     if not arguments.dry_run:
-        refuse_too_few(plan, plan.least_blocks, minutes)
         print(f"Study: {shown(plan.directory)}", flush=True)
         judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
         if judged is None:

@@ -251,6 +251,25 @@ class CauseEntry:
 
 
 @dataclass(frozen=True)
+class ConfirmationEntry:
+    """A run that put a cause to the test."""
+
+    cause: str
+    """The mechanism."""
+    arm: str
+    """Arm that has it, or more of it."""
+    other: str
+    """Arm that it is compared with."""
+    directory: str
+    """Directory of the confirming study."""
+    sound: bool
+    """Whether declaration and spec are as they were before the run. Otherwise it counts for nothing."""
+    verdict: Mapping[str, Any] | None
+    """Verdict (`confirmed`, `rejected` or `undecided`), checks and effects, as `verdict.json` there keeps them; null
+    where it has not been judged."""
+
+
+@dataclass(frozen=True)
 class AccountEntry:
     """The account of one cell: where the time went in both arms."""
 
@@ -280,6 +299,8 @@ class AccountEntry:
     """The whole time; null without a pair."""
     causes: tuple[CauseEntry, ...]
     """Verdicts on the parts of the difference, the largest first; empty where tables name no mechanisms."""
+    confirmations: tuple[ConfirmationEntry, ...]
+    """Runs of `--confirm` in this cell, those without a decision too."""
 
 
 @dataclass(frozen=True)

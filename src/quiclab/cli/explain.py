@@ -15,12 +15,10 @@ from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
-    from quiclab.analysis.accounts import Step, Waterfall
-    from quiclab.analysis.cause_parts import FactOfArms
+    from quiclab.analysis.accounts import Waterfall
     from quiclab.analysis.causes import Verdict
     from quiclab.analysis.model import Comparison, StudyAnalysis
     from quiclab.cli.console import VisibleConsole
-    from quiclab.cli.documents import AccountEntry, CauseEntry, StepEntry
     from quiclab.opened import OpenedStudy
 
 _DESCRIPTION = """\
@@ -76,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.analysis.accounts import waterfalls
     from quiclab.analysis.analyse import analyse_study
     from quiclab.analysis.causes import verdicts
+    from quiclab.analysis.confirm.kept import unreadable
     from quiclab.analysis.looks import note_look
     from quiclab.analysis.shown import asked_metric, readable
     from quiclab.metrics.names import comparable_metric
@@ -99,18 +98,16 @@ def run(arguments: argparse.Namespace) -> int:
     files = readable(study.directory)
     comparable = None if arguments.metric is None else comparable_metric(arguments.metric)
     metric = asked_metric(files, comparable)
-    for told in (*files.missing, *study.incomplete_accounts):
+    for told in (*files.missing, *study.incomplete_accounts, *unreadable(study.directory)):
         print(f"quiclab: {told}", file=sys.stderr)
     analysis = analyse_study(study.directory, metric)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
     causes = verdicts(study, found, analysis.alpha)
     note_look(study.directory, *{each.of.metric for each in found})
     if arguments.json:
-        from quiclab.cli.as_json import as_json
-        from quiclab.cli.documents import VERSION, ExplainDocument
+        from quiclab.cli.explain_document import explain_document
 
-        entries = tuple(map(_entry, found, causes))
-        print_document(as_json(ExplainDocument(VERSION, str(study.directory), entries)))
+        print_document(explain_document(study, found, causes))
     else:
         _print(study, analysis, list(zip(found, causes, strict=True)))
     return ExitCode.OK
@@ -133,7 +130,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.analysis.accounts import why_without
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
-    from quiclab.report.words.causes import UNPROVEN
+    from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
@@ -158,7 +155,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
         console.print()
     console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
     if any(causes for _, causes in found):
-        console.print(Text(UNPROVEN, style="dim"))
+        console.print(Text(f"{PARTED_BY_CAUSE}. {UNPROVEN}", style="dim"))
 
 
 def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
@@ -167,6 +164,8 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
 
     from quiclab.report.words.causes import details, sentence
 
+    if causes:
+        console.print(Padding(Text("By cause:"), (0, 0, 0, 2)))
     for number, verdict in enumerate(causes, start=1):
         console.print(Padding(Text(f"{number}. {sentence(verdict, waterfall)}"), (0, 0, 0, 2)))
         for line in details(verdict, waterfall, causes):
@@ -188,77 +187,8 @@ def _print_confirmed(
     comparison = waterfall.comparison
     told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.named}
     for each in confirmations(study.directory):
-        if each.directory in told_already:
-            continue
         declared = each.declared
-        arms = {declared.arm, declared.other}
-        if declared.cell == comparison.cell_id and arms == {comparison.baseline.arm, comparison.other.arm}:
+        if each.directory not in told_already and each.is_of(comparison):
             title = BY_NAME[declared.cause].title if declared.cause in BY_NAME else declared.cause
             told = in_a_line(declared, each.judgement, title, each.sound)
             console.print(Padding(Text(told), (0, 0, 0, 2)))
-
-
-def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> AccountEntry:
-    from quiclab.cli.documents import AccountEntry
-
-    comparison, served = waterfall.comparison, waterfall.served_bytes
-    why, what, roles = (tuple(map(_step, steps)) for steps in (waterfall.steps, waterfall.floor, waterfall.roles))
-    return AccountEntry(
-        comparison.cell_id,
-        comparison.baseline.arm,
-        comparison.other.arm,
-        str(waterfall.of),
-        waterfall.pairs,
-        waterfall.without,
-        *served,
-        why,
-        what,
-        roles,
-        _step(waterfall.total) if waterfall.pairs else None,
-        tuple(map(_cause, causes)),
-    )
-
-
-def _cause(verdict: Verdict) -> CauseEntry:
-    from quiclab.cli.documents import CauseEntry, FactEntry, FollowerEntry
-
-    def fact(of: FactOfArms) -> FactEntry:
-        return FactEntry(of.name, of.unit, of.baseline, of.other)
-
-    step = verdict.step
-    return CauseEntry(
-        verdict.name,
-        str(verdict.status),
-        step.baseline_ms,
-        step.other_ms,
-        step.difference_ms,
-        step.interval_ms,
-        step.p,
-        step.p_adjusted,
-        verdict.pairs_needed,
-        tuple(each.name for each in verdict.rivals),
-        verdict.evidence,
-        tuple(map(fact, verdict.facts)),
-        verdict.against,
-        tuple(
-            FollowerEntry(each.mechanism.name, each.difference_ms, tuple(map(fact, each.facts)))
-            for each in verdict.followers
-        ),
-    )
-
-
-def _step(step: Step) -> StepEntry:
-    from quiclab.cli.documents import StepEntry
-
-    label = None if step.label is None else str(step.label)
-    return StepEntry(
-        label,
-        step.baseline_ms,
-        step.other_ms,
-        step.difference_ms,
-        step.interval_ms,
-        step.p,
-        step.p_adjusted,
-        tuple(map(str, step.fine)),
-        *step.evidence,
-    )

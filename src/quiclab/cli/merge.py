@@ -39,6 +39,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Merge, then report. Raises SpecError for parts that do not fit together."""
     from quiclab import wording
+    from quiclab.analysis.confirm.kept import FOLDER
     from quiclab.cli.run_document import counts, run_document
     from quiclab.study.merge import merge
 
@@ -54,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
             )
         if trials.not_run:
             print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")
+        for part in arguments.parts:
+            if (part / FOLDER).is_dir():
+                print(f"Runs that confirm a cause are studies of their own, and stay where they are: {part / FOLDER}.")
     result = None
     if not arguments.no_report:
         from quiclab.cli.analyse import analyse

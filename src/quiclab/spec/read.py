@@ -125,7 +125,9 @@ def _line_of_long_number(text: str) -> int:
 def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     for key in top.value:
         if key not in (*_TABLES, *_ARRAYS):
-            top.child(key).report(f"there is no such table; {closest(key, (*_TABLES, *_ARRAYS), 'tables')}")
+            told = closest(key, (*_TABLES, *_ARRAYS), "tables")
+            of_study = f"`{key}` is a key of [study]; " if key in STUDY_KEYS else ""
+            top.child(key).report(f"there is no such table; {of_study}{told}")
     own = _own_keys(top)
     nodes = {name: _array(top, name) for name in _ARRAYS}
     workloads = _all(nodes["workload"], WORKLOAD)

@@ -65,9 +65,10 @@ def cases(clients: Sequence[Endpoint], fronts: Sequence[Endpoint]) -> Iterator[C
                 plain = _arm(client, front, protocol)
                 for workload in OBJECTS:
                     yield Case(plain, workload, workload)
-                if "early_data" in front.abilities and not objections(early := _early(plain, front)):
+                early, migrating = _early(plain, front), _migrating(plain, client)
+                if "early_data" in front.abilities and not objections(early, [_workload("1KB")]):
                     yield Case(early, "1KB", "0-RTT")
-                if not objections(migrating := _migrating(plain, client)):
+                if not objections(migrating, [_workload("1MB")]):
                     yield Case(migrating, "1MB", "migration")
 
 
@@ -97,6 +98,10 @@ def _with(program: Program, **knobs: Any) -> Program:
     return replace(program, knobs=replace(program.knobs, **knobs))
 
 
+def _workload(name: str) -> Workload:
+    return Workload(name, ByteCount(OBJECTS[name]))
+
+
 def study_of(tried: Sequence[Case]) -> Study:
     """The study whose trials they are."""
     quiet = Direction(rate=Bitrate(100_000_000), delay=Duration(5_000_000))
@@ -104,7 +109,7 @@ def study_of(tried: Sequence[Case]) -> Study:
         name="conformance",
         seed=1,
         blocks=1,
-        workloads=tuple(Workload(name, ByteCount(size)) for name, size in OBJECTS.items()),
+        workloads=tuple(map(_workload, OBJECTS)),
         paths=(Path("quiet", up=quiet, down=quiet),),
         arms=tuple({case.arm.name: case.arm for case in tried}.values()),
         baseline=tried[0].arm.name,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.endpoints import find, objections
+from quiclab.endpoints import ENDPOINTS, find, objections
 from quiclab.study.conformance_cases import OBJECTS, cases, study_of
 
 
@@ -23,6 +23,16 @@ def test_what_only_some_can_is_tried_where_both_claim_it() -> None:
         for client in ("quic-go", "quinn", "curl-cffi")
     }
     assert more == {"quic-go": {"0-RTT", "migration"}, "quinn": {"migration"}, "curl-cffi": set()}
+
+
+def test_no_program_objects_to_any_case() -> None:
+    """One case that is not possible would end the whole run: every client is tried with every server and proxy."""
+    known = [each for each in ENDPOINTS if each.name != "command"]
+    clients, fronts = ([each for each in known if (each.role == "client") is is_client] for is_client in (True, False))
+    found = list(cases(clients, fronts))
+    workloads = {workload.name: workload for workload in study_of(found).workloads}
+    assert found
+    assert not [case for case in found if objections(case.arm, [workloads[case.workload]])]
 
 
 def test_cases_are_trials_of_one_study() -> None:

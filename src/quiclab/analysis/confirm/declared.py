@@ -31,6 +31,7 @@ _FORM = {
     "total_ms!": Number,
     "noise_ms!": Number,
     "tolerance_ms!": Number,
+    "beyond_ms!": Number,
     "seed!": int,
     "predicted!": {**dict.fromkeys(("ms!", "low_ms!", "high_ms!", "confidence!"), Number), "blocks!": int},
     "places!": Each(_PLACE),
@@ -90,6 +91,9 @@ class Declared:
     tolerance_ms: float
     """The quarter of the predicted time: what may come back elsewhere, what the sham may move, and within what a total
     has not moved."""
+    beyond_ms: float
+    """Time that may go with the mechanism's own: that of the arm's other mechanisms which the setting takes away as
+    well, and by how much longer it takes in what follows from it."""
     places: Mapping[str, Place]
     """Role → where its trials are."""
     sham: str
@@ -101,14 +105,16 @@ class Declared:
 
     @property
     def expected_ms(self) -> tuple[float, float]:
-        """Time by which the total is to fall: the predicted interval, wider by the tolerance, and not below 0."""
-        return max(0.0, self.predicted.low_ms - self.tolerance_ms), self.predicted.high_ms + self.tolerance_ms
+        """Time by which the total is to fall, not below 0: the predicted interval, wider by the tolerance, its upper
+        end also by what may go with it."""
+        low, high = self.predicted.low_ms - self.tolerance_ms, self.predicted.high_ms + self.tolerance_ms
+        return max(0.0, low), high + self.beyond_ms
 
     @property
     def dose_roles(self) -> tuple[str, ...]:
-        """Roles in the order of the doses, `without` last."""
+        """Roles in the order of the doses, `replay` first and `without` last; none where the setting has no degrees."""
         doses = tuple(f"{DOSE}{number + 1}" for number in range(len(self.doses)))
-        return (*doses, WITHOUT) if doses else ()
+        return (REPLAY, *doses, WITHOUT) if doses else ()
 
     def document(self) -> dict[str, Any]:
         """The declaration as JSON has it."""

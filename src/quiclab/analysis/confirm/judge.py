@@ -61,8 +61,8 @@ class Check:
     """`removed`, `moved`, `stayed_away`, `dose`, `sham` or `given`."""
     state: State
     median: float | None
-    """Milliseconds, except of `removed` (share of its own time that is gone) and of `dose` (how many pairs of arms
-    are in order, less those that are not)."""
+    """Milliseconds, except of `removed` (share of its own time that is gone) and of `dose` (share of the pairs of arms
+    that are in order, less the share of those that are not)."""
     interval: Interval | None
     """Confidence sequence of the median; that of `removed` is of the time in ms by which the bar is passed."""
     blocks: int
@@ -98,6 +98,11 @@ class Judgement:
     def final(self) -> bool:
         """Whether more blocks would change nothing: confirmed, rejected, or a check failed."""
         return self.verdict is not Verdict.UNDECIDED or any(check.state is State.FAILS for check in self.checks)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether another cause may stand behind this one: it went, and its time, or a part of it, came back."""
+        return self.check("removed").state is State.HOLDS and self.check("stayed_away").state is State.FAILS
 
     def check(self, name: str) -> Check:
         """The check of that name."""
@@ -172,12 +177,23 @@ def _stayed_away(declared: Declared, came_back: FloatArray) -> Check:
 
 
 def _dose(declared: Declared, times: Mapping[str, Times]) -> Check:
-    """The total shrinks in the order of the doses."""
+    """The arm with less of the mechanism is faster, of each two doses that differ in its time.
+
+    Doses that leave as much of it as each other, such as two windows that no longer limit, say nothing.
+    """
     roles = [role for role in declared.dose_roles if role in times]
     if len(roles) < 2:
         return Check("dose", State.NOT_RUN, None, None, 0)
-    signs = [np.sign(_difference(times[more].total, times[less].total)) for more, less in combinations(roles, 2)]
-    return _checked("dose", np.sum(signs, axis=0), declared.alpha, above=0.0)
+    own, whole = (
+        np.array([_difference(first, second) for first, second in combinations(each, 2)])
+        for each in ([times[role].cause for role in roles], [times[role].total for role in roles])
+    )
+    with np.errstate(invalid="ignore"):
+        counts = np.abs(own) > declared.tolerance_ms
+    order = np.where(counts, np.sign(own) * np.sign(whole), 0.0).sum(axis=0)
+    counted = counts.sum(axis=0)
+    share = np.divide(order, counted, out=np.full(counted.shape, np.nan), where=counted > 0)
+    return _checked("dose", share, declared.alpha, above=0.0)
 
 
 def _sham(declared: Declared, moved: FloatArray) -> Check:

@@ -11,6 +11,7 @@ from typing import Any
 
 from quiclab.analysis.confirm.declared import Declared, declared_from
 from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
+from quiclab.analysis.model import Comparison
 from quiclab.statistics import Interval
 from quiclab.store.forms import Number, misfit
 from quiclab.store.layout import write_atomically
@@ -43,6 +44,29 @@ class Confirmation:
     """What its run showed; None where it has not been judged yet."""
     sound: bool
     """Whether the declaration and the spec are those whose hashes were kept before the run."""
+
+    def is_of(self, comparison: Comparison) -> bool:
+        """Whether it was of these two arms in this cell."""
+        arms = {comparison.baseline.arm, comparison.other.arm}
+        return self.declared.cell == comparison.cell_id and {self.declared.arm, self.declared.other} == arms
+
+
+def unreadable(study: Path) -> list[str]:
+    """A sentence for each declaration of a study that cannot be read, so that its run is not told."""
+    folder = study / FOLDER
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    found = []
+    for each in sorted(folder.iterdir()):
+        told = _read(each / DECLARATION, each)
+        if (each / DECLARATION).exists() and (told is None or not _is_declaration(told.get("declared"))):
+            found.append(f"{each / DECLARATION} is damaged or of another version: its run is left out")
+    return found
+
+
+def _is_declaration(document: Any) -> bool:
+    """Whether it is one of a single cause or of several together."""
+    return declared_from(document) is not None or (isinstance(document, dict) and "settings" in document)
 
 
 def confirmations(study: Path) -> list[Confirmation]:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from quiclab import statistics
+from quiclab.analysis.account_shares import FloatArray
 from quiclab.analysis.accounts import family
 from quiclab.analysis.cause_parts import known_of, parts_of
 from quiclab.analysis.confirm.declared import TOLERANCE, Predicted
@@ -58,16 +59,42 @@ def suspects(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float)
     return sorted((each for each in found if each is not None), key=lambda each: -each.more_ms)
 
 
-def followers_in(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float) -> frozenset[str]:
-    """Mechanisms of a cell that take longer for the sake of another one, so that this one is put to the test first."""
+@dataclass(frozen=True)
+class Following:
+    """A mechanism that takes longer in an arm because another one does."""
+
+    upstream: str
+    """Name of the other one; "" where it is one of several."""
+    longer_ms: float
+    """Mean over the pairs."""
+
+
+def following(study: OpenedStudy, cell: str, arms: tuple[str, str], alpha: float) -> dict[str, Following]:
+    """Mechanisms of a cell that take longer for the sake of another one, which is put to the test first."""
     known = known_of(study, "ttlb_ms")
     pairs = [] if known is None else [pair for pair in pairs_in(study, cell, arms) if set(pair) <= known.ms.keys()]
     if known is None or not pairs:
-        return frozenset()
+        return {}
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
     found = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if step.differs(alpha)})
-    return frozenset(mechanism.name for at in found if (mechanism := parts[at].mechanism) is not None)
+    return {
+        mechanism.name: Following(
+            above.name if (above := parts[upstream].mechanism) else "", abs(steps[at].difference_ms)
+        )
+        for at, upstream in found.items()
+        if (mechanism := parts[at].mechanism) is not None
+    }
+
+
+def beyond_ms(
+    suspect: Suspect, times: Mapping[str, FloatArray], takes: Collection[str], follow: Mapping[str, Following]
+) -> float:
+    """Time that may go with a mechanism's own: medians of the arm's others that the setting takes away as well (`times`
+    has those of all, `takes` the names), and what the arm takes longer in those that follow from it."""
+    also = [float(np.median(own)) for name, own in times.items() if name in takes and name != suspect.cause]
+    behind = [each.longer_ms for name, each in follow.items() if each.upstream == suspect.cause and name not in takes]
+    return sum(also) + sum(behind)
 
 
 def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:

@@ -26,7 +26,7 @@ from quiclab.report.page.packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.causes import UNPROVEN, sentence
+from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def because(
             (
                 account.of_one_look(analysis),
                 account.limits(with_pairs, analysis.alpha),
-                UNPROVEN if any(each.verdicts for each in cells) else "",
+                f"{PARTED_BY_CAUSE}. {UNPROVEN}" if any(each.verdicts for each in cells) else "",
             ),
         )
     )

@@ -127,6 +127,11 @@ def _ms(value: float) -> str:
     return wording.quantity(value, "ms")
 
 
+PARTED_BY_CAUSE = (
+    "Causes part the same difference in another way than reasons do: one may take parts of several reasons, and a "
+    "reason may have several"
+)
+"""What a list of causes is, beside reasons."""
 UNPROVEN = (
     "A cause is what the records show in the time that differs. Only a run without it proves it: "
     "quiclab explain STUDY CELL --confirm."

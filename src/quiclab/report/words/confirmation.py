@@ -60,7 +60,7 @@ def declaration(declared: Declared, title: str) -> list[str]:
         *(f"  not run: {each}" for each in declared.left_out),
         f"Declared before the run (sha256 {declared.sha256[:16]}…), of medians over the blocks:",
         f"  (a) removed: at least {LEAST_REMOVED:.0%} of the cause's own time is gone in {WITHOUT}".replace("%", " %"),
-        f"  (b) moved: the whole time falls, by {span(*low_high)}",
+        f"  (b) moved: the whole time falls, by {span(*low_high)}{_beyond(declared)}",
         f"  (c) did not come back: the whole falls by no less than the cause's own time less {within}",
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
@@ -87,15 +87,26 @@ def _roles(declared: Declared) -> list[tuple[str, str]]:
 def _dose(declared: Declared) -> str:
     if not declared.doses:
         return "not run, the setting has no degrees"
-    return f"the whole gets shorter from {' to '.join(declared.dose_roles)}"
+    return (
+        f"of two of {wording.listed(declared.dose_roles)} that differ in the cause's own time by more than "
+        f"{in_ms(declared.tolerance_ms)}, the one with less of it is faster"
+    )
+
+
+def _beyond(declared: Declared) -> str:
+    if declared.beyond_ms < 0.05:
+        return ""
+    return f", of which up to {in_ms(declared.beyond_ms)} may be of other causes that go with it"
 
 
 def _difference(declared: Declared) -> str:
     if WITH in declared.places:
-        return f"{declared.other} takes longer in {WITH} than in {FAST}"
-    if FAST_WITHOUT in declared.places:
-        return f"{declared.arm} gains more without it than {declared.other} does"
-    return f"not run, the mechanism cannot be given to {declared.other}"
+        told = f"{declared.other} takes longer in {WITH} than in {FAST}"
+    elif FAST_WITHOUT in declared.places:
+        told = f"{declared.arm} gains more without it than {declared.other} does"
+    else:
+        return f"not run, the mechanism cannot be given to {declared.other}"
+    return f"{told}; it fails where that is surely less than {in_ms(declared.tolerance_ms)}"
 
 
 def time_needed(minutes: float, block_ms: float, least: int, needed: int | None) -> str:
@@ -168,6 +179,8 @@ def _told(check: Check, declared: Declared) -> str:
     state = check.state.value
     if check.state is State.NOT_RUN:
         return "not run"
+    if check.median is None and check.name == "dose":
+        return f"{state}: in no block do two doses differ in the cause's own time"
     if check.median is None:
         told = f"{REPLAY} shows nothing of the cause" if check.blocks else "no block has it"
         return f"{state}: {told}"
@@ -176,9 +189,8 @@ def _told(check: Check, declared: Declared) -> str:
     if check.name == "removed":
         return f"{state}: {100 * check.median:.1f} % of its time is gone ({blocks})"
     if check.name == "dose":
-        pairs = _pairs(declared)
-        ordered = wording.count((pairs + check.median) / 2)
-        return f"{state}: in the median block {ordered} of {pairs} pairs of doses are in order ({blocks})"
+        ordered = 100 * (1 + check.median) / 2
+        return f"{state}: in the median block {ordered:.0f} % of the pairs of doses are in order ({blocks})"
     if check.name == "moved":
         bounds = span(*declared.expected_ms)
         return f"{state}: fall of the whole {in_ms(check.median)}{within}; declared {bounds} ({blocks})"
@@ -188,11 +200,6 @@ def _told(check: Check, declared: Declared) -> str:
     if check.name == "given":
         return f"{state}: {in_ms(check.median, signed=True)}{within} ({blocks})"
     return f"{state}: {in_ms(check.median, signed=True)}{within}; at most ±{in_ms(declared.tolerance_ms)} ({blocks})"
-
-
-def _pairs(declared: Declared) -> int:
-    number = len(declared.dose_roles)
-    return number * (number - 1) // 2
 
 
 def _gap(declared: Declared, before: Effect, after: Effect) -> str:

@@ -72,7 +72,8 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
     tables that do not name mechanisms.
     """
-    from quiclab.analysis.confirm.predict import cell_times, followers_in, named, suspects
+    from quiclab.analysis.confirm.predict import beyond_ms, cell_times, following, named, suspects
+    from quiclab.analysis.confirm.times import mechanisms_in
     from quiclab.diagnoses import BY_NAME
     from quiclab.opened import open_study
 
@@ -81,12 +82,12 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     arms = arms_of(study, asked)
     times = cell_times(opened, asked.cell, arms)
     found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
+    follow = following(opened, asked.cell, arms, study.alpha)
     if asked.cause is not None:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
         found = [named(found, asked.cause, asked.cell)]
     else:
-        follow = followers_in(opened, asked.cell, arms, study.alpha)
         found.sort(key=lambda each: each.cause in follow)
     refused: list[str] = []
     for suspect in found:
@@ -97,12 +98,16 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
             cell = cell_with(study, asked.study, names, suspect)
             chosen, why_not = _first_possible(cell, mechanism.settings, place)
             if chosen is not None:
-                return _plan(mechanism, suspect, times, cell, chosen, place, why_not)
+                own = mechanisms_in(opened, asked.cell, suspect.arm)
+                beyond = beyond_ms(suspect, own, _taken_by(chosen[0]), follow)
+                return _plan(mechanism, suspect, beyond, times, cell, chosen, place, why_not)
             told = f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         refused.append(told)
+    more = any(_not_predicted(suspect) for suspect in found) or not found
     raise SpecError(
         f"no cause of {asked.cell} can be put to the test",
-        "run more blocks, or give the arms programs with a knob for it (docs/reference/endpoints.md)",
+        ("run more blocks, or " if more else "")
+        + "give the arms programs with a knob for it (docs/reference/endpoints.md)",
         tuple(refused) or ("its trials show no mechanism",),
     )
 
@@ -176,6 +181,14 @@ def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
     return found.sound and is_same and (found.judgement is None or not found.judgement.final)
 
 
+def _taken_by(setting: Setting) -> frozenset[str]:
+    """Mechanisms that a setting takes away."""
+    from quiclab.diagnoses import MECHANISMS
+
+    place = (setting.table, setting.key)
+    return frozenset(each.name for each in MECHANISMS if place in {(other.table, other.key) for other in each.settings})
+
+
 def _first_possible(
     cell: Cell, settings: Sequence[Setting], place: Path
 ) -> tuple[tuple[Setting, Variants] | None, tuple[str, ...]]:
@@ -211,6 +224,7 @@ def new_seed(cell: Cell, place: Path) -> int:
 def _plan(
     mechanism: Mechanism,
     suspect: Suspect,
+    beyond: float,
     times: CellTimes,
     cell: Cell,
     chosen: tuple[Setting, Variants],
@@ -240,6 +254,7 @@ def _plan(
         total_ms=times.total_ms[suspect.arm],
         noise_ms=times.noise_ms[suspect.arm],
         tolerance_ms=tolerance_of(suspect.predicted),
+        beyond_ms=beyond,
         places=made.places,
         sham=made.sham,
         left_out=made.left_out,

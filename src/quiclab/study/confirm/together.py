@@ -94,6 +94,29 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
         number += 1
 
 
+def beside(asked: Asked, study: Study, cause: str) -> str | None:
+    """The largest other cause of the same arm that can be taken away together with one; None where there is none."""
+    from quiclab.analysis.confirm.predict import named, suspects
+    from quiclab.diagnoses import BY_NAME
+    from quiclab.opened import open_study
+
+    names, arms = cell_of(study, asked.cell), arms_of(study, asked)
+    shown = [each for each in suspects(open_study(asked.study), asked.cell, arms, study.alpha) if each.cause in BY_NAME]
+    first = named(shown, cause, asked.cell)
+    cell = cell_with(study, asked.study, names, first)
+    others = [each.cause for each in shown if each.arm == first.arm and each.predicted.ms > 0 and each.cause != cause]
+    return next((other for other in others if _is_possible(cell, cause, other)), None)
+
+
+def _is_possible(cell: Cell, *causes: str) -> bool:
+    """Whether each of these can be taken away together with others, by a setting of its own."""
+    try:
+        changes = [_possible(cell, cause) for cause in causes]
+    except SpecError:
+        return False
+    return len({(change.table, change.key) for change in changes}) == len(changes)
+
+
 def _refuse_others(found: Iterable[Suspect]) -> None:
     first, *others = found
     for each in others:

@@ -101,9 +101,23 @@ def test_a_sham_that_moves_the_total_spoils_both_verdicts() -> None:
 
 
 def test_doses_in_the_wrong_order_fail() -> None:
-    found = judge(DECLARED, _run(_times(0, seed=2), **{"dose-1": _times(0, -200, seed=5), "dose-2": _times(0, -100)}))
+    wrong = {"dose-1": _times(250, -400, seed=5), "dose-2": _times(120, 900)}
+    found = judge(DECLARED, _run(_times(0, seed=2), **wrong))
     assert _states(found)["dose"] is State.FAILS
     assert found.verdict is Verdict.UNDECIDED
+
+
+def test_doses_that_leave_as_much_of_the_cause_as_each_other_say_nothing() -> None:
+    """Two windows that no longer limit are as fast as chance has it."""
+    alike = {"dose-1": _times(0, 20, seed=5), "dose-2": _times(0, -20, seed=6)}
+    found = judge(DECLARED, _run(_times(0, seed=2), **alike))
+    assert found.check("dose").state is State.HOLDS
+    assert found.check("dose").median == 1.0
+
+
+def test_what_goes_with_a_cause_widens_the_upper_end_of_the_prediction_alone() -> None:
+    assert DECLARED.expected_ms == (280.0, 520.0)
+    assert replace(DECLARED, beyond_ms=60.0).expected_ms == (280.0, 580.0)
 
 
 def test_a_setting_without_degrees_needs_no_dose() -> None:

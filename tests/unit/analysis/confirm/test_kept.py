@@ -14,7 +14,7 @@ import pytest
 from confirming import DECLARED
 
 from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
-from quiclab.analysis.confirm.kept import VERDICT, confirmations, keep_declaration, keep_judgement
+from quiclab.analysis.confirm.kept import VERDICT, confirmations, keep_declaration, keep_judgement, unreadable
 from quiclab.report.words.confirmation import declaration, in_a_line, next_to_try, time_needed, verdict
 from quiclab.statistics import Interval
 
@@ -73,6 +73,29 @@ def test_a_verdict_of_another_form_is_none(confirming: Path, change: dict[str, A
 def test_a_folder_without_a_declaration_is_passed_over(confirming: Path, text: str) -> None:
     (confirming / "declared.json").write_text(text)
     assert confirmations(confirming.parent.parent) == []
+    (told,) = unreadable(confirming.parent.parent)
+    assert told.endswith("declared.json is damaged or of another version: its run is left out")
+
+
+def test_what_can_be_read_is_not_complained_about(confirming: Path) -> None:
+    """One cause, or several together."""
+    study = confirming.parent.parent
+    together = confirming.with_name("1MB-long-a+b-1")
+    together.mkdir()
+    (together / "declared.json").write_text('{"version": 1, "sha256": "0", "declared": {"settings": {}}}')
+    assert unreadable(study) == []
+
+
+def test_a_cause_whose_time_came_back_hides_another() -> None:
+    came_back = replace(
+        JUDGEMENT,
+        verdict=Verdict.UNDECIDED,
+        checks=tuple(
+            replace(check, state=State.FAILS) if check.name == "stayed_away" else check for check in JUDGEMENT.checks
+        ),
+    )
+    assert came_back.hidden
+    assert not JUDGEMENT.hidden
 
 
 def test_a_study_without_any_has_none(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_decla
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
-from quiclab.study.confirm.together import plan_together
+from quiclab.study.confirm.together import beside, plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
 _SPEC = """\
@@ -193,6 +193,31 @@ def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Pat
     assert "h3 has initial_window = 10 too, so that it is not what makes the arms differ" in error.value.problems[0]
 
 
+def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) -> None:
+    """A path without losses has no timeout either; slow start has another setting."""
+    times = {
+        "h2": {"": 800.0, "loss_on_the_path": 900.0, "retransmission_timeout": 210.0, "slow_start": 100.0},
+        "h3": {"": 800.0, "loss_on_the_path": 300.0},
+    }
+    declared = plan(write(tmp_path / "s", times, path='loss = "1 %"')).declared
+    assert declared.cause == "loss_on_the_path"
+    assert declared.beyond_ms == pytest.approx(211.5)
+    low, high = declared.predicted.low_ms, declared.predicted.high_ms
+    assert declared.expected_ms == pytest.approx((low - declared.tolerance_ms, high + declared.tolerance_ms + 211.5))
+
+
+def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path: Path) -> None:
+    """Of the same arm, and by a setting of the arm: lost set-up packets are of the path, and both windows of TCP."""
+    times = {
+        "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
+        "h3": {"": 800.0, "loss_timer": 9.0},
+    }
+    study = write(tmp_path / "s", times, path='loss = "1 %"')
+    asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
+    assert beside(asked, spec, "slow_start") == "receive_window"
+    assert beside(asked, spec, "loss_timer") is None
+
+
 def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:
     """Without a number of trials that says otherwise: slow start takes longer, as acknowledgments are held."""
     times = {
@@ -208,6 +233,7 @@ def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: 
         none.write_parquet(facts)
     asked = plan(study)
     assert (asked.declared.cause, asked.declared.key) == ("acknowledgment_held", "ack_delay")
+    assert asked.declared.beyond_ms == pytest.approx(300.0)
 
 
 def test_a_limit_of_the_processor_has_doses(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `quiclab explain --json` prints: accounts, verdicts and the runs that tested them, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.cause_parts import FactOfArms
+from quiclab.analysis.causes import Verdict
+from quiclab.analysis.confirm.kept import Confirmation, confirmations, judgement_document
+from quiclab.cli.as_json import as_json
+from quiclab.cli.documents import (
+    VERSION,
+    AccountEntry,
+    CauseEntry,
+    ConfirmationEntry,
+    ExplainDocument,
+    FactEntry,
+    FollowerEntry,
+    StepEntry,
+)
+from quiclab.opened import OpenedStudy
+
+
+def explain_document(study: OpenedStudy, found: Sequence[Waterfall], causes: Sequence[tuple[Verdict, ...]]) -> object:
+    """The document, one entry for each comparison."""
+    tested = confirmations(study.directory)
+    entries = tuple(_entry(each, judged, tested) for each, judged in zip(found, causes, strict=True))
+    return as_json(ExplainDocument(VERSION, str(study.directory), entries))
+
+
+def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[Confirmation]) -> AccountEntry:
+    comparison, served = waterfall.comparison, waterfall.served_bytes
+    why, what, roles = (tuple(map(_step, steps)) for steps in (waterfall.steps, waterfall.floor, waterfall.roles))
+    return AccountEntry(
+        comparison.cell_id,
+        comparison.baseline.arm,
+        comparison.other.arm,
+        str(waterfall.of),
+        waterfall.pairs,
+        waterfall.without,
+        *served,
+        why,
+        what,
+        roles,
+        _step(waterfall.total) if waterfall.pairs else None,
+        tuple(map(_cause, causes)),
+        tuple(_confirmation(each) for each in tested if each.is_of(comparison)),
+    )
+
+
+def _confirmation(tested: Confirmation) -> ConfirmationEntry:
+    declared, judgement = tested.declared, tested.judgement
+    return ConfirmationEntry(
+        declared.cause,
+        declared.arm,
+        declared.other,
+        str(tested.directory),
+        tested.sound,
+        None if judgement is None else judgement_document(judgement),
+    )
+
+
+def _cause(verdict: Verdict) -> CauseEntry:
+    def fact(of: FactOfArms) -> FactEntry:
+        return FactEntry(of.name, of.unit, of.baseline, of.other)
+
+    step = verdict.step
+    return CauseEntry(
+        verdict.name,
+        str(verdict.status),
+        step.baseline_ms,
+        step.other_ms,
+        step.difference_ms,
+        step.interval_ms,
+        step.p,
+        step.p_adjusted,
+        verdict.pairs_needed,
+        tuple(each.name for each in verdict.rivals),
+        verdict.evidence,
+        tuple(map(fact, verdict.facts)),
+        verdict.against,
+        tuple(
+            FollowerEntry(each.mechanism.name, each.difference_ms, tuple(map(fact, each.facts)))
+            for each in verdict.followers
+        ),
+    )
+
+
+def _step(step: Step) -> StepEntry:
+    label = None if step.label is None else str(step.label)
+    return StepEntry(
+        label,
+        step.baseline_ms,
+        step.other_ms,
+        step.difference_ms,
+        step.interval_ms,
+        step.p,
+        step.p_adjusted,
+        tuple(map(str, step.fine)),
+        *step.evidence,
+    )
