@@ -68,6 +68,59 @@ class RunDocument:
 
 
 @dataclass(frozen=True)
+class CellStatus:
+    """How the trials of one arm in one cell ended."""
+
+    cell_id: str
+    """The cell: `WORKLOAD/PATH`."""
+    arm: str
+    """Name of the arm."""
+    trials: TrialCounts
+    """How many ended how."""
+
+
+@dataclass(frozen=True)
+class TroubleEntry:
+    """Attempts that ended the same way for the same reason."""
+
+    status: str
+    """`failed`, `unproven`, `void` or `damaged`."""
+    reason: str
+    """What is known of why."""
+    attempts: int
+    """How many."""
+    latest: str
+    """Place of one of them: cell, arm and block."""
+
+
+@dataclass(frozen=True)
+class StatusDocument:
+    """How far a study is."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    running: bool
+    """Whether a process works on it."""
+    pid: int | None
+    """Number of that process; null where it cannot be seen from here."""
+    trials: TrialCounts
+    """How all trials ended."""
+    cells: tuple[CellStatus, ...]
+    """How those of each cell and arm ended."""
+    left_ms: float
+    """Time that the rest takes, at the pace of the latest trials."""
+    since_last_ms: float | None
+    """Time since an attempt ended; null where none has."""
+    trouble: tuple[TroubleEntry, ...]
+    """What went wrong, in all attempts so far, the most frequent first."""
+    pressure_pct: Mapping[str, float]
+    """Share of the last ten seconds in which a task of this machine waited for `cpu`, `io` or `memory`; what the kernel
+    does not tell is left out."""
+
+
+@dataclass(frozen=True)
 class Judged:
     """One cell against one bound."""
 
@@ -376,6 +429,7 @@ class DoctorDocument:
 DOCUMENTS: Mapping[str, type[Any]] = {
     "plan SPEC --json": PlanDocument,
     "run SPEC --json": RunDocument,
+    "status STUDY --json": StatusDocument,
     "merge STUDY PART… --json": RunDocument,
     "report STUDY --json": ReportDocument,
     "explain STUDY --json": ExplainDocument,

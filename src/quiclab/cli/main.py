@@ -58,6 +58,7 @@ def parser() -> Parser:
         report,
         run,
         sql,
+        status,
         studies,
         trial,
     )
@@ -70,7 +71,23 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
     for verb in (
-        *(plan, run, merge, report, explain, causes, compare, figure, sql, decode, export, trial, bundle, remark),
+        *(
+            plan,
+            run,
+            status,
+            merge,
+            report,
+            explain,
+            causes,
+            compare,
+            figure,
+            sql,
+            decode,
+            export,
+            trial,
+            bundle,
+            remark,
+        ),
         *(execute, studies, paths, probe, doctor, conformance, clean, completion),
     ):
         verb.add_parser(verbs)

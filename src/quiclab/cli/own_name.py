@@ -14,6 +14,7 @@ VERBS = (
     *(
         "plan",
         "run",
+        "status",
         "merge",
         "report",
         "explain",

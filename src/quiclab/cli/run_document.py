@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from quiclab.cli.as_json import as_json
@@ -21,15 +22,20 @@ def counts(study: Study, study_dir: StudyDir) -> TrialCounts:
     with open_ledger(study_dir) as ledger:
         last = {trial_id: tries[-1].status for trial_id, tries in ledger.attempts().items() if trial_id in planned}
         last |= {trial_id: DAMAGED for trial_id in ledger.damaged() if trial_id in planned}
-    ended = Counter(last.values())
+    return trial_counts([last.get(trial_id) for trial_id in planned])
+
+
+def trial_counts(ended: Sequence[str | None]) -> TrialCounts:
+    """Count how planned trials ended; None stands for those that were not tried."""
+    number = Counter(ended)
     return TrialCounts(
-        planned=len(planned),
-        verified=ended["verified"],
-        failed=ended["failed"],
-        unproven=ended["unproven"],
-        void=ended["void"],
-        damaged=ended[DAMAGED],
-        not_run=len(planned) - len(last),
+        planned=len(ended),
+        verified=number["verified"],
+        failed=number["failed"],
+        unproven=number["unproven"],
+        void=number["void"],
+        damaged=number[DAMAGED],
+        not_run=number[None],
     )
 
 

@@ -156,6 +156,16 @@ def kept_positions(study_dir: StudyDir) -> dict[str, int]:
 
 
 @contextmanager
+def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
+    """Open the ledger without writing to it, also while a run does. Raises DecodeError where there is none or the file
+    is not one, HostError if the disk refuses."""
+    if not study_dir.ledger.is_file():
+        raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
+    with _told(study_dir), closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        yield Ledger(db, study_dir)
+
+
+@contextmanager
 def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """Open or make the ledger. Raises DecodeError if the file is not a ledger, HostError if the disk refuses."""
     if study_dir.ledger.exists() and not study_dir.ledger.is_file():
@@ -164,9 +174,16 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:
         raise HostError(f"cannot open {study_dir.ledger}: {error}", "choose another directory with --out") from error
-    try:
+    with _told(study_dir), closing(connection):
         connection.executescript(_SCHEMA)
         yield Ledger(connection, study_dir)
+
+
+@contextmanager
+def _told(study_dir: StudyDir) -> Iterator[None]:
+    """Turn what SQLite says of a file into errors for a user."""
+    try:
+        yield
     except sqlite3.DatabaseError as error:
         if "full" in str(error):
             raise HostError(
@@ -180,5 +197,3 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
             hint = "check that the disk is there and that this user may write to it; the study is as it was"
             raise HostError(f"cannot use {study_dir.ledger}: {error}", hint) from error
         raise DecodeError(f"{study_dir.ledger} is damaged: {error}", _ADOPTED_AGAIN) from error
-    finally:
-        connection.close()

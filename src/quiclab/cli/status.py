@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab status`: how far a study is, from another shell, while it runs or when it has stopped."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.cli.own_name import as_typed
+from quiclab.cli.voice import add_json, print_document
+from quiclab.errors import DecodeError, ExitCode
+from quiclab.store.layout import StudyDir
+
+if TYPE_CHECKING:
+    from quiclab.cli.documents import StatusDocument
+    from quiclab.study.progress import Progress
+
+_EPILOG = """\
+examples:
+  quiclab status studies/demo
+  watch quiclab status studies/demo       again every two seconds
+  quiclab status studies/demo --json
+"""
+_PRESSURES = ("cpu", "io", "memory")
+_MOST_TROUBLE = 5
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "status",
+        help="say how far a study is, while it runs or when it has stopped",
+        description="Say whether a study is being run, how many of its trials ended how, what went wrong, and how long "
+        "the rest takes at the pace of the latest trials. It writes nothing, and shows no result: a look at results "
+        "before the end costs certainty, and `quiclab run --until` takes it.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("study", type=Path, metavar="STUDY", help="directory that `quiclab run` made")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print it. Raises DecodeError for what is no study."""
+    from quiclab.cli.as_json import as_json
+    from quiclab.study.progress import progress
+    from quiclab.study.specs import load_study
+
+    study_dir = StudyDir(arguments.study.resolve())
+    if not study_dir.spec.is_file():
+        raise DecodeError(f"{study_dir.root} is not a study directory", "give the directory that `quiclab run` made")
+    found = progress(load_study(study_dir.spec), study_dir)
+    document = status_document(study_dir, found)
+    if arguments.json:
+        print_document(as_json(document))
+    else:
+        _print(study_dir, found, document)
+    return ExitCode.OK
+
+
+def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
+    """What there is to say, as `--json` has it."""
+    from quiclab.cli.documents import VERSION, CellStatus, StatusDocument, TroubleEntry
+    from quiclab.cli.run_document import trial_counts
+
+    cells: dict[tuple[str, str], list[str | None]] = {}
+    for row in found.rows:
+        cells.setdefault((row.cell_id, row.arm), []).append(found.status.get(row.trial_id))
+    return StatusDocument(
+        VERSION,
+        str(study_dir.root),
+        found.holder is not None,
+        found.holder or None,
+        trial_counts([found.status.get(row.trial_id) for row in found.rows]),
+        tuple(CellStatus(*place, trial_counts(ended)) for place, ended in cells.items()),
+        1000 * found.left_s,
+        None if found.since_last_s is None else 1000 * found.since_last_s,
+        tuple(TroubleEntry(each.status, each.reason, each.attempts, each.latest) for each in found.trouble),
+        pressure(),
+    )
+
+
+def pressure(root: Path = Path("/proc/pressure")) -> dict[str, float]:
+    """Share of the last ten seconds in which some task of this machine waited for processors (`cpu`), disks (`io`) or
+    `memory`, in per cent; those that the kernel does not tell are left out (pressure stall information, Linux 4.20)."""
+    found = {}
+    for name in _PRESSURES:
+        try:
+            words = (root / name).read_text().split()
+            found[name] = float(next(word for word in words if word.startswith("avg10=")).removeprefix("avg10="))
+        except (OSError, ValueError, StopIteration):
+            continue
+    return found
+
+
+def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from quiclab import wording
+    from quiclab.cli.console import VisibleConsole
+
+    console = VisibleConsole(highlight=False)
+    whole = asdict(document.trials)
+    over = whole["planned"] - found.left
+    console.print(Text(f"{wording.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
+    left = f", about {_span(found.left_s)} left" if found.left else ""
+    part = f" (of {found.planned} that the spec plans)" if found.planned > whole["planned"] else ""
+    console.print(Text(f"{over} of {wording.counted(whole['planned'], 'trial')} over{part}{left}"))
+    if found.since_last_s is not None:
+        console.print(Text(f"the last one ended {_span(found.since_last_s)} ago"))
+    if found.holder is not None and document.pressure_pct:
+        waits = ", ".join(f"{name} {share:.0f} %" for name, share in document.pressure_pct.items())
+        console.print(Text(f"waited for in the last 10 s (pressure of the machine): {waits}"))
+    kinds = [kind for kind in whole if kind in ("planned", "verified", "not_run") or whole[kind]]
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("cell", "arm", *(kind.replace("_", " ") for kind in kinds)):
+        table.add_column(heading, justify="left" if heading in ("cell", "arm") else "right")
+    for cell in document.cells:
+        numbers = asdict(cell.trials)
+        table.add_row(cell.cell_id, cell.arm, *(str(numbers[kind] or "–") for kind in kinds))
+    console.print(table)
+    if found.trouble:
+        console.print(Text("What went wrong, attempts that were run again included:"))
+    for each in found.trouble[:_MOST_TROUBLE]:
+        console.print(Padding(Text(f"{each.attempts} × {each.status}: {each.reason} ({each.latest})"), (0, 0, 0, 2)))
+    if len(found.trouble) > _MOST_TROUBLE:
+        console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
+    if found.left and found.holder is None:
+        print(as_typed(f"to go on: quiclab run {wording.from_here(study_dir.root)}"))
+
+
+def _at_work(found: Progress) -> str:
+    if found.holder is None:
+        return "no process works on it"
+    return f"process {found.holder} works on it" if found.holder else "a process works on it"
+
+
+def _span(seconds: float) -> str:
+    """A span of time for readers: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far a study is, from outside, also while another process runs it: nothing is written, and no result is seen."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from quiclab.plan.duration import expected_duration
+from quiclab.plan.make import grow_plan
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.store.layout import BLOCK_VOID, DAMAGED, Attempt, StudyDir
+from quiclab.store.ledger import look_into_ledger
+from quiclab.study.until import planned_blocks
+
+_LATEST = 40
+"""Trials whose pace tells how long the rest takes."""
+_LOCKS = Path("/proc/locks")
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Attempts that ended the same way for the same reason."""
+
+    status: str
+    """`failed`, `unproven`, `void` or `damaged`."""
+    reason: str
+    attempts: int
+    latest: str
+    """Place of one of them, as `CELL ARM block N`."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is."""
+
+    rows: Sequence[PlanRow]
+    """Trials that runs of this study have taken on, in the order in which the spec names cells and arms."""
+    planned: int
+    """Trials of the whole plan, with what `--until` added: more where the study is a shard, or its spec has grown."""
+    status: Mapping[str, str]
+    """Trial → how its last attempt ended, or `damaged`; those that were not tried yet are not in it."""
+    trouble: Sequence[Trouble]
+    """The most frequent first."""
+    holder: int | None
+    """Process that works on the study; 0 where it is of another namespace, None where none does."""
+    since_last_s: float | None
+    """Seconds since an attempt ended; None where none has."""
+    left_s: float
+    """Seconds that the trials that are left will take, at the pace of the latest ones."""
+
+    @property
+    def left(self) -> int:
+        """Planned trials that were not tried yet, or are void so far."""
+        return sum(self.status.get(row.trial_id, "void") == "void" for row in self.rows)
+
+
+def progress(study: Study, study_dir: StudyDir) -> Progress:
+    """Look at a study. Raises DecodeError for a ledger that is damaged or not there."""
+    plan = sorted(grow_plan(study, planned_blocks(study_dir)), key=_as_named(study))
+    with look_into_ledger(study_dir) as ledger:
+        taken = {row["trial_id"] for row in ledger.rows()}
+        tries, damaged = ledger.attempts(), ledger.damaged()
+    rows = [row for row in plan if row.trial_id in taken]
+    planned = {row.trial_id: row for row in rows}
+    tries = {trial_id: each for trial_id, each in tries.items() if trial_id in planned}
+    status = {trial_id: each[-1].status for trial_id, each in tries.items()}
+    status |= dict.fromkeys(damaged.keys() & planned.keys(), DAMAGED)
+    ended = sorted(_ended(study_dir, tries), key=lambda each: each[0])
+    expected = {trial_id: expected_duration(row, study).s for trial_id, row in planned.items()}
+    left = [trial_id for trial_id in planned if status.get(trial_id, "void") == "void"]
+    return Progress(
+        rows,
+        len(plan),
+        status,
+        _trouble(planned, tries, damaged),
+        _holder(study_dir.root / ".lock"),
+        time.time() - ended[-1][0] if ended else None,
+        _pace(ended, expected) * sum(expected[trial_id] for trial_id in left),
+    )
+
+
+def _as_named(study: Study) -> Callable[[PlanRow], tuple[bool, int, int, int, str]]:
+    """The order of a spec's tables, cells of the A/A control last."""
+    workloads, paths, arms = ([each.name for each in table] for table in (study.workloads, study.paths, study.arms))
+    return lambda row: (
+        row.kind != "main",
+        workloads.index(row.workload),
+        paths.index(row.path),
+        arms.index(row.arm_name),
+        row.arm,
+    )
+
+
+def _ended(study_dir: StudyDir, tries: Mapping[str, Sequence[Attempt]]) -> Iterator[tuple[float, str]]:
+    """End of each attempt, in seconds since 1970, and its trial."""
+    for trial_id, attempts in tries.items():
+        for each in attempts:
+            with suppress(OSError):  # moved or lost by now
+                yield (study_dir.folder(each) / "trial.json").stat().st_mtime, trial_id
+
+
+def _pace(ended: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> float:
+    """Time that the latest trials took, as a multiple of the expected one: the median, since a study may rest."""
+    gaps = [(after[0] - before[0]) / expected[after[1]] for before, after in pairwise(ended[-_LATEST:])]
+    return statistics.median(gaps) if gaps else 1.0
+
+
+def _trouble(
+    planned: Mapping[str, PlanRow], tries: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, str]
+) -> list[Trouble]:
+    """What went wrong: attempts of the past too, except those that were not at fault themselves."""
+    told = [
+        (each.status, each.reason, trial_id)
+        for trial_id, attempts in tries.items()
+        for each in attempts
+        if each.status != "verified" and each.reason != BLOCK_VOID
+    ]
+    told += [(DAMAGED, lacks, trial_id) for trial_id, lacks in damaged.items() if trial_id in planned]
+    counted = Counter((status, reason) for status, reason, _ in told)
+    latest = {(status, reason): planned[trial_id] for status, reason, trial_id in told}
+    return [
+        Trouble(status, reason, number, f"{row.cell_id} {row.arm} block {row.block}")
+        for (status, reason), number in counted.most_common()
+        for row in (latest[status, reason],)
+    ]
+
+
+def _holder(lock: Path) -> int | None:
+    """The process that holds the lock of a directory. It is not tried: that would keep a run away that begins now."""
+    try:
+        about = lock.stat()
+        lines = _LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    place = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
+    for line in lines:  # "1: FLOCK  ADVISORY  WRITE 4242 fe:00:131 0 EOF"; one that waits has "->" before FLOCK
+        words = line.split()
+        if len(words) == 8 and words[1] == "FLOCK" and words[5] == place:
+            return max(0, int(words[4]))
+    return None

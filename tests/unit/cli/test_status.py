@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab status`: what it prints of a study that has stopped, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from unit.cli.test_json import fits
+from unit.study.test_progress import Record, record, study, study_dir
+
+from quiclab.cli.documents import StatusDocument
+from quiclab.cli.main import main
+from quiclab.cli.own_name import as_typed
+from quiclab.cli.status import pressure
+from quiclab.errors import ExitCode
+from quiclab.plan.make import grow_plan
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir
+
+__all__ = ["record", "study", "study_dir"]
+
+
+@pytest.fixture
+def begun(study: Study, study_dir: StudyDir, record: Record, tmp_path: Path) -> str:
+    """A study that has failed once, and stopped."""
+    study_dir.spec.write_bytes((tmp_path / "spec.toml").read_bytes())
+    record(grow_plan(study, {})[0], 1, "failed", "no answer")
+    return str(study_dir.root)
+
+
+def test_it_says_what_ran_what_went_wrong_and_how_to_go_on(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", begun]) == ExitCode.OK
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{begun}: no process works on it 1 of 10 trials over, about " in told
+    assert "cell arm planned verified failed not run" in told
+    assert "1 × failed: no answer (1MB/p" in told
+    assert told.endswith(as_typed(f"to go on: quiclab run {begun}"))
+
+
+def test_the_document_has_the_form_of_the_reference(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", begun, "--json"]) == ExitCode.OK
+    document = json.loads(capsys.readouterr().out)
+    assert fits(StatusDocument, document)
+    assert (document["running"], document["pid"]) == (False, None)
+    assert document["trials"] == {
+        "planned": 10, "verified": 0, "failed": 1, "unproven": 0, "void": 0, "damaged": 0, "not_run": 9
+    }  # fmt: skip
+    assert sum(cell["trials"]["planned"] for cell in document["cells"]) == 10
+
+
+def test_what_is_no_study_is_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", str(tmp_path)]) == ExitCode.DECODE
+    assert "is not a study directory" in capsys.readouterr().err
+
+
+def test_the_pressure_of_the_machine_is_read_where_the_kernel_tells_it(tmp_path: Path) -> None:
+    (tmp_path / "cpu").write_text("some avg10=12.50 avg60=3.00 avg300=1.00 total=9\n")
+    (tmp_path / "io").write_text("nothing\n")
+    assert pressure(tmp_path) == {"cpu": 12.5}
