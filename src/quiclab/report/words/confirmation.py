@@ -129,6 +129,11 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     effects = {each.name: each for each in judgement.effects}
     if "gap" in effects and "gap_without" in effects:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
+    if judgement.verdict is Verdict.CONFIRMED and FAST_WITHOUT in declared.places:
+        lines.append(
+            f"The path is that of both arms. That it costs {declared.arm} more than {declared.other} is shown; what in "
+            f"{declared.arm} makes it cost more is not."
+        )
     if judgement.limits_next is not None:
         lines.append(
             f"What grew most without it: {Why(judgement.limits_next).heading}, by {in_ms(judgement.limits_next_ms)}."

@@ -128,6 +128,13 @@ def test_the_words_never_say_more_than_the_verdict() -> None:
     assert "not judged yet" in in_a_line(DECLARED, None, title)
 
 
+def test_of_a_path_it_is_said_that_both_arms_have_it() -> None:
+    of_path = replace(DECLARED, places={**DECLARED.places, "fast-without": DECLARED.places["fast"]})
+    said = "what in h3 makes it cost more is not."
+    assert said in " ".join(verdict(of_path, JUDGEMENT, "losses"))
+    assert said not in " ".join(verdict(DECLARED, JUDGEMENT, "losses"))
+
+
 def test_a_plan_says_what_so_many_blocks_decide() -> None:
     assert DECLARED.sha256[:16] in " ".join(declaration(DECLARED, "x"))
     assert "hold about 60 blocks" in time_needed(10, 10_000, 8, 12)
