@@ -181,7 +181,9 @@ def _print_confirmed(
     from rich.text import Text
 
     from quiclab.analysis.confirm.kept import confirmations
+    from quiclab.analysis.confirm.kept_together import kept_together
     from quiclab.diagnoses import BY_NAME
+    from quiclab.report.words import together
     from quiclab.report.words.confirmation import in_a_line
 
     comparison = waterfall.comparison
@@ -192,3 +194,8 @@ def _print_confirmed(
             title = BY_NAME[declared.cause].title if declared.cause in BY_NAME else declared.cause
             told = in_a_line(declared, each.judgement, title, each.sound)
             console.print(Padding(Text(told), (0, 0, 0, 2)))
+    titles = {name: mechanism.title for name, mechanism in BY_NAME.items()}
+    arms = {comparison.baseline.arm, comparison.other.arm}
+    for kept in kept_together(study.directory):
+        if kept.cell == comparison.cell_id and kept.arm in arms:
+            console.print(Padding(Text(together.in_a_line(kept, titles)), (0, 0, 0, 2)))

@@ -59,14 +59,9 @@ def unreadable(study: Path) -> list[str]:
     found = []
     for each in sorted(folder.iterdir()):
         told = _read(each / DECLARATION, each)
-        if (each / DECLARATION).exists() and (told is None or not _is_declaration(told.get("declared"))):
+        if (each / DECLARATION).exists() and (told is None or declared_from(told.get("declared")) is None):
             found.append(f"{each / DECLARATION} is damaged or of another version: its run is left out")
     return found
-
-
-def _is_declaration(document: Any) -> bool:
-    """Whether it is one of a single cause or of several together."""
-    return declared_from(document) is not None or (isinstance(document, dict) and "settings" in document)
 
 
 def confirmations(study: Path) -> list[Confirmation]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from quiclab import wording
 from quiclab.analysis.confirm.declared_together import DeclaredTogether
+from quiclab.analysis.confirm.kept_together import KeptTogether
 from quiclab.analysis.confirm.together import Difference, Part, Together
 from quiclab.report.words.confirmation import in_ms, span, value_text
 from quiclab.statistics import Interval
@@ -46,6 +47,27 @@ def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str
         "takes less when it goes first than when it goes last hides behind another one."
     )
     return lines
+
+
+def in_a_line(kept: KeptTogether, titles: Mapping[str, str]) -> str:
+    """The result in one sentence, for a list of causes."""
+    if not kept.sound:
+        named = wording.listed([titles.get(cause, cause) for cause in kept.parts_ms])
+        return (
+            f"{named} together: the declaration was changed after it had been kept, so that the run counts for nothing."
+        )
+    parts = [f"{titles.get(cause, cause)} {_ms_or_unknown(ms)}" for cause, ms in kept.parts_ms.items()]
+    still = f"; not decided: {wording.listed([titles.get(each, each) for each in kept.open_parts])}" * bool(
+        kept.open_parts
+    )
+    return (
+        f"Run without several causes: {kept.cell} in {kept.arm} takes {_ms_or_unknown(kept.whole_ms)} less without all "
+        f"of them, in {wording.counted(kept.blocks, 'block')}; of it {wording.listed(parts)}{still}."
+    )
+
+
+def _ms_or_unknown(ms: float | None) -> str:
+    return "an unknown time" if ms is None else in_ms(ms)
 
 
 def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.analysis.confirm.declared import REPLAY, WITHOUT, Place
+from quiclab.analysis.confirm.kept_together import DECLARATION, RESULT
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir, read_object, write_atomically
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from quiclab.spec.counterfactual import Change
     from quiclab.study.confirm.variants import Cell
 
-DECLARATION, RESULT = "declared-together.json", "together.json"
 _MOST_CAUSES = 3
 
 

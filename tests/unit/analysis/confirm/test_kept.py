@@ -78,12 +78,7 @@ def test_a_folder_without_a_declaration_is_passed_over(confirming: Path, text: s
 
 
 def test_what_can_be_read_is_not_complained_about(confirming: Path) -> None:
-    """One cause, or several together."""
-    study = confirming.parent.parent
-    together = confirming.with_name("1MB-long-a+b-1")
-    together.mkdir()
-    (together / "declared.json").write_text('{"version": 1, "sha256": "0", "declared": {"settings": {}}}')
-    assert unreadable(study) == []
+    assert unreadable(confirming.parent.parent) == []
 
 
 def test_a_cause_whose_time_came_back_hides_another() -> None:
