@@ -36,7 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cause",
         action="append",
         metavar="NAME",
-        help="the cause (default: the largest that a setting takes away); two or three of one arm: in all combinations",
+        help="the cause (default: the largest difference that a setting takes away); two or three of one arm: all "
+        "combinations",
     )
     options.add_argument("--arm", metavar="ARM", help="arm that is compared with the baseline, where there are several")
     options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")

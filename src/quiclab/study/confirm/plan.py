@@ -92,7 +92,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     refused: list[str] = []
     for suspect in found:
         mechanism = BY_NAME[suspect.cause]
-        told = _not_predicted(suspect)
+        told = _not_predicted(suspect) or (_in_both(suspect) if asked.cause is None else None)
         if told is None:
             place = _place(asked.study, asked.cell, suspect)
             cell = cell_with(study, asked.study, names, suspect)
@@ -107,7 +107,8 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     raise SpecError(
         f"no cause of {asked.cell} can be put to the test",
         ("run more blocks, or " if more else "")
-        + "give the arms programs with a knob for it (docs/reference/endpoints.md)",
+        + "give the arms programs with a knob for it (docs/reference/endpoints.md); --cause puts one to the test that "
+        "both arms have as much of",
         tuple(refused) or ("its trials show no mechanism",),
     )
 
@@ -143,6 +144,16 @@ def _not_predicted(suspect: Suspect) -> str | None:
         shown = f"{suspect.present_in} of {predicted.blocks} blocks"
         return f"{suspect.cause}: only {shown} have it, so that its median time is 0 and nothing is predicted"
     return None
+
+
+def _in_both(suspect: Suspect) -> str | None:
+    """Why a mechanism is not what makes the arms differ, so that a user has to ask for it; None where it may be."""
+    from quiclab.analysis.confirm.predict import tolerance_of
+
+    ms, more = suspect.predicted.ms, suspect.more_ms
+    if more >= tolerance_of(suspect.predicted):
+        return None
+    return f"{suspect.cause}: {ms:.1f} ms in {suspect.arm} and {ms - more:.1f} ms in {suspect.other} are about as much"
 
 
 def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect) -> Cell:

@@ -193,6 +193,17 @@ def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Pat
     assert "h3 has initial_window = 10 too, so that it is not what makes the arms differ" in error.value.problems[0]
 
 
+def test_what_both_arms_have_as_much_of_is_only_put_to_the_test_if_asked_for(tmp_path: Path) -> None:
+    """It costs both arms time, and is not why they differ."""
+    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 900.0, "slow_start": 390.0}}
+    study = write(tmp_path / "s", times)
+    with pytest.raises(SpecError) as error:
+        plan(study)
+    assert error.value.problems == ("slow_start: 401.5 ms in h2 and 391.5 ms in h3 are about as much",)
+    assert "--cause" in error.value.hint
+    assert plan(study, "slow_start").declared.cause == "slow_start"
+
+
 def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) -> None:
     """A path without losses has no timeout either; slow start has another setting."""
     times = {
