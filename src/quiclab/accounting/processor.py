@@ -23,7 +23,7 @@ from quiclab.metrics.evidence import End
 
 LEAST_NS = 10_000_000
 """Shortest time that is looked at: the looks at a program are 50 ms apart, and short waits are everywhere."""
-_SHARE = 2
+SHARE = 2
 """A wait counts if it took at least one part in so many of the time in which the program had something to do."""
 _REASON = Reason(Why.PROCESSOR, "run_delays")
 _ENDS: dict[What, End] = {What.CLIENT: "client", What.SERVER: "server"}
@@ -59,7 +59,7 @@ def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     """The edges of an account, of which those, or their parts, in which an endpoint waited for a processor say so."""
     listed = list(edges)
     front = "proxy" if evidence.trial.get("proxy") else "server"
-    looks: dict[End, Looks] = {"client": _looks(evidence, "client"), "server": _looks(evidence, front)}
+    looks: dict[End, Looks] = {"client": looks_at(evidence, "client"), "server": looks_at(evidence, front)}
     known = _KEPT if evidence.quic else (*_KEPT, *_KERNELS)
     own = {None, *(hop.link for way in (path.up, path.down) for hop in way.hops)}  # behind a proxy are other programs
     waits = (edge for edge in listed if edge.reason.why not in known and edge.link in own)
@@ -67,7 +67,8 @@ def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     return [part for edge in listed for part in _parts(edge, spells)] if spells else listed
 
 
-def _looks(evidence: Evidence, role: str) -> Looks:
+def looks_at(evidence: Evidence, role: str) -> Looks:
+    """Looks at the threads of a program, by its role: `client`, `server` or `proxy`."""
     rows = evidence.table("run_delays").filter(pl.col("role") == role).drop_nulls(("since_ns", "longest_ns"))
     rows = rows.sort("time_ns")
     return Looks(rows["time_ns"].to_list(), rows["since_ns"].to_list(), rows["longest_ns"].to_list())
@@ -81,7 +82,7 @@ def _without(path: Path, looks: dict[End, Looks], edge: Edge) -> tuple[int, int]
         return None
     begin_ns = min(edge.from_ns, _to_do_since(path, end, edge.until_ns))
     to_do_ns, waited_ns = edge.until_ns - begin_ns, looks[end].waited_ns(edge.until_ns)
-    if to_do_ns < LEAST_NS or waited_ns * _SHARE < to_do_ns:
+    if to_do_ns < LEAST_NS or waited_ns * SHARE < to_do_ns:
         return None
     return max(begin_ns, edge.until_ns - waited_ns), edge.until_ns
 

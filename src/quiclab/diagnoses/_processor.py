@@ -8,6 +8,7 @@ from bisect import bisect_left
 import polars as pl
 
 from quiclab.accounting.levels import Level
+from quiclab.accounting.processor import LEAST_NS, SHARE, looks_at
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
@@ -57,7 +58,8 @@ def _claim(trial: Trial, role: str) -> Claim:
 def without_processor(trial: Trial, role: str) -> pl.Series:
     """Waits for a processor of one role's program: `client`, `server` or, before a server, `proxy`.
 
-    What ends a wait is a sending of the program that got no processor; what passes before it belongs to it.
+    What ends a wait is a sending of the program that got no processor; what passes before it belongs to it. The other
+    program may send meanwhile: only what ends with a wait of its own is an end.
     """
     front = "proxy" if trial.evidence.trial.get("proxy") else "server"
     of_what = {
@@ -68,7 +70,12 @@ def without_processor(trial: Trial, role: str) -> pl.Series:
     whats = trial.account["what"]
 
     edges = trial.why(Why.PROCESSOR)
-    ends = [at for at in edges.arg_true().to_list() if whats[at] in of_what]
+    looks, until = {each: looks_at(trial.evidence, each) for each in of_what.values()}, trial.account["until_ns"]
+    ends = [
+        at
+        for at in edges.arg_true().to_list()
+        if (end := of_what.get(whats[at])) and looks[end].waited_ns(until[at]) * SHARE >= LEAST_NS
+    ]
 
     def ends_there(first: int, after: int) -> bool:
         # The bottleneck may be busy in the midst of a wait, which ends with the last sending of the run, else the next.

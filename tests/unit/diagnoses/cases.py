@@ -87,7 +87,7 @@ def _processor(what: What, protocol: str = "h3", *, proxy: bool = False) -> Case
     """15 ms on the way, then 20 ms at an endpoint, in which a thread of it waited for a processor."""
     case = Case([SET_UP, busy(), edge(Why.PROCESSOR, 5), edge(Why.PROCESSOR, 20, what), busy()], protocol)
     case.record = {"proxy": {"name": "envoy"}} if proxy else {}
-    return case
+    return case.waited("client" if what is What.ACK_HELD else "proxy" if proxy else "server", 20)
 
 
 CASES: dict[str, tuple[Callable[[], Case], float]] = {

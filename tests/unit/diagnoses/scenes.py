@@ -78,6 +78,13 @@ class Case:
         usual |= {"event": event, "packet_type": "1RTT", "packet_number": index, "transport": "quic"}
         return self.add("packets", **(usual | {"time_ns": ns(0)} | row))
 
+    def waited(self, role: str, ms: float) -> Case:
+        """Add a look at a program, over the whole trial: a thread of it waited so long for a processor."""
+        ns = int(ms * 1e6)
+        return self.add(
+            "run_delays", time_ns=10**12, since_ns=-(10**12), role=role, waited_ns=ns, longest_ns=ns, threads=1
+        )
+
     def window(self, *steps: tuple[float, int], metric: str = "transport_metrics") -> Case:
         """The server's congestion window in packets from each instant on."""
         for ms, packets in steps:

@@ -137,7 +137,17 @@ def test_an_estimate_that_is_right_speaks_against_the_model(bit_per_s: float, ag
 def test_a_wait_for_a_processor_goes_on_while_the_link_is_busy() -> None:
     """10 ms on the way, the bottleneck serves something, and then the client sends at last."""
     held = edge(Why.PROCESSOR, 10, What.ACK_HELD)
-    assert named(Case([edge(Why.PROCESSOR, 10), busy(), held]))["client_without_processor"] == 20
+    case = Case([edge(Why.PROCESSOR, 10), busy(), held]).waited("client", 20)
+    assert named(case)["client_without_processor"] == 20
+
+
+def test_a_server_that_sends_while_the_client_waits_lacks_no_processor() -> None:
+    """It reacts in a moment to what came before; the client's wait goes on behind the bottleneck."""
+    before = [edge(Why.PROCESSOR, 10, What.PROPAGATION_UP), edge(Why.PROCESSOR, 0.1, What.SERVER)]
+    case = Case([*before, busy(), edge(Why.PROCESSOR, 10, What.ACK_HELD)]).waited("client", 40).waited("server", 0.6)
+    found = named(case)
+    assert found["client_without_processor"] == pytest.approx(20.1)
+    assert "server_without_processor" not in found
 
 
 def test_a_reduction_that_is_taken_back_is_told() -> None:
