@@ -10,7 +10,7 @@ import numpy as np
 
 from quiclab.analysis.accounts import Step
 from quiclab.analysis.cause_parts import Follower, Known, Pair, Part
-from quiclab.diagnoses import AT_LEAST, TRIAL, Follows
+from quiclab.diagnoses import AT_LEAST, SENT_BY, TRIAL, Follows
 
 _MOVED = 0.1
 """Share of a number's mean in both arms from which on it differs."""
@@ -21,10 +21,13 @@ _SURE = 2.0
 def followers(known: Known, pairs: Sequence[Pair], parts: Sequence[Part], steps: Mapping[int, Step]) -> dict[int, int]:
     """Part → the part upstream that it follows from, by their places; `steps` has those whose difference is shown.
 
-    A part follows where its mechanism declares numbers of a trial that differ where it itself does, none of these
-    differs that way between the arms, and a mechanism upstream of it takes longer in the same arm.
+    None does where the arms have different senders. A part follows where its mechanism declares numbers of a trial that
+    differ where it itself does, none of these differs that way between the arms, and a mechanism upstream of it takes
+    longer in the same arm.
     """
     found: dict[int, int] = {}
+    if not _one_sender(known, pairs):
+        return found
     for at, step in steps.items():
         mechanism = parts[at].mechanism
         follows = mechanism.follows if mechanism is not None else None
@@ -74,6 +77,23 @@ def _follower(known: Known, pairs: Sequence[Pair], part: Part, step: Step) -> Fo
     numbers = {*part.mechanism.follows.more, *part.mechanism.follows.less}
     shown = tuple(each for each in known.facts_of(pairs, TRIAL) if each.name in numbers)
     return Follower(part.mechanism, step.difference_ms, shown)
+
+
+def _one_sender(known: Known, pairs: Sequence[Pair]) -> bool:
+    """Whether both arms have one sender, TCP or a program's QUIC, with one congestion control.
+
+    Reno halves its window where BBR keeps it, and TCP's timers are longer than QUIC's: what these differ by is theirs.
+    """
+    senders = [
+        {
+            told
+            for pair in pairs
+            for told, _ in known.facts.get(pair[arm], {}).get(TRIAL, {})
+            if told.startswith(SENT_BY)
+        }
+        for arm in (0, 1)
+    ]
+    return senders[0] == senders[1]
 
 
 def _moved(known: Known, pairs: Sequence[Pair], follows: Follows, difference_ms: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.diagnoses._api import Claim, Fact, Family, Follows, Mechanism, Rival, Setting
 from quiclab.diagnoses._flights import AT_LEAST
-from quiclab.diagnoses._measures import TRIAL
+from quiclab.diagnoses._measures import SENT_BY, TRIAL
 from quiclab.diagnoses._registry import BY_NAME, MECHANISMS
 from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses.table import with_mechanisms
@@ -14,6 +14,7 @@ __all__ = [
     "AT_LEAST",
     "BY_NAME",
     "MECHANISMS",
+    "SENT_BY",
     "TRIAL",
     "Claim",
     "Fact",

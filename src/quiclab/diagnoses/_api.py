@@ -92,8 +92,8 @@ class Claim:
 class Follows:
     """How a mechanism's time may differ between two arms for another one's sake: an edge of the graph of causes.
 
-    Where none of the numbers of a trial (`_measures.py`) differs between the arms, the mechanism is itself as much in
-    one as in the other, and a mechanism upstream that takes longer in the same arm is what differs.
+    Where none of the numbers of a trial (`_measures.py`) differs between the arms that way, the mechanism is itself as
+    much in one as in the other, and a mechanism upstream that takes longer in the same arm is what differs.
     """
 
     upstream: tuple[str, ...]

@@ -3,12 +3,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from quiclab.diagnoses._api import Fact
 from quiclab.diagnoses._flights import begin_of_body, flights
 from quiclab.diagnoses._trial import PATH_DROPS, Trial
 
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
+
+
+SENT_BY = "sent_by_"
+"""Begin of the name of a number that says by its name what sent the bodies."""
+
+
+def _sender(trial: Trial) -> str:
+    """The sender as far as its timers and its window depend on it: TCP or a program's QUIC, and the congestion control
+    that the spec asks of it."""
+    record = trial.evidence.trial
+    if not trial.evidence.quic:
+        return f"tcp_{record.get('tcp_congestion_control_asked') or 'default'}"
+    asked = record.get("asked")
+    control = asked.get("congestion_control") if isinstance(asked, Mapping) else None
+    return f"quic_{record.get('sender_program') or 'unknown'}_{control or 'default'}"
 
 
 def measures(trial: Trial) -> tuple[Fact, ...]:
@@ -20,5 +37,6 @@ def measures(trial: Trial) -> tuple[Fact, ...]:
         Fact("lost", drops.height, "packets"),
         Fact("lost_on_the_path", on_the_path, "packets"),
         Fact("dropped_by_queues", of_body.height - on_the_path, "packets"),
+        Fact(f"{SENT_BY}{_sender(trial)}", 1, ""),
         *flights(trial),
     )

@@ -27,6 +27,7 @@ def trial_document(
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     ip_version = path.ip_version
     started, ended = clocks
+    sender = _sender(arm, workload_of(laboratory.study, row))
     return {
         "version": 1,
         "trial_id": row.trial_id,
@@ -41,7 +42,8 @@ def trial_document(
         },
         "expected": _expected(laboratory, row),
         "protocol": arm.protocol,
-        "tcp_congestion_control_asked": arm.tcp.congestion_control_of(_sender(arm, workload_of(laboratory.study, row))),
+        "sender_program": next(program.name for role, program, _ in arm.programs() if role == sender),
+        "tcp_congestion_control_asked": arm.tcp.congestion_control_of(sender),
         "tcp_congestion_controls_asked": {role: arm.tcp.congestion_control_of(role) for role, _, _ in arm.programs()},
         "asked": _asked(arm, workload_of(laboratory.study, row)),
         "ip_version": ip_version,

@@ -78,7 +78,18 @@ _PROOF = {
 }
 TRIAL = {
     **dict.fromkeys(
-        ("started_utc", "boot_id", "protocol", "client_address", "server_address", "content", "failure", "void"), str
+        (
+            "started_utc",
+            "boot_id",
+            "protocol",
+            "sender_program",
+            "client_address",
+            "server_address",
+            "content",
+            "failure",
+            "void",
+        ),
+        str,
     ),
     **dict.fromkeys(("started_monotonic_ns", "ip_version", "server_port", "lateness_bound_ns"), int),
     "row": {**dict.fromkeys(_TEXTS_OF_ROW, str), "block": int, "position": int, "seed": (int, str)},
