@@ -93,6 +93,13 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     told = f"{judgement.verdict.value.capitalize()}: "
     assert told in done.stdout
 
+    # Stored trials of another network predict nothing of this one.
+    (study / "spec.toml").write_text(_SPEC.replace("20 Mbit/s", "30 Mbit/s"))
+    changed = quiclab("explain", study, "object/far", "--confirm", "--dry-run")
+    assert changed.returncode == 2
+    assert "differs from the spec that the trials of the study had" in changed.stderr
+    (study / "spec.toml").write_text(_SPEC)
+
     # The study itself is as it was, and tells what was found; the trials are a study of their own.
     assert {name: (study / name).read_bytes() for name in before} == before
     assert told in quiclab("explain", study, "object/far").stdout
@@ -112,6 +119,8 @@ def test_what_cannot_be_confirmed_is_one_clear_error(tmp_path: Path) -> None:
         ((tmp_path, "object/far", "--cause", "x"), "--cause is for a run that confirms a cause"),
         ((tmp_path, "object/far", "--confirm", "--minutes", "0"), "--minutes 0: this is not a time"),
         ((tmp_path, "object/far", "--confirm"), "has no spec.toml"),
+        (("--confirm", "--h2", "a", "--h3", "b"), "--h2 does not go with --confirm"),
+        ((tmp_path, "object/far", "--confirm", "--metric", "ttfb_ms"), "--metric does not go with --confirm"),
     ):
         ended = quiclab("explain", *words)
         assert ended.returncode == 2, ended.stderr

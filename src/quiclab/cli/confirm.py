@@ -60,8 +60,12 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     """
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.study.confirm import Asked, run_confirmation
-    from quiclab.study.specs import load_study
+    from quiclab.study.specs import load_study, refuse_another_spec
 
+    for option in ("h2", "h3", "keys", "metric"):
+        if getattr(arguments, option):
+            told = f"--{option} does not go with --confirm, which runs a cell of a study by its time to the last byte"
+            raise SpecError(told, "leave one of them out")
     if arguments.study is None or arguments.cell is None:
         raise SpecError("--confirm needs a study and one of its cells", "quiclab explain STUDY WORKLOAD/PATH --confirm")
     minutes = _USUAL_MINUTES if arguments.minutes is None else arguments.minutes
@@ -74,6 +78,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         hint = "put the spec.toml with which it was run back into it"
         raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)
     study = load_study(study_dir.spec)
+    refuse_another_spec(study_dir, study)
     if len(causes := arguments.cause or []) > 1:
         from quiclab.cli.confirm_together import run_together
 
@@ -119,9 +124,9 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
             from quiclab.cli.trials import Bar, tell
             from quiclab.study.trials import run_trials
 
-            # Blocks that stay void are tried again in the next round, if the minutes allow it.
+            # Blocks that stay void are tried once more each time, so that a further look has new trials.
             outcome = run_trials(
-                confirming, directory, arguments.backend, blocks=blocks, rounds_later=0, observer=Bar()
+                confirming, directory, arguments.backend, blocks=blocks, rounds_later=1, observer=Bar()
             )
             return tell(outcome)
 
@@ -146,6 +151,7 @@ def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
     plan, minutes = asked
     lines = confirmation.declaration(plan.declared, plan.title)
     lines += [f"Not possible here: {each}" for each in plan.not_possible]
+    lines += [f"Does not go on, a new run begins: {each}" for each in plan.passed_over]
     if plan.also_changes:
         lines.append(f"The setting also changes: {'; '.join(plan.also_changes)}.")
     lines.append(confirmation.time_needed(minutes, plan.block_ms, plan.least_blocks, plan.blocks_needed))

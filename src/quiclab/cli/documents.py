@@ -112,7 +112,7 @@ class StatusDocument:
     left_ms: float
     """Time that the rest takes, at the pace of the latest trials."""
     since_last_ms: float | None
-    """Time since an attempt ended; null where none has."""
+    """Time since the last attempt began that has ended; null where none has."""
     trouble: tuple[TroubleEntry, ...]
     """What went wrong, in all attempts so far, the most frequent first."""
     pressure_pct: Mapping[str, float]
@@ -352,6 +352,9 @@ class AccountEntry:
     """The whole time; null without a pair."""
     causes: tuple[CauseEntry, ...]
     """Verdicts on the parts of the difference, the largest first; empty where tables name no mechanisms."""
+    rest_ms: float | None
+    """Difference of the parts that are too small to be told: with those of `causes` it adds up to that of `total`; null
+    where there are none."""
     confirmations: tuple[ConfirmationEntry, ...]
     """Runs of `--confirm` in this cell, those without a decision too."""
 

@@ -162,10 +162,12 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
     from rich.padding import Padding
     from rich.text import Text
 
-    from quiclab.report.words.causes import details, sentence
+    from quiclab.report.words.causes import details, rest_ms, sentence
 
     if causes:
-        console.print(Padding(Text("By cause:"), (0, 0, 0, 2)))
+        rest = rest_ms(waterfall, causes) or 0.0
+        least = f" (parts too small to be told: {rest:+.1f} ms together)".replace("-", "−") if abs(rest) >= 0.05 else ""
+        console.print(Padding(Text(f"By cause{least}:"), (0, 0, 0, 2)))
     for number, verdict in enumerate(causes, start=1):
         console.print(Padding(Text(f"{number}. {sentence(verdict, waterfall)}"), (0, 0, 0, 2)))
         for line in details(verdict, waterfall, causes):

@@ -21,6 +21,7 @@ from quiclab.cli.documents import (
     StepEntry,
 )
 from quiclab.opened import OpenedStudy
+from quiclab.report.words.causes import rest_ms
 
 
 def explain_document(study: OpenedStudy, found: Sequence[Waterfall], causes: Sequence[tuple[Verdict, ...]]) -> object:
@@ -46,6 +47,7 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[C
         roles,
         _step(waterfall.total) if waterfall.pairs else None,
         tuple(map(_cause, causes)),
+        rest_ms(waterfall, causes),
         tuple(_confirmation(each) for each in tested if each.is_of(comparison)),
     )
 

@@ -111,7 +111,7 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     part = f" (of {found.planned} that the spec plans)" if found.planned > whole["planned"] else ""
     console.print(Text(f"{over} of {wording.counted(whole['planned'], 'trial')} over{part}{left}"))
     if found.since_last_s is not None:
-        console.print(Text(f"the last one ended {_span(found.since_last_s)} ago"))
+        console.print(Text(f"the last one began {_span(found.since_last_s)} ago"))
     if found.holder is not None and document.pressure_pct:
         waits = ", ".join(f"{name} {share:.0f} %" for name, share in document.pressure_pct.items())
         console.print(Text(f"waited for in the last 10 s (pressure of the machine): {waits}"))
@@ -130,7 +130,19 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     if len(found.trouble) > _MOST_TROUBLE:
         console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
     if found.left and found.holder is None:
-        print(as_typed(f"to go on: quiclab run {wording.from_here(study_dir.root)}"))
+        print(as_typed(f"to go on: {_to_go_on(study_dir)}"))
+
+
+def _to_go_on(study_dir: StudyDir) -> str:
+    """The command that goes on with a study; one that confirms a cause is judged by the command that began it."""
+    from quiclab import wording
+    from quiclab.analysis.confirm.kept import read_confirmation
+
+    confirming = read_confirmation(study_dir.root)
+    if confirming is None:
+        return f"quiclab run {wording.from_here(study_dir.root)}"
+    declared, study = confirming.declared, study_dir.root.parent.parent
+    return f"quiclab explain {wording.from_here(study)} {declared.cell} --confirm --cause {declared.cause}"
 
 
 def _at_work(found: Progress) -> str:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,6 +25,8 @@ from quiclab.study.until import planned_blocks
 
 _LATEST = 40
 """Trials whose pace tells how long the rest takes."""
+_HEAD = 4096
+"""Characters of a trial.json that say when it began, and more."""
 _LOCKS = Path("/proc/locks")
 
 
@@ -53,7 +57,7 @@ class Progress:
     holder: int | None
     """Process that works on the study; 0 where it is of another namespace, None where none does."""
     since_last_s: float | None
-    """Seconds since an attempt ended; None where none has."""
+    """Seconds since the last attempt began that has ended; None where none has."""
     left_s: float
     """Seconds that the trials that are left will take, at the pace of the latest ones."""
 
@@ -74,7 +78,7 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
     tries = {trial_id: each for trial_id, each in tries.items() if trial_id in planned}
     status = {trial_id: each[-1].status for trial_id, each in tries.items()}
     status |= dict.fromkeys(damaged.keys() & planned.keys(), DAMAGED)
-    ended = sorted(_ended(study_dir, tries), key=lambda each: each[0])
+    began = sorted(_began(study_dir, tries), key=lambda each: each[0])
     expected = {trial_id: expected_duration(row, study).s for trial_id, row in planned.items()}
     left = [trial_id for trial_id in planned if status.get(trial_id, "void") == "void"]
     return Progress(
@@ -83,8 +87,8 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
         status,
         _trouble(planned, tries, damaged),
         _holder(study_dir.root / ".lock"),
-        time.time() - ended[-1][0] if ended else None,
-        _pace(ended, expected) * sum(expected[trial_id] for trial_id in left),
+        time.time() - began[-1][0] if began else None,
+        _pace(began, expected) * sum(expected[trial_id] for trial_id in left),
     )
 
 
@@ -100,17 +104,20 @@ def _as_named(study: Study) -> Callable[[PlanRow], tuple[bool, int, int, int, st
     )
 
 
-def _ended(study_dir: StudyDir, tries: Mapping[str, Sequence[Attempt]]) -> Iterator[tuple[float, str]]:
-    """End of each attempt, in seconds since 1970, and its trial."""
+def _began(study_dir: StudyDir, tries: Mapping[str, Sequence[Attempt]]) -> Iterator[tuple[float, str]]:
+    """Begin of each attempt, in seconds since 1970, and its trial, by its own word: files of a copy are younger."""
     for trial_id, attempts in tries.items():
         for each in attempts:
-            with suppress(OSError):  # moved or lost by now
-                yield (study_dir.folder(each) / "trial.json").stat().st_mtime, trial_id
+            with suppress(OSError, ValueError):  # moved, lost or damaged by now
+                with (study_dir.folder(each) / "trial.json").open(encoding="utf-8", errors="replace") as file:
+                    head = file.read(_HEAD)
+                if found := re.search(r'"started_utc": "([^"]+)"', head):
+                    yield datetime.fromisoformat(found[1]).timestamp(), trial_id
 
 
-def _pace(ended: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> float:
+def _pace(began: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> float:
     """Time that the latest trials took, as a multiple of the expected one: the median, since a study may rest."""
-    gaps = [(after[0] - before[0]) / expected[after[1]] for before, after in pairwise(ended[-_LATEST:])]
+    gaps = [(after[0] - before[0]) / expected[before[1]] for before, after in pairwise(began[-_LATEST:])]
     return statistics.median(gaps) if gaps else 1.0
 
 

@@ -94,6 +94,20 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     return told
 
 
+def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
+    """Raise SpecError where the spec in a study directory is not the one that its trials were run with."""
+    if not study_dir.resolved.exists():
+        return
+    try:
+        found = conflicts(read_object(study_dir.resolved), resolved_json(study))
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"{study_dir.resolved} is not a resolved spec: {error!r} is not as it should be"
+        raise DecodeError(told, "put it back from a copy of the study") from error
+    if found:
+        hint = "put the spec back that they were run with"
+        raise SpecError(f"{study_dir.spec} differs from the spec that the trials of the study had", hint, found)
+
+
 @contextmanager
 def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[str, ...]]:
     """Make the directory and hold it, with the spec in it and without what a killed run left.

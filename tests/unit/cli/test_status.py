@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from confirming import DECLARED
 from unit.cli.test_json import fits
 from unit.study.test_progress import Record, record, study, study_dir
 
+from quiclab.analysis.confirm.kept import keep_declaration
 from quiclab.cli.documents import StatusDocument
 from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
@@ -37,6 +39,15 @@ def test_it_says_what_ran_what_went_wrong_and_how_to_go_on(begun: str, capsys: p
     assert "cell arm planned verified failed not run" in told
     assert "1 × failed: no answer (1MB/p" in told
     assert told.endswith(as_typed(f"to go on: quiclab run {begun}"))
+
+
+def test_a_run_that_confirms_goes_on_by_the_command_that_began_it(
+    begun: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_declaration(Path(begun), DECLARED)
+    assert main(["status", begun]) == ExitCode.OK
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.endswith("1MB/long --confirm --cause senders_buffer")
 
 
 def test_the_document_has_the_form_of_the_reference(begun: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -72,17 +72,18 @@ def study_dir(tmp_path: Path, study: Study) -> StudyDir:
 
 @pytest.fixture
 def record(study_dir: StudyDir) -> Record:
-    """Keeps attempts that ended one after the other, five seconds apart, the last one now."""
-    ended: list[Path] = []
+    """Keeps attempts that began one after the other, five seconds apart, the last one now."""
+    files: list[Path] = []
 
     def keep(row: PlanRow, number: int, status: str, reason: str) -> None:
         attempt = Attempt(row.trial_id, number, status, reason)
         folder = study_dir.folder(attempt)
         folder.mkdir()
-        (folder / "trial.json").write_text(json.dumps({"trial_id": row.trial_id, "artefacts": {}}))
-        ended.append(folder / "trial.json")
-        for ago, file in enumerate(reversed(ended)):
-            os.utime(file, (0, time.time() - _GAP_S * ago))
+        (folder / "trial.json").write_text("")
+        files.append(folder / "trial.json")
+        for ago, file in enumerate(reversed(files)):
+            began = datetime.now(UTC) - timedelta(seconds=_GAP_S * ago)
+            file.write_text(json.dumps({"trial_id": row.trial_id, "started_utc": began.isoformat(), "artefacts": []}))
         with open_ledger(study_dir) as ledger:
             ledger.record(attempt)
 

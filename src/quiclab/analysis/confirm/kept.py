@@ -43,7 +43,7 @@ class Confirmation:
     judgement: Judgement | None
     """What its run showed; None where it has not been judged yet."""
     sound: bool
-    """Whether the declaration and the spec are those whose hashes were kept before the run."""
+    """Whether declaration, spec and verdict are those whose hashes were kept with them."""
 
     def is_of(self, comparison: Comparison) -> bool:
         """Whether it was of these two arms in this cell."""
@@ -61,6 +61,10 @@ def unreadable(study: Path) -> list[str]:
         told = _read(each / DECLARATION, each)
         if (each / DECLARATION).exists() and (told is None or declared_from(told.get("declared")) is None):
             found.append(f"{each / DECLARATION} is damaged or of another version: its run is left out")
+        elif (each / VERDICT).exists() and (
+            (shown := _read(each / VERDICT, each)) is None or _judgement(shown) is None
+        ):
+            found.append(f"{each / VERDICT} is damaged: its run is told as not judged; the same command judges it anew")
     return found
 
 
@@ -83,8 +87,19 @@ def read_confirmation(directory: Path) -> Confirmation | None:
     own = is_own_file(spec, directory) and hashlib.sha256(read_own(spec)).hexdigest() == declared.spec_sha256
     shown = _read(directory / VERDICT, directory)
     judgement = None if shown is None else _judgement(shown)
-    sound = own and told.get("sha256") == declared.sha256 and (shown is None or shown.get("sha256") == declared.sha256)
+    sound = own and told.get("sha256") == declared.sha256 and (shown is None or _is_own(shown, declared))
     return Confirmation(directory, declared, judgement, sound)
+
+
+def _is_own(shown: dict[str, Any], declared: Declared) -> bool:
+    """Whether a verdict is of this declaration, and as it was written."""
+    judged = {name: value for name, value in shown.items() if name not in ("version", "sha256", "verdict_sha256")}
+    return shown.get("sha256") == declared.sha256 and shown.get("verdict_sha256") == _sha256(judged)
+
+
+def _sha256(document: dict[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def keep_declaration(directory: Path, declared: Declared) -> None:
@@ -95,7 +110,8 @@ def keep_declaration(directory: Path, declared: Declared) -> None:
 
 def keep_judgement(directory: Path, declared: Declared, judgement: Judgement) -> None:
     """Write what the run showed beside its declaration."""
-    content = {"version": 1, "sha256": declared.sha256} | judgement_document(judgement)
+    shown = judgement_document(judgement)
+    content = {"version": 1, "sha256": declared.sha256, "verdict_sha256": _sha256(shown)} | shown
     write_atomically(directory / VERDICT, json.dumps(content, indent=1, ensure_ascii=False))
 
 

@@ -64,6 +64,13 @@ def title(verdict: Verdict) -> str:
     return named[:1].upper() + named[1:]
 
 
+def rest_ms(waterfall: Waterfall, found: Sequence[Verdict]) -> float | None:
+    """Difference of the parts that are too small to be told; None where no part is told."""
+    if not found or not waterfall.pairs:
+        return None
+    return waterfall.total.difference_ms - sum(verdict.step.difference_ms for verdict in found)
+
+
 def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) -> list[str]:
     """Say what is behind a verdict: its numbers in both arms, what speaks against it, and which rivals take no time.
 

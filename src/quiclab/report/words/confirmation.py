@@ -149,9 +149,11 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
 
 def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound: bool = True) -> str:
     """The verdict in one sentence, for a list of causes."""
+    named = title[:1].upper() + title[1:]
     if not sound:
-        return f"{title}: its declaration was changed after it had been kept, so that its run counts for nothing."
-    return f"{title}: declared, not judged yet." if judgement is None else _headline(declared, judgement, title)
+        changed = "declaration, spec or verdict was changed after it had been kept"
+        return f"{named}: {changed}, so that the run counts for nothing."
+    return f"{named}: declared, not judged yet." if judgement is None else _headline(declared, judgement, title)
 
 
 def _headline(declared: Declared, judgement: Judgement, title: str) -> str:

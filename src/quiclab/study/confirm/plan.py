@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,8 @@ class Plan:
     """The setting as the program's own configuration or command line has it."""
     not_possible: tuple[str, ...]
     """Other settings of the mechanism that come first and are not possible here, with the reason."""
+    passed_over: tuple[str, ...]
+    """Runs of the same cause that do not go on, as something of them was changed or is damaged."""
     least_blocks: int
     """Fewest blocks that decide anything."""
     blocks_needed: int | None
@@ -94,13 +96,15 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
         mechanism = BY_NAME[suspect.cause]
         told = _not_predicted(suspect) or (_in_both(suspect) if asked.cause is None else None)
         if told is None:
-            place = _place(asked.study, asked.cell, suspect)
+            place, passed_over = _place(asked.study, asked.cell, suspect)
             cell = cell_with(study, asked.study, names, suspect)
             chosen, why_not = _first_possible(cell, mechanism.settings, place)
             if chosen is not None:
                 own = mechanisms_in(opened, asked.cell, suspect.arm)
                 beyond = beyond_ms(suspect, own, _taken_by(chosen[0]), follow)
-                return _plan(mechanism, suspect, beyond, times, cell, chosen, place, why_not)
+                return replace(
+                    _plan(mechanism, suspect, beyond, times, cell, chosen, place, why_not), passed_over=passed_over
+                )
             told = f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         refused.append(told)
     more = any(_not_predicted(suspect) for suspect in found) or not found
@@ -171,18 +175,21 @@ def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect
     )
 
 
-def _place(root: Path, cell: str, suspect: Suspect) -> Path:
-    """The folder of the confirming study: that of one that goes on, or the next number."""
+def _place(root: Path, cell: str, suspect: Suspect) -> tuple[Path, tuple[str, ...]]:
+    """The folder of the confirming study, that of one that goes on or the next number; and those that were changed."""
     from quiclab.analysis.confirm.kept import FOLDER, read_confirmation
 
+    changed: list[str] = []
     number = 1
     while True:
         folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{suspect.cause}-{number}"
         if not folder.exists():
-            return folder
+            return folder, tuple(changed)
         found = read_confirmation(folder)
         if found is not None and _goes_on(found, suspect):
-            return folder
+            return folder, tuple(changed)
+        if found is None or not found.sound:
+            changed.append(f"{FOLDER}/{folder.name}: its declaration, spec or verdict was changed or is damaged")
         number += 1
 
 
@@ -288,6 +295,7 @@ def _plan(
         also_changes=setting.also_changes,
         own_words=own_words(made.study, cell.workload, made.change),
         not_possible=why_not,
+        passed_over=(),
         least_blocks=least_blocks(declared.alpha),
         blocks_needed=blocks_needed(declared.noise_ms, declared.tolerance_ms, declared.alpha),
         block_ms=trials * times.overhead_ms + (trials - fast_trials) * slow + fast_trials * fast,

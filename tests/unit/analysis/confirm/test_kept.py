@@ -77,6 +77,19 @@ def test_a_folder_without_a_declaration_is_passed_over(confirming: Path, text: s
     assert told.endswith("declared.json is damaged or of another version: its run is left out")
 
 
+def test_a_verdict_that_was_changed_counts_for_nothing(confirming: Path) -> None:
+    file = confirming / VERDICT
+    file.write_text(file.read_text().replace('"confirmed"', '"rejected"'))
+    (found,) = confirmations(confirming.parent.parent)
+    assert not found.sound
+
+
+def test_a_verdict_that_cannot_be_read_is_told(confirming: Path) -> None:
+    (confirming / VERDICT).write_text("{")
+    (told,) = unreadable(confirming.parent.parent)
+    assert "verdict.json is damaged" in told
+
+
 def test_what_can_be_read_is_not_complained_about(confirming: Path) -> None:
     assert unreadable(confirming.parent.parent) == []
 

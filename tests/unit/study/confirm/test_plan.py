@@ -140,8 +140,12 @@ def test_a_declaration_that_was_changed_counts_for_nothing(tmp_path: Path, file:
     found = read_confirmation(made.directory)
     assert found is not None
     assert not found.sound
-    # The next run begins anew.
-    assert plan(tmp_path / "s").directory.name.endswith("-2")
+    # The next run begins anew, and says why.
+    again = plan(tmp_path / "s")
+    assert again.directory.name.endswith("-2")
+    assert again.passed_over == (
+        f"confirm/{made.directory.name}: its declaration, spec or verdict was changed or is damaged",
+    )
 
 
 def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
