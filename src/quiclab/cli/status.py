@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.spec.is_file():
-        raise DecodeError(f"{study_dir.root} is not a study directory", "give the directory that `quiclab run` made")
+        told = f"{study_dir.root} is not a study directory: it has no spec.toml"
+        raise DecodeError(told, "give the directory that `quiclab run` made")
     found = progress(load_study(study_dir.spec), study_dir)
     document = status_document(study_dir, found)
     if arguments.json:
