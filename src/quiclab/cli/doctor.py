@@ -193,7 +193,7 @@ def _print_conformance() -> None:
         return
     title = f"clients that each program works with (tried {document['ended_utc']}; quiclab conformance)"
     rows: list[tuple[str | Text, ...]] = []
-    for front in document["fronts"]:
+    for front in (each for each in document["fronts"] if not _is_faulty(each)):
         own = [r for r in document["results"] if (r["role"], r["front"]) == (front["role"], front["name"])]
         rows.append((front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3"))))
     _print_table(title, ("name", "role", "h2", "h3"), rows)
