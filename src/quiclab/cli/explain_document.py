@@ -9,9 +9,7 @@ from quiclab.analysis.accounts import Step, Waterfall
 from quiclab.analysis.cause_parts import FactOfArms
 from quiclab.analysis.causes import Verdict
 from quiclab.analysis.confirm.kept import Confirmation, confirmations, judgement_document
-from quiclab.cli.as_json import as_json
-from quiclab.cli.documents import (
-    VERSION,
+from quiclab.cli.account_documents import (
     AccountEntry,
     CauseEntry,
     ConfirmationEntry,
@@ -20,6 +18,8 @@ from quiclab.cli.documents import (
     FollowerEntry,
     StepEntry,
 )
+from quiclab.cli.as_json import as_json
+from quiclab.cli.documents import VERSION
 from quiclab.opened import OpenedStudy
 from quiclab.report.words.causes import rest_ms
 

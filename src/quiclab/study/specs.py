@@ -98,14 +98,21 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     """Raise SpecError where the spec in a study directory is not the one that its trials were run with."""
     if not study_dir.resolved.exists():
         return
-    try:
+    with _of_its_form(study_dir.resolved):
         found = conflicts(read_object(study_dir.resolved), resolved_json(study))
-    except (KeyError, TypeError, AttributeError) as error:
-        told = f"{study_dir.resolved} is not a resolved spec: {error!r} is not as it should be"
-        raise DecodeError(told, "put it back from a copy of the study") from error
     if found:
         hint = "put the spec back that they were run with"
         raise SpecError(f"{study_dir.spec} differs from the spec that the trials of the study had", hint, found)
+
+
+@contextmanager
+def _of_its_form(resolved: Path) -> Iterator[None]:
+    """Turn what a resolved spec of another form brings about into a DecodeError."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"{resolved} is not a resolved spec: {error!r} is not as it should be"
+        raise DecodeError(told, "put it back from a copy of the study") from error
 
 
 @contextmanager
@@ -132,13 +139,10 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     changes: tuple[str, ...] = ()
     if study_dir.resolved.exists() or study_dir.ledger.exists():
         before = read_object(study_dir.resolved)
-        try:
+        with _of_its_form(study_dir.resolved):
             found = conflicts(before, resolved)
             changes = told_changes(before["limits"], study) if before.get("limits") else ()
             resolved[EARLIER] = earlier_limits(before, resolved["limits"])
-        except (KeyError, TypeError, AttributeError) as error:
-            told = f"{study_dir.resolved} is not a resolved spec: {error!r} is not as it should be"
-            raise DecodeError(told, "put it back from a copy of the study") from error
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from synthetic_study import Shape, write_study
 
+from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
-from quiclab.cli.documents import DOCUMENTS, StepEntry
+from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.main import main
 from quiclab.statistics import Interval
 
