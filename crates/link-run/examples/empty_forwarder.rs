@@ -13,7 +13,7 @@ use std::path::Path;
 
 use link_run::clock::monotonic_ns;
 use link_run::config::{Backend, Config, End};
-use link_run::control::{Control, Wait};
+use link_run::control::{Control, Wait, Watched};
 use link_run::device::{tun, veth, Port, Sink, Source, FRAME};
 use link_run::error::Error;
 use link_run::pool::{Pool, HEADROOM};
@@ -39,7 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         open(&config, &config.ends.server)?,
     ];
     let fds = [client.source.fds(), server.source.fds()];
-    let mut wait = Wait::new(&control, fds.concat());
+    let watched = Watched {
+        input: libc::STDIN_FILENO,
+        devices: fds.concat(),
+    };
+    let mut wait = Wait::new(&control, None, &[watched]);
     let _ = ask_for_punctuality(true);
     println!(r#"{{"event":"ready"}}"#);
     let turns: [Turn<'_>; 2] = match (how.as_str(), config.backend) {
@@ -72,9 +76,9 @@ fn run(mut turns: [Turn<'_>; 2], wait: &mut Wait) -> io::Result<()> {
         }
         naps.nap_if_due(monotonic_ns());
         let stops = if busy {
-            number % TURNS == 0 && wait.stops()
+            number % TURNS == 0 && wait.looks()
         } else {
-            let stops = wait.until_ready(None)?;
+            let stops = wait.until_ready(None);
             naps.slept();
             stops
         };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests to begin (a line of standard input) and to stop (its end, SIGTERM, SIGINT), and waiting for these or
-//! for packets.
+//! Waiting for packets, and for what the forwarder is told meanwhile: runs begin (a line of their input) and stop (its
+//! end), new ones arrive, and SIGTERM or SIGINT ends all of them.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::device::socket;
 
-/// Signals that end a run.
+/// Signals that end everything.
 #[derive(Debug)]
 pub struct Control {
     signals: OwnedFd,
@@ -39,58 +39,99 @@ impl Control {
     }
 }
 
-/// What the link waits for: requests, and packets.
+/// What the forwarder is told; runs by their number.
 #[derive(Debug)]
-pub struct Wait {
-    entries: Vec<libc::pollfd>,
-    told_to_begin: bool,
+pub enum Request {
+    /// Everything is to end.
+    Stop,
+    /// Look for new runs.
+    Arrival,
+    /// The workload of a run begins.
+    Begin(usize),
+    /// A run is to end.
+    End(usize),
+    /// A run has lost a device.
+    Lost(usize, io::Error),
 }
 
-/// How many of the entries are not of devices.
-const REQUESTS: usize = 2;
+/// Descriptors of one run.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Where it is told to begin and to stop.
+    pub input: RawFd,
+    /// Devices that have packets.
+    pub devices: Vec<RawFd>,
+}
+
+/// What the forwarder waits for.
+#[derive(Debug)]
+pub struct Wait {
+    /// Of signals, of arrivals (-1 where none can come), of the runs' inputs, and of their devices.
+    entries: Vec<libc::pollfd>,
+    /// The run of each device.
+    owners: Vec<usize>,
+    told: Vec<Request>,
+}
+
+/// The entries before those of the runs' inputs.
+const FIRST: usize = 2;
 
 impl Wait {
-    /// Waits for packets on `devices`.
+    /// Waits for packets and requests of `runs`, and for `arrivals` of others.
     #[must_use]
-    pub fn new(control: &Control, devices: impl IntoIterator<Item = RawFd>) -> Self {
-        let requests = [libc::STDIN_FILENO, control.signals.as_raw_fd()];
+    pub fn new(control: &Control, arrivals: Option<RawFd>, runs: &[Watched]) -> Self {
         let entry = |fd| libc::pollfd {
             fd,
             events: libc::POLLIN,
             revents: 0,
         };
+        let inputs = runs.iter().map(|run| run.input);
+        let devices = runs.iter().flat_map(|run| run.devices.iter().copied());
+        let first = [control.signals.as_raw_fd(), arrivals.unwrap_or(-1)];
+        let owner = |(number, run): (usize, &Watched)| vec![number; run.devices.len()];
         Self {
-            entries: requests.into_iter().chain(devices).map(entry).collect(),
-            told_to_begin: false,
+            entries: first
+                .into_iter()
+                .chain(inputs)
+                .chain(devices)
+                .map(entry)
+                .collect(),
+            owners: runs.iter().enumerate().flat_map(owner).collect(),
+            told: Vec::new(),
         }
     }
 
-    /// Whether there was a request to begin since this was last asked.
-    pub fn was_told_to_begin(&mut self) -> bool {
-        std::mem::take(&mut self.told_to_begin)
+    /// What was told since this was last asked.
+    pub fn told(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.told)
     }
 
-    /// Waits at most for `timeout`. True: stop.
-    ///
-    /// # Errors
-    /// If a device is lost.
-    pub fn until_ready(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
-        let count = self.entries.len();
-        let stops = self.poll(count, timeout);
-        for device in &self.entries[REQUESTS..] {
+    /// Waits at most for `timeout`. True: something was told.
+    pub fn until_ready(&mut self, timeout: Option<Duration>) -> bool {
+        self.poll(self.entries.len(), timeout);
+        let devices = &self.entries[self.requests()..];
+        for (device, &run) in devices.iter().zip(&self.owners) {
             if device.revents & libc::POLLERR != 0 {
-                socket::pending_error(device.fd)?;
+                if let Err(error) = socket::pending_error(device.fd) {
+                    self.told.push(Request::Lost(run, error));
+                }
             }
         }
-        Ok(stops)
+        !self.told.is_empty()
     }
 
-    /// Whether to stop, without waiting.
-    pub fn stops(&mut self) -> bool {
-        self.poll(REQUESTS, Some(Duration::ZERO))
+    /// Whether something was told, without waiting.
+    pub fn looks(&mut self) -> bool {
+        self.poll(self.requests(), Some(Duration::ZERO));
+        !self.told.is_empty()
     }
 
-    fn poll(&mut self, count: usize, timeout: Option<Duration>) -> bool {
+    /// How many entries are not of devices.
+    fn requests(&self) -> usize {
+        self.entries.len() - self.owners.len()
+    }
+
+    fn poll(&mut self, count: usize, timeout: Option<Duration>) {
         let timeout = timeout.map(|timeout| libc::timespec {
             tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
             tv_nsec: timeout.subsec_nanos().into(),
@@ -98,6 +139,7 @@ impl Wait {
         let timeout = timeout
             .as_ref()
             .map_or(std::ptr::null(), std::ptr::from_ref);
+        let requests = self.requests();
         let entries = &mut self.entries[..count];
         // SAFETY: `entries` and `timeout` outlive the call, and the length is that of `entries`.
         let ready = unsafe {
@@ -112,19 +154,26 @@ impl Wait {
             for entry in entries {
                 entry.revents = 0;
             }
-            return false;
+            return;
         }
-        let (input, signals) = (entries[0].revents != 0, entries[1].revents != 0);
-        let over = input && input_is_over();
-        self.told_to_begin |= input && !over;
-        signals || over
+        for (place, entry) in entries[..requests].iter().enumerate() {
+            if entry.revents == 0 {
+                continue;
+            }
+            self.told.push(match place.checked_sub(FIRST) {
+                None if place == 0 => Request::Stop,
+                None => Request::Arrival,
+                Some(run) if is_over(entry.fd) => Request::End(run),
+                Some(run) => Request::Begin(run),
+            });
+        }
     }
 }
 
-/// Reads away what stands in standard input.
-fn input_is_over() -> bool {
+/// Reads away what stands in an input; whether it has ended.
+fn is_over(input: RawFd) -> bool {
     let mut bytes = [0_u8; 256];
     // SAFETY: the buffer is valid for its length.
-    let read = unsafe { libc::read(libc::STDIN_FILENO, bytes.as_mut_ptr().cast(), bytes.len()) };
+    let read = unsafe { libc::read(input, bytes.as_mut_ptr().cast(), bytes.len()) };
     read == 0 || (read < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EAGAIN))
 }

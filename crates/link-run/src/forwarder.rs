@@ -5,69 +5,105 @@ use std::io;
 use std::time::Duration;
 
 use crate::clock::monotonic_ns;
-use crate::control::{Control, Wait};
-use crate::lane::{Account, Lane};
+use crate::control::{Control, Request, Wait};
+use crate::run::Run;
+use crate::serve::Arrivals;
 use crate::stalls::Stalls;
 use crate::timer::Naps;
 
-/// How often the request to stop is looked for while there is no time to sleep.
+/// How often requests are looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Moves the packets of all directions, in this thread, until `control` says stop, and spins for the last `spin_ns`
-/// before a due time. Calls `begun` as soon as it has been told that the workload begins and is ready
-/// for it.
-///
-/// # Errors
-/// If a device is lost.
+/// Moves the packets of all runs, in this thread, and spins for the last `spin_ns` before a due time. Each run that is
+/// over, and how, is handed to `over`. Returns when no run is left and none can arrive, or on a signal.
 pub fn run(
-    mut lanes: Vec<Lane<'_>>,
     control: &Control,
+    arrivals: Option<&Arrivals>,
+    mut runs: Vec<Run>,
     spin_ns: u64,
-    begun: impl Fn(),
-) -> io::Result<Vec<Account>> {
-    let mut wait = Wait::new(control, lanes.iter().flat_map(Lane::fds));
+    mut over: impl FnMut(Run, io::Result<()>),
+) {
+    let arrives = arrivals.map(Arrivals::fd);
+    let mut wait = watch(control, arrives, &runs);
+    let mut may_arrive = arrivals.is_some();
     let mut naps = Naps::default();
     let mut looked_ns = monotonic_ns();
     let mut stalls = Stalls::new(looked_ns);
-    loop {
-        if wait.was_told_to_begin() {
-            lanes.iter_mut().for_each(Lane::begin);
-            begun();
+    let mut ended: Vec<(usize, io::Result<()>)> = Vec::new();
+    while may_arrive || !runs.is_empty() {
+        let mut changed = false;
+        for request in wait.told() {
+            match (request, arrivals) {
+                (Request::Stop, _) => {
+                    runs.drain(..).for_each(|run| over(run, Ok(())));
+                    return;
+                }
+                (Request::Arrival, Some(arrivals)) => {
+                    may_arrive = arrivals.take(&mut runs);
+                    changed = true;
+                }
+                (Request::Arrival, None) => {}
+                (Request::Begin(number), _) => runs[number].begin(),
+                (Request::End(number), _) => ended.push((number, Ok(()))),
+                (Request::Lost(number, error), _) => ended.push((number, Err(error))),
+            }
         }
         let mut busy = false;
-        for lane in &mut lanes {
-            busy |= lane.turn(&mut stalls)?;
+        for (number, run) in runs.iter_mut().enumerate() {
+            match run.turn(&mut stalls) {
+                Ok(moved) => busy |= moved,
+                Err(error) => ended.push((number, Err(error))),
+            }
+        }
+        if !ended.is_empty() {
+            // From the last on, so that the numbers of those before stay true; once each, whatever came first.
+            ended.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+            ended.dedup_by_key(|(number, _)| *number);
+            for (number, moved) in ended.drain(..) {
+                over(runs.remove(number), moved);
+            }
+            changed = true;
+        }
+        if changed {
+            let at_once = runs.len();
+            for run in &mut runs {
+                run.beside(at_once);
+            }
+            wait = watch(control, arrives.filter(|_| may_arrive), &runs);
+            continue;
         }
         let now_ns = monotonic_ns();
         stalls.look(now_ns);
         naps.nap_if_due(now_ns);
         if now_ns - looked_ns >= LOOK_NS {
             looked_ns = now_ns;
-            for lane in &mut lanes {
-                lane.hand_logs_over(now_ns);
+            for run in &mut runs {
+                run.hand_logs_over(now_ns);
             }
-            if wait.stops() {
-                break;
+            if wait.looks() {
+                continue;
             }
         }
         if busy {
             continue;
         }
-        let due_ns = lanes.iter().filter_map(Lane::next_ns).min();
+        let due_ns = runs.iter().filter_map(Run::next_ns).min();
         let sleep_ns = due_ns.map(|due_ns| due_ns.saturating_sub(spin_ns).saturating_sub(now_ns));
         if sleep_ns == Some(0) {
             continue;
         }
-        let logs_ns = lanes
+        let logs_ns = runs
             .iter_mut()
-            .filter_map(|lane| lane.hand_logs_over(now_ns))
+            .filter_map(|run| run.hand_logs_over(now_ns))
             .min()
             .map(|at_ns| at_ns.saturating_sub(now_ns));
         let timeout = sleep_ns.into_iter().chain(logs_ns).min();
-        if wait.until_ready(timeout.map(Duration::from_nanos))? {
-            break;
-        }
+        wait.until_ready(timeout.map(Duration::from_nanos));
         naps.slept();
     }
-    lanes.into_iter().map(Lane::finish).collect()
+}
+
+fn watch(control: &Control, arrives: Option<std::os::fd::RawFd>, runs: &[Run]) -> Wait {
+    let watched: Vec<_> = runs.iter().map(Run::watched).collect();
+    Wait::new(control, arrives, &watched)
 }

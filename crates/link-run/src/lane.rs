@@ -45,11 +45,19 @@ pub struct Account {
     pub lost: Lost,
 }
 
+/// The devices of a direction, to be closed when all else is done: that takes the kernel tens of milliseconds.
+pub struct Devices {
+    /// Where its packets came from.
+    pub source: Box<dyn Source>,
+    /// Where they went to.
+    pub sink: Box<dyn Sink>,
+}
+
 /// One of the two directions.
-pub struct Lane<'a> {
-    source: &'a mut dyn Source,
-    sink: &'a mut dyn Sink,
-    waiting: Waiting<'a>,
+pub struct Lane {
+    source: Box<dyn Source>,
+    sink: Box<dyn Sink>,
+    waiting: Waiting,
     lateness: Histogram,
     errors: Errors,
     /// What the devices had lost at the model's t = 0.
@@ -59,9 +67,11 @@ pub struct Lane<'a> {
     wrote_ns: u64,
 }
 
-impl<'a> Lane<'a> {
+impl Lane {
     /// A direction from one device to another.
-    pub fn new(source: &'a mut dyn Source, sink: &'a mut dyn Sink, waiting: Waiting<'a>) -> Self {
+    #[must_use]
+    pub fn new(devices: Devices, waiting: Waiting) -> Self {
+        let Devices { source, sink } = devices;
         Self {
             source,
             sink,
@@ -182,18 +192,20 @@ impl<'a> Lane<'a> {
     ///
     /// # Errors
     /// If a device is lost.
-    pub fn finish(self) -> io::Result<Account> {
+    pub fn finish(mut self) -> io::Result<(Account, Devices)> {
         let lost = match self.lost_before {
             Some(before) => self.source.lost()?.since(before),
             None => Lost::default(),
         };
         let (counters, logged) = self.waiting.finish();
-        Ok(Account {
+        let account = Account {
             counters,
             lateness: self.lateness,
             errors: self.errors,
             logged,
             lost,
-        })
+        };
+        let (source, sink) = (self.source, self.sink);
+        Ok((account, Devices { source, sink }))
     }
 }

@@ -15,6 +15,8 @@ use crate::log::{Counts, Writing};
 pub struct Start {
     /// The reading of `CLOCK_MONOTONIC`.
     pub ns: u64,
+    /// Processor time that the process had used.
+    pub cpu_ns: u64,
     /// The difference `CLOCK_REALTIME` − `CLOCK_MONOTONIC`.
     pub realtime_minus_monotonic_ns: i64,
 }
@@ -56,7 +58,7 @@ pub fn of(config: &Config, start: &Start, outcomes: Vec<Outcome>, writing: Writi
             "realtime_minus_monotonic_start_ns": start.realtime_minus_monotonic_ns,
             "realtime_minus_monotonic_end_ns": realtime_minus_monotonic_ns(),
         },
-        "cpu_ns": process_cpu_ns(),
+        "cpu_ns": process_cpu_ns() - start.cpu_ns,
         "sound": reasons.is_empty(),
         "unsound_reasons": reasons,
     });

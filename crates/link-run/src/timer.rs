@@ -94,11 +94,12 @@ pub fn ask_for_punctuality(real_time: bool) -> bool {
     }
 }
 
-/// How this thread is scheduled now: `deadline`, `fifo`, or `none` where it has no precedence over others.
+/// How the process's first thread, which moves the packets, is scheduled now: `deadline`, `fifo`, or `none` where it has
+/// no precedence over others.
 #[must_use]
 pub fn real_time() -> &'static str {
-    // SAFETY: the call takes a number.
-    let policy = unsafe { libc::sched_getscheduler(0) };
+    // SAFETY: the calls take numbers.
+    let policy = unsafe { libc::sched_getscheduler(libc::getpid()) };
     match policy & !libc::SCHED_RESET_ON_FORK {
         libc::SCHED_FIFO => "fifo",
         SCHED_DEADLINE => "deadline",

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
 
@@ -58,12 +59,12 @@ pub struct Passage {
 }
 
 /// What is in the link in one direction.
-pub struct Waiting<'a> {
+pub struct Waiting {
     passage: Passage,
     model: Direction,
     /// The model as it was at first, while what passes is not yet of the workload.
     unused: Option<Direction>,
-    zero: &'a ModelZero,
+    zero: Arc<ModelZero>,
     calendar: Calendar,
     /// Packets in a managed queue, by their number: their slots.
     undecided: HashMap<u32, u32>,
@@ -77,14 +78,14 @@ pub struct Waiting<'a> {
     pub logs: Logs,
 }
 
-impl<'a> Waiting<'a> {
+impl Waiting {
     /// Nothing yet. Where the workload begins `when_told`, the model does to packets before that what it does to all,
     /// and begins anew then.
     #[must_use]
     pub fn new(
         passage: Passage,
         model: Direction,
-        zero: &'a ModelZero,
+        zero: Arc<ModelZero>,
         logs: Logs,
         when_told: bool,
     ) -> Self {

@@ -73,6 +73,15 @@ pub struct Ends {
     pub server: End,
 }
 
+impl Ends {
+    fn each_path(&mut self, mut change: impl FnMut(&mut PathBuf)) {
+        for end in [&mut self.client, &mut self.server] {
+            change(&mut end.netns);
+            end.near_netns.iter_mut().for_each(&mut change);
+        }
+    }
+}
+
 /// One end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -186,6 +195,27 @@ impl Config {
         config.seed()?;
         config.check_links()?;
         Ok(config)
+    }
+
+    /// Shows `change` every path that the configuration names.
+    pub fn each_path(&mut self, mut change: impl FnMut(&mut PathBuf)) {
+        let of_first = [
+            &mut self.log.packet_log,
+            &mut self.log.capture_client,
+            &mut self.log.capture_server,
+        ];
+        of_first.into_iter().flatten().for_each(&mut change);
+        self.ends.each_path(&mut change);
+        for link in &mut self.more_links {
+            let files = &mut link.log;
+            let of_link = [
+                &mut files.packet_log,
+                &mut files.capture_client,
+                &mut files.capture_server,
+            ];
+            of_link.into_iter().flatten().for_each(&mut change);
+            link.ends.each_path(&mut change);
+        }
     }
 
     /// The seed as a number.
