@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use link_run::clock::monotonic_ns;
 use link_run::histogram::Histogram;
-use link_run::timer::{ask_for_punctuality, spin_ns, Naps};
+use link_run::timer::{ask_for_punctuality, lock_memory, spin_ns, Naps};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<u64> = std::env::args()
@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }) else {
         return Err("give LEAST_NS MOST_NS SECONDS [SPIN_NS]".into());
     };
-    let _ = ask_for_punctuality(true);
+    ask_for_punctuality(true);
+    let _ = lock_memory();
     println!("ready");
     io::stdin().read_line(&mut String::new())?;
     let lateness = wait_for_instants(least_ns..=most_ns, seconds * 1_000_000_000, fixed_ns);

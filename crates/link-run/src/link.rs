@@ -30,7 +30,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
     );
     let timer = config.timer;
     let mut run = Run::open(config, talk).map_err(|(error, _)| error)?;
-    let punctuality = Punctuality::ask_for(timer.spin_ns, timer.real_time);
+    let punctuality = Punctuality::ask_for(timer.spin_ns, timer.real_time, false);
     run.is_ready(punctuality);
     let mut ended = Ok(());
     forwarder::run(

@@ -57,17 +57,22 @@ pub struct Punctuality {
     pub spin_ns: u64,
     /// Whether its memory stays where it is.
     pub memory_locked: bool,
+    /// Whether it may move the packets of several runs.
+    pub shared: bool,
 }
 
 impl Punctuality {
     /// Asks for what makes this process punctual; `spin_ns` and `real_time` as in the configuration.
     #[must_use]
-    pub fn ask_for(spin_ns: Option<u64>, real_time: bool) -> Self {
-        let memory_locked = timer::ask_for_punctuality(real_time);
+    pub fn ask_for(spin_ns: Option<u64>, real_time: bool, shared: bool) -> Self {
+        timer::ask_for_punctuality(real_time);
+        // Runs that come later need more memory.
+        let memory_locked = !shared && timer::lock_memory();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
             spin_ns: timer::spin_ns(spin_ns, cores),
             memory_locked,
+            shared,
         }
     }
 }
@@ -160,6 +165,7 @@ impl Run {
         self.facts["spin_ns"] = punctuality.spin_ns.into();
         self.facts["memory_locked"] = punctuality.memory_locked.into();
         self.facts["real_time"] = timer::real_time().into();
+        self.facts["shared"] = punctuality.shared.into();
         self.talk.tell(&event("ready", &self.facts, json!({})));
     }
 

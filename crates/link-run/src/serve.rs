@@ -151,7 +151,7 @@ pub fn serve() -> Result<(), Error> {
             });
         })
         .map_err(refused("cannot start a thread"))?;
-    let punctuality = Punctuality::ask_for(None, true);
+    let punctuality = Punctuality::ask_for(None, true, true);
     thread::Builder::new()
         .name("requests".to_owned())
         .spawn(move || listen(&way, punctuality))

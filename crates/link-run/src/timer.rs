@@ -76,10 +76,8 @@ impl Naps {
     }
 }
 
-/// Asks for what makes this thread punctual, of which nothing is required; whether memory is locked. `real_time`: asks
-/// for that, too.
-#[must_use]
-pub fn ask_for_punctuality(real_time: bool) -> bool {
+/// Asks for what makes this thread punctual, of which nothing is required: real time, if `real_time`.
+pub fn ask_for_punctuality(real_time: bool) {
     let parameters = libc::sched_param {
         sched_priority: PRIORITY,
     };
@@ -90,8 +88,15 @@ pub fn ask_for_punctuality(real_time: bool) -> bool {
         if real_time {
             libc::sched_setscheduler(0, flags, &raw const parameters);
         }
-        libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) == 0
     }
+}
+
+/// Asks to keep all memory of the process where it is, that of later too; whether it is. From then on the process may
+/// get no more memory than the system lets it lock, which is little for users that are not root.
+#[must_use]
+pub fn lock_memory() -> bool {
+    // SAFETY: the call takes numbers.
+    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) == 0 }
 }
 
 /// How the process's first thread, which moves the packets, is scheduled now: `deadline`, `fifo`, or `none` where it has

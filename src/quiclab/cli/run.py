@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ from quiclab.store.layout import StudyDir
 if TYPE_CHECKING:
     from quiclab.plan.part import Part
     from quiclab.spec.model import Study
+    from quiclab.study.side_by_side import SideBySide
+
+_MOST_JOBS = 64
 
 _EPILOG = """\
 examples:
@@ -25,6 +29,7 @@ examples:
   quiclab run spec.toml --blocks 2            a first look; without --blocks it goes on
   quiclab run spec.toml --blocks 2 --cell 1MB/loss
   quiclab run spec.toml --until 5% --at-most 60
+  quiclab run spec.toml --jobs auto           trials side by side, as many as leave each other alone
   quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
 """
 
@@ -60,6 +65,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         type=int,
         metavar="PAIRS",
         help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=1,
+        metavar="N|auto",
+        help="run up to N trials at a time, or as many as this machine has room for (auto), as long as they do not "
+        "disturb each other: how late the link is and how long programs wait for a processor decides (default: 1)",
     )
     look = parser.add_argument_group("a part of the plan", "The same command without these runs the rest.")
     look.add_argument("--blocks", type=int, metavar="N", help="only the first N blocks of each cell")
@@ -116,11 +129,20 @@ def run(arguments: argparse.Namespace) -> int:
 
         def trials() -> int:
             def work() -> int:
-                from quiclab.cli.trials import Bar, tell
-                from quiclab.study.trials import run_trials
+                with _side_by_side(arguments.jobs) as side_by_side:
+                    from quiclab.cli.trials import Bar, tell
+                    from quiclab.study.trials import run_trials
 
-                blocks, bar = planned_blocks(study_dir), Bar(anyway=arguments.anyway)
-                return tell(run_trials(study, study_dir, arguments.backend, blocks=blocks, part=part, observer=bar))
+                    outcome = run_trials(
+                        study,
+                        study_dir,
+                        arguments.backend,
+                        blocks=planned_blocks(study_dir),
+                        part=part,
+                        observer=Bar(anyway=arguments.anyway),
+                        side_by_side=side_by_side,
+                    )
+                    return tell(outcome)
 
             told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part)}"
             return code_of(work, told)
@@ -139,6 +161,24 @@ def _shard(text: str) -> tuple[int, int]:
     if not (number.isdecimal() and of.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8")
     return int(number), int(of)
+
+
+def _jobs(text: str) -> int | None:
+    """Most trials at a time; None for as many as there is room for."""
+    if text == "auto":
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
+    return int(text)
+
+
+def _side_by_side(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
+    """The workers that run blocks, if there are to be several."""
+    if jobs == 1:
+        return nullcontext()
+    from quiclab.study.side_by_side import SideBySide, most_at_once
+
+    return SideBySide(jobs or most_at_once())
 
 
 def _usual_place(spec: Path, name: str, part: Part) -> Path:

@@ -76,7 +76,9 @@ class Bar(Observer):
         self._void: set[str] = set()
         self._skipped = 0.0
         self._started = time.monotonic()
-        self._ran = False
+        self._ran: set[str] = set()
+        """Blocks of which something was run now."""
+        self._at_once = 1
         self._status: Status | None = None
 
     def began(self, beginning: Beginning) -> None:
@@ -92,8 +94,12 @@ class Bar(Observer):
         self._task = self._progress.add_task("", total=total, now="", trials="", left=f"about {total:.0f} s left")
 
     def running(self, row: PlanRow) -> None:
-        self._ran = True
-        self._progress.update(self._task, now=f"{row.cell_id} {row.arm}"[:32].ljust(32))
+        self._ran.add(row.block_id)
+        now = f"{row.cell_id} {row.arm}" if self._at_once == 1 else f"{self._at_once} at a time: {row.cell_id}"
+        self._progress.update(self._task, now=now[:32].ljust(32))
+
+    def at_once(self, number: int) -> None:
+        self._at_once = number
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
         if attempt.status != "verified":
@@ -105,9 +111,8 @@ class Bar(Observer):
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         expected = sum(self._expected[row.trial_id] for row in block)
-        if not self._ran:
+        if block[0].block_id not in self._ran:
             self._skipped += expected  # done by an earlier run
-        self._ran = False
         ids = {row.trial_id for row in block}
         self._void = self._void | ids if void else self._void - ids
         self._done = self._done - ids if void else self._done | ids

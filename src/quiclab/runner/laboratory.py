@@ -23,6 +23,8 @@ from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, lend, make_certificates
 from quiclab.testbed.confinement import Confinement, confine, mount_work_dir
 from quiclab.testbed.link import SERVER_ADDRESSES, Backend, node_addresses
+from quiclab.testbed.link_process import SharedLinkProcess
+from quiclab.testbed.turn import Turn
 from quiclab.workloads import build_site
 
 WARM_UP_OBJECT = "warm-up"
@@ -55,6 +57,10 @@ class Laboratory:
     calibrations: Calibrations = field(default_factory=dict)
     """Share of a core that competitors really leave, by the share that was asked for."""
     spin_ns: int | None = None
+    links: SharedLinkProcess | None = None
+    """Process that moves the packets of all trials that run side by side; None where each has one of its own."""
+    starts: Turn | None = None
+    """Turn of the one trial at a time that gets ready; None where one trial runs at a time anyway."""
     pages: Mapping[str, ServedPage] = field(default_factory=dict)
     """Workload → its page."""
 

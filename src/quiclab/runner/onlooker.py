@@ -18,6 +18,9 @@ class Onlooker:
     def phase(self, name: str, ns: int) -> None:
         """A step is over, and took so long; the names are those of `time_ns` in trial.json."""
 
+    def begins(self) -> None:
+        """All programs are ready, and the measured client gets its go next."""
+
     def began(self) -> None:
         """The measured client has its go."""
 

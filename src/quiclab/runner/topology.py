@@ -104,6 +104,7 @@ class Topology:
         """The links between client and server, not yet running; those that are not impaired leave no logs."""
         study, path = self._laboratory.study, self._path if impaired else unimpaired(self._path)
         page, front = self._laboratory.pages.get(self._row.workload), front_place(self._arm, self._path)
+        real_time = leaves_room(busiest_rate(path))
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
@@ -118,7 +119,8 @@ class Topology:
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=[bound.ns for bound in lateness_bounds(path, study.limits.lateness_p99, self._later)],
             spin_ns=self._laboratory.spin_ns,
-            real_time=leaves_room(busiest_rate(path)),
+            real_time=real_time,
+            shared=self._laboratory.links if real_time else None,
         )
         client, *nodes, server = self.namespaces.values()
         if self._hubs:

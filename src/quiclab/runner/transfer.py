@@ -121,6 +121,7 @@ class Transfer:
         if client is not None and command.ready_file is not None:
             client.wait_for_file(command.ready_file, _CLIENT_PATIENCE_S)
             trial.record.phase("client_start")
+        trial.record.onlooker.begins()
         self._link.begin()
         self._contest.begin()
         self._observation.begin()

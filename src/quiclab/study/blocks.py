@@ -9,13 +9,30 @@ from pathlib import Path
 
 from quiclab.plan.order import order_block
 from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.layout import Attempt
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
-from quiclab.study.trial import judge_attempt, keep_attempt
 
 RunOne = Callable[[PlanRow, int], Path]
 """Runs an attempt at a trial, and says in which folder it is."""
+Rows = Sequence[PlanRow]
+"""Trials of one block."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """An attempt that was judged and kept."""
+
+    attempt: Attempt
+    aside: Path | None
+    """Where an incomplete folder that stood in its place was moved to."""
+
+
+Settle = Callable[[Path, str, int], Settled]
+"""Judges and keeps an attempt: its folder, the trial's id, the attempt's number."""
+RunAll = Callable[[Sequence[tuple[Rows, int]], bool], Sequence[int | None]]
+"""Runs blocks, each in so many attempts in all at most, and says how many there were of each that stayed void, None of
+the others. The second argument forbids to run them side by side."""
 ROUNDS_LATER = 2
 """Rounds at the end of a run in which each block that stayed void is tried once more: what kept this machine busy may
 be over by then. A third would cost time on a machine that is always busy, and `quiclab run` again has two more."""
@@ -36,10 +53,10 @@ class Block:
     """Trials that are compared with one another, and count together or not at all."""
 
     run_one: RunOne
-    study_dir: StudyDir
+    settle: Settle
     ledger: Ledger
     observer: Observer
-    rows: Sequence[PlanRow]
+    rows: Rows
 
     def run(self, limit: int) -> int | None:
         """Run what it still lacks, in `limit` attempts in all at most; a void trial voids the block, which is run again
@@ -73,27 +90,34 @@ class Block:
 
     def _attempt(self, row: PlanRow, number: int) -> str:
         self.observer.running(row)
-        judged = judge_attempt(self.run_one(row, number), row.trial_id, number)
-        aside = keep_attempt(self.study_dir, self.ledger, judged)
-        if aside is not None:
-            self.observer.set_aside(row.trial_id, aside)
-        self.observer.ended(row, judged.attempt)
-        return judged.attempt.status
+        settled = self.settle(self.run_one(row, number), row.trial_id, number)
+        if settled.aside is not None:
+            self.observer.set_aside(row.trial_id, settled.aside)
+        self.observer.ended(row, settled.attempt)
+        return settled.attempt.status
 
 
-def run_blocks(blocks: Sequence[Block], limit: int, rounds_later: int = ROUNDS_LATER) -> Later:
-    """Run all blocks in their order, with `limit` attempts at each; then those that stayed void, once in each of the
-    rounds after that."""
-    void = _void_after([(block, block.run(limit)) for block in blocks])
+def in_order(block_of: Callable[[Rows], Block]) -> RunAll:
+    """Blocks one after another, in this process."""
+    return lambda asked, _alone: [block_of(rows).run(limit) for rows, limit in asked]
+
+
+def run_blocks(
+    blocks: Sequence[Rows], limit: int, run_all: RunAll, observer: Observer, rounds_later: int = ROUNDS_LATER
+) -> Later:
+    """Run all blocks, with `limit` attempts at each; then those that stayed void, once in each of the rounds after
+    that, and one after another."""
+    void = _void_after(blocks, run_all([(rows, limit) for rows in blocks], False))
     at_first = void
     for _ in range(rounds_later):
         if not void:
             break
-        void[0][0].observer.again([block.rows for block, _ in void])
-        void = _void_after([(block, block.run(attempts + 1)) for block, attempts in void])
-    return Later(*(sum(len(block.rows) for block, _ in each) for each in (at_first, void)))
+        observer.again([rows for rows, _ in void])
+        asked = [(rows, attempts + 1) for rows, attempts in void]
+        void = _void_after([rows for rows, _ in void], run_all(asked, True))
+    return Later(*(sum(len(rows) for rows, _ in each) for each in (at_first, void)))
 
 
-def _void_after(blocks: Sequence[tuple[Block, int | None]]) -> list[tuple[Block, int]]:
+def _void_after(blocks: Sequence[Rows], attempts: Sequence[int | None]) -> list[tuple[Rows, int]]:
     """The blocks that stayed void, each with its number of attempts."""
-    return [(block, attempts) for block, attempts in blocks if attempts is not None]
+    return [(rows, number) for rows, number in zip(blocks, attempts, strict=True) if number is not None]

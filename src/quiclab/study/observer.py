@@ -46,6 +46,9 @@ class Observer:
         """Nothing of a block is left to run, now or since an earlier run; or it stayed `void`, in all attempts of this
         round."""
 
+    def at_once(self, number: int) -> None:
+        """So many trials may run at a time from now on."""
+
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
         """All others are over: another round begins, in which these blocks, which stayed void, are tried once each."""
 

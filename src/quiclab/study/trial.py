@@ -16,6 +16,7 @@ import polars as pl
 from quiclab.decoders import decode_trial, with_verdict
 from quiclab.store.layout import Attempt, StudyDir, move_in, read_object
 from quiclab.store.ledger import Ledger
+from quiclab.study.blocks import Settle, Settled
 from quiclab.study.trial_tables import keep_tables
 from quiclab.verify.trial import judge
 
@@ -52,3 +53,13 @@ def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | 
     if attempt.status == "verified":
         keep_tables(study_dir, attempt.trial_id, judged.tables, document)
     return aside
+
+
+def settler(study_dir: StudyDir, ledger: Ledger) -> Settle:
+    """Judge and keep attempts in this process."""
+
+    def settle(folder: Path, trial_id: str, number: int) -> Settled:
+        judged = judge_attempt(folder, trial_id, number)
+        return Settled(judged.attempt, keep_attempt(study_dir, ledger, judged))
+
+    return settle

@@ -25,10 +25,12 @@ from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.store.ledger import open_ledger
-from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, run_blocks
+from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.limits import void_what_is_too_late
 from quiclab.study.observer import NOBODY, Beginning, Observer
+from quiclab.study.side_by_side import SideBySide
 from quiclab.study.system_calls import count_system_calls
+from quiclab.study.trial import settler
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
@@ -71,10 +73,11 @@ def run_trials(
     part: Part = WHOLE,
     rounds_later: int = ROUNDS_LATER,
     observer: Observer = NOBODY,
+    side_by_side: SideBySide | None = None,
 ) -> Outcome:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans; blocks that stayed void,
     now or in an earlier run, are tried again when all others are over. With a `part`, the rest of the plan is left for
-    a later run.
+    a later run. Blocks run one after another, or `side_by_side`.
 
     Raises SpecError where the study was begun over another backend, HostError where this machine cannot run it.
     """
@@ -90,8 +93,11 @@ def run_trials(
             ledger.plan(rows)
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_too_late(study, study_dir, ledger, rows)
-            whole = [Block(run_one, study_dir, ledger, observer, block) for block in _blocks(rows)]
-            later = run_blocks(whole, study.limits.attempts, rounds_later)
+            settle = settler(study_dir, ledger)
+            run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block))
+            if side_by_side is not None:
+                run_all = side_by_side.begin(study, study_dir, backend, ledger, observer)
+            later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()

@@ -82,15 +82,24 @@ def drop_capabilities() -> None:
 
 def set_deadline(pid: int, *, runtime_ns: int, period_ns: int) -> None:
     """Put a thread, and none that it starts, under SCHED_DEADLINE (sched_setattr(2)). Raises OSError."""
+    _set_attributes(pid, _SCHED_DEADLINE, _SCHED_FLAG_RESET_ON_FORK, 0, (runtime_ns, period_ns, period_ns))
+
+
+def set_slice(thread: int, slice_ns: int) -> None:
+    """Set the slice of an ordinary thread, and of those that it starts; 0 is the system's own. A thread that wakes up
+    need not wait for one with a longer slice (Linux 6.12). Raises OSError."""
+    nice = os.getpriority(os.PRIO_PROCESS, thread)
+    _set_attributes(thread, os.SCHED_OTHER, 0, nice, (slice_ns, 0, 0))
+
+
+def _set_attributes(thread: int, policy: int, flags: int, nice: int, times_ns: tuple[int, int, int]) -> None:
     call = _SCHED_SETATTR.get(platform.machine())
     if call is None:
         raise OSError(f"the number of sched_setattr is not known on {platform.machine()}")
     attributes = struct.Struct("IIQiIQQQ")
     # Size, policy, flags, nice, priority, runtime, deadline, period.
-    packed = attributes.pack(
-        attributes.size, _SCHED_DEADLINE, _SCHED_FLAG_RESET_ON_FORK, 0, 0, runtime_ns, period_ns, period_ns
-    )
-    if _libc.syscall(call, pid, packed, 0) != 0:
+    packed = attributes.pack(attributes.size, policy, flags, nice, 0, *times_ns)
+    if _libc.syscall(call, thread, packed, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +90,12 @@ def tree(stats: Mapping[int, Stat], root: int, known: frozenset[tuple[int, int]]
         return parent is not None and parent.start_ticks <= stat.start_ticks and belongs(parent)
 
     return [stat for stat in stats.values() if belongs(stat)]
+
+
+def processes_of(roots: Iterable[int]) -> set[int]:
+    """Process ids of programs, given by their first processes, with all their children."""
+    stats = everybody()
+    return {stat.pid for root in roots for stat in tree(stats, root, frozenset())}
 
 
 def used(stat: Stat) -> Used:

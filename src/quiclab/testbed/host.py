@@ -15,7 +15,7 @@ from quiclab.errors import HostError, VoidError
 from quiclab.project import SET_UP
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import link_binary
+from quiclab.testbed.link_process import link_binary
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.timekeeping import keep_time
 from quiclab.testbed.way_out import find_stack

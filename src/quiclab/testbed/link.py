@@ -6,10 +6,8 @@ One process moves the packets of all links of a path. Between two links stands a
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -18,13 +16,12 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.errors import HostError, VoidError
-from quiclab.project import own_program
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
 from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
+from quiclab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
 Backend = Literal["tun", "veth"]
 End = Literal["client", "server"]
@@ -86,6 +83,8 @@ class LinkSettings:
     """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
     program: Sequence[str] = ()
     """Program to start instead of quiclab-link: a benchmark compares it with others that have the same protocol."""
+    shared: SharedLinkProcess | None = None
+    """Process that moves the packets, together with those of other trials; None starts one."""
 
 
 class Link:
@@ -103,8 +102,7 @@ class Link:
         self._places = [client, *nodes, server]
         self._ends = self._make_ends()
         self._stack = ExitStack()
-        self._process: subprocess.Popen[str] | None = None
-        self._awake = False
+        self._process: LinkProcess | None = None
         self.summary: dict[str, Any] = {}
         """The link's own account, once `stop` was called."""
         self.ready: dict[str, Any] = {}
@@ -149,14 +147,7 @@ class Link:
         config_fd = os.memfd_create("link-config")
         try:
             os.write(config_fd, text.encode())
-            self._process = subprocess.Popen(
-                [*(settings.program or [link_binary()]), f"/proc/self/fd/{config_fd}"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                pass_fds=(config_fd, *(namespace.fd for namespace in namespaces)),
-                start_new_session=True,
-            )
+            self._process = self._ask(config_fd, namespaces)
         finally:
             os.close(config_fd)
         self._stack.callback(self._reap)
@@ -164,11 +155,21 @@ class Link:
             # The devices are there already, and the link needs as long to open its own side.
             self._ends.configure()
         self.ready = self._message("ready")
-        if settings.real_time and self.ready["real_time"] == "none":
-            ask_for_real_time(self._process.pid, deadline=True)
-        self._awake = ask_for_awake_processors(self._process.pid)
+        self._process.make_punctual(self.ready["real_time"])
         if settings.backend == "tun":
             self._ends.configure()
+
+    def _ask(self, config_fd: int, namespaces: Sequence[NetworkNamespace]) -> LinkProcess:
+        """The process that runs the links of a configuration, which names these namespaces."""
+        settings, fds = self._settings, [namespace.fd for namespace in namespaces]
+        if settings.shared is None:
+            return OwnProcess(settings.program, config_fd, fds, real_time=settings.real_time)
+        paths = {f"/proc/self/fd/{fd}": fd for fd in fds}
+        with ExitStack() as stack:
+            if settings.work_dir is not None:
+                paths[str(settings.work_dir)] = folder = folder_fd(settings.work_dir)
+                stack.callback(os.close, folder)
+            return settings.shared.ask(config_fd, paths)
 
     def replace_client_address(self, version: int, when: Callable[[], bool]) -> int | None:
         """Move the client to its second network; it is there from the instant that is returned."""
@@ -232,16 +233,14 @@ class Link:
     def begin(self) -> None:
         """Begin the workload: the next packet that reaches a link is its packet 0, at t = 0."""
         process = self._require()
-        if self._settings.begins_when_told and process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # a process that has ended is noticed when it does not answer
-                process.stdin.write("begin\n")
-                process.stdin.flush()
+        if self._settings.begins_when_told:
+            process.say("begin\n")
             self._message("begun")
 
     def check(self) -> None:
         """Raise VoidError if the link's process has ended without being told to."""
-        if (code := self._require().poll()) is not None:
-            raise _gone(code)
+        if (how := self._require().ended()) is not None:
+            raise _gone(how)
 
     @property
     def pid(self) -> int:
@@ -251,9 +250,8 @@ class Link:
     def stop(self) -> dict[str, Any]:
         """Close the link and return its summary; packets still inside are counted there."""
         process = self._require()
-        if process.stdin is not None and not process.stdin.closed:
-            process.stdin.close()
-            self.summary = self._message("summary") | {"awake_processors": self._awake}
+        if process.stop():
+            self.summary = self._message("summary") | {"awake_processors": process.awake}
             if (file := self._file("link.json")) is not None:
                 write_anew(Path(file), f"{json.dumps(self.summary)}\n")
         return self.summary
@@ -268,16 +266,9 @@ class Link:
         self._stack.close()
 
     def _reap(self) -> None:
-        process = self._require()
-        # After its summary it ends by itself, and need not be watched.
-        if not self.summary:
-            process.kill()
-            process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+        self._require().close(accounted=bool(self.summary))
 
-    def _require(self) -> subprocess.Popen[str]:
+    def _require(self) -> LinkProcess:
         if self._process is None:
             raise RuntimeError("the link was not started")
         return self._process
@@ -285,25 +276,18 @@ class Link:
     def _message(self, event: str) -> dict[str, Any]:
         """The next line of the link process, which must be `event`."""
         process = self._require()
-        line = process.stdout.readline() if process.stdout else ""
+        line = process.hear()
         try:
             message: dict[str, Any] = json.loads(line)
         except json.JSONDecodeError:
-            process.kill()  # it has nothing more to say
-            raise _gone(process.wait()) from None
+            raise _gone(process.kill()) from None
         if message.get("event") != event:
             raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
         return message
 
 
-def _gone(code: int) -> VoidError:
-    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+def _gone(how: str) -> VoidError:
     return VoidError(f"the link's process {how} before its time", "the trial is void; the same command runs it again")
-
-
-def link_binary() -> str:
-    """Path of the link emulator `quiclab-link`. Raises HostError where it is not installed."""
-    return own_program("quiclab-link")
 
 
 def usable_versions(mtu: int) -> tuple[int, ...]:

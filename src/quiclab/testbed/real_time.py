@@ -16,6 +16,7 @@ that processor, the lateness merely moves from the link to the ends. In that cas
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -26,6 +27,8 @@ from typing import Literal
 
 from quiclab.testbed import _libc
 from quiclab.testbed.awake_processors import AwakeProcessors
+from quiclab.testbed.patience import hurry
+from quiclab.testbed.turn import Turn
 from quiclab.units import Bitrate
 
 RealTime = Literal["deadline", "fifo", "none"]
@@ -41,11 +44,13 @@ _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Budget under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
 _UCRED = struct.Struct("iII")
-_DEADLINE, _FIFO, _AWAKE, _NOTHING = b"d", b"f", b"a", b"n"
+_DEADLINE, _FIFO, _AWAKE, _PROMPT, _NOTHING = b"d", b"f", b"a", b"p", b"n"
 """Messages of what is asked for, and granted."""
 _ANSWERS: Mapping[bytes, RealTime] = {_DEADLINE: "deadline", _FIFO: "fifo"}
 
 _caller: socket.socket | None = None
+_asking: Turn | None = None
+"""Turn of the one process whose question and answer are under way."""
 
 
 class Grants:
@@ -57,10 +62,10 @@ class Grants:
         self._thread = threading.Thread(target=self._answer, daemon=True)
 
     def enter_sandbox(self) -> None:
-        """Make `ask_for_real_time` work from here on; called in the sandbox's processes."""
-        global _caller
+        """Make `ask_for_real_time` work from here on; called before the sandbox's processes are forked."""
+        global _caller, _asking
         self._outside.close()
-        _caller = self._inside
+        _caller, _asking = self._inside, Turn()
 
     def serve(self) -> None:
         """Start to answer; called in the caller, after the fork."""
@@ -94,6 +99,10 @@ class Grants:
                             if process_fd is not None:
                                 granted = _AWAKE
                                 events.register(process_fd, select.POLLIN)
+                        elif message == _PROMPT:
+                            with contextlib.suppress(OSError):
+                                hurry(pid)
+                                granted = _PROMPT
                         else:
                             granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
                 self._outside.send(granted)
@@ -121,16 +130,30 @@ def ask_for_awake_processors(pid: int) -> bool:
     return _ask(pid, _AWAKE) == _AWAKE
 
 
+def make_prompt(pid: int) -> None:
+    """Let a process that was patient (`patience`) wait no longer than others; where it has another user than we, ask
+    the caller to."""
+    try:
+        hurry(pid)
+    except PermissionError:
+        _ask(pid, _PROMPT)
+    except OSError:  # it has ended
+        return
+
+
 def _ask(pid: int, what: bytes) -> bytes:
     """Send a request; return what was granted."""
-    if _caller is None:
+    if _caller is None or _asking is None:
         return _NOTHING
     credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, _UCRED.pack(pid, os.getuid(), os.getgid()))
+    _asking.take()
     try:
         _caller.sendmsg([what], [credentials])
         return _caller.recv(1)
     except OSError:
         return _NOTHING
+    finally:
+        _asking.give_up()
 
 
 def _grant(pid: int) -> bytes:

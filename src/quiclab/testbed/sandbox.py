@@ -101,15 +101,49 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
     os.write(unshared, b"ok")
     if os.read(mapped, 1) != b"x":
         return ExitCode.CRASH
-    alive_read, alive_write = os.pipe()
     for number in forwarded():
         signal.signal(number, _interrupt)  # for the child, which is to end in order even if it is told to at once
+    child = _fork_first_process(main)
+    return _wait(child, forward_to=child)
+
+
+def fork_chamber(first: Callable[[], int]) -> int:
+    """Fork a chamber of this sandbox, with mount, PID, IPC and network namespaces of its own: `first` is PID 1 of it,
+    and what it mounts and starts is its own.
+
+    Returns the id of the chamber's keeper, below whose root (/proc/PID/root) are the chamber's mounts. The chamber ends
+    with its keeper, and the keeper with this process.
+    """
+    return fork_child(lambda: _keep_chamber(first))
+
+
+def fork_child(main: Callable[[], int]) -> int:
+    """Fork a process that does `main` and ends with this one. Returns its id."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        _libc.die_with_parent(signal.SIGKILL)
+        os._exit(_code_of(main))
+    return child
+
+
+def _keep_chamber(first: Callable[[], int]) -> int:
+    flags = _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWIPC | _libc.CLONE_NEWNET
+    _libc.unshare(flags, "mount, PID, IPC and network namespaces in the sandbox")
+    _, status = os.waitpid(_fork_first_process(first), 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _fork_first_process(main: Callable[[], int]) -> int:
+    alive_read, alive_write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(alive_write)
         os._exit(_code_of(lambda: _first_process(main, alive_read)))
     os.close(alive_read)
-    return _wait(child, forward_to=child)
+    return child
 
 
 def _first_process(main: Callable[[], int], keeper_alive: int) -> int:
