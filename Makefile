@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench diagnosis clean
+.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 setup: ## make .venv with everything that quiclab needs
 	@tools/setup.sh
@@ -48,6 +48,11 @@ docs: ## write anew what is generated: reference pages, outputs of commands, the
 bench: ## speeds and accuracies, as ratios against named alternatives
 	@tools/setup.sh dev
 	@.venv/bin/python benches/run_all.py
+
+BLOCKS ?= 100
+bench-study: ## trials side by side against one at a time, and whether they are the same, with BLOCKS=100
+	@tools/setup.sh dev
+	@.venv/bin/python benches/study_speed.py --blocks $(BLOCKS)
 
 SHARD ?= 1/1
 diagnosis: ## how often the verdicts on causes are right, for hours: a part of it with SHARD=1/8

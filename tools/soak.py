@@ -54,7 +54,9 @@ client = "curl-cffi"
 server = "caddy"
 """
 TRIALS = 8
-KINDS = ("caller", "keeper", "first process", "link", "server", "client", "warm-up client", "report")
+KINDS = ("caller", "keeper", "first process", "link", "server", "client", "warm-up client", "report", "any process")
+SIDE_BY_SIDE = ("--jobs", "3")
+"""Options of every other run: there are workers and judges then, and "any process" may be one of them."""
 _MARKS = {"link": "quiclab-link", "server": "caddy run", "client": "_curl_cffi_program.py", "warm-up client": "/warm"}
 _PATIENCE_S = 120
 
@@ -86,7 +88,8 @@ class Soak:
         for _ in range(self.random.randint(1, 4)):
             finished = self.killed(home, study, finished)
         with copies_of_the_ledger(self, study):
-            code, told = quiclab("run", home / "spec.toml", "--out", study)
+            jobs = SIDE_BY_SIDE if self.random.random() < 0.5 else ()
+            code, told = quiclab("run", home / "spec.toml", "--out", study, *jobs)
         self.check(code == 0, f"the study was not completed: {code}: {told[-400:]}")
         self.whole(study, finished)
         self.full_disk(home, study)
@@ -96,14 +99,15 @@ class Soak:
         """Start a run, or a report, end one of its processes, and see what is there."""
         kind = self.random.choice(KINDS)
         report = kind == "report" and (study / "ledger.sqlite").exists()
-        verb: list[str | Path] = ["report", study] if report else ["run", home / "spec.toml", "--out", study]
+        jobs = SIDE_BY_SIDE if self.random.random() < 0.5 else ()
+        verb: list[str | Path] = ["report", study] if report else ["run", home / "spec.toml", "--out", study, *jobs]
         run = start(*verb)
         victim = wait_for(run, kind, self.random)
         if victim is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
-                self.kills[kind] += 1
-        if kind in _MARKS:  # the study goes on by itself: end it a little later
+                self.kills[f"{kind} side by side" if jobs and not report else kind] += 1
+        if kind in _MARKS or kind == "any process":  # the study goes on by itself: end it a little later
             time.sleep(self.random.uniform(0, 1.5))
             run.kill()
         try:
@@ -237,6 +241,10 @@ def wait_for(run: subprocess.Popen[str], kind: str, chance: random.Random) -> in
         line = family(run.pid)
         number = {"caller": 0, "report": 0, "keeper": 1, "first process": 2}[kind]
         return line[number] if run.poll() is None and len(line) > number else None
+    if kind == "any process":
+        time.sleep(chance.uniform(0.2, 8))
+        line = family(run.pid)
+        return chance.choice(line) if run.poll() is None else None
     skip = chance.randrange(3)
     seen: set[int] = set()
     deadline = time.monotonic() + 15

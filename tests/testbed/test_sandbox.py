@@ -161,3 +161,36 @@ def _wait_for(condition: object) -> None:
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_chamber_has_its_own_processes_and_mounts(tmp_path: Path) -> None:
+    """Its first process is PID 1 again and may kill all others there; its mounts are seen below its keeper's root."""
+    code = f"""
+import os, signal, time
+from pathlib import Path
+from quiclab.testbed.confinement import mount_work_dir
+from quiclab.testbed.process import kill_everything_else
+from quiclab.testbed.sandbox import fork_chamber, fork_child
+folder = Path({str(tmp_path)!r})
+
+def first():
+    mount_work_dir(folder / "work")
+    (folder / "work" / "mine").touch()
+    kill_everything_else()
+    (folder / "pid").write_text(str(os.getpid()))
+    time.sleep(60)
+    return 0
+
+def main():
+    beside = fork_child(lambda: time.sleep(60) or 0)
+    keeper = fork_chamber(first)
+    while not (folder / "pid").exists() or not (folder / "pid").read_text():
+        time.sleep(0.01)
+    seen = Path(f"/proc/{{keeper}}/root{{folder}}/work/mine").exists(), (folder / "work" / "mine").exists()
+    os.kill(beside, 0)
+    os.kill(keeper, signal.SIGKILL)
+    print((folder / "pid").read_text(), *seen, os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1]))
+    return 0
+run_in_sandbox(main)
+"""
+    assert _run(code).stdout == "1 True False -9\n"

@@ -66,7 +66,7 @@ pub struct Watched {
 /// What the forwarder waits for.
 #[derive(Debug)]
 pub struct Wait {
-    /// Of signals, of arrivals (-1 where none can come), of the runs' inputs, and of their devices.
+    /// Entries of signals, of arrivals (-1 where none can come), of the runs' inputs, and of their devices.
     entries: Vec<libc::pollfd>,
     /// The run of each device.
     owners: Vec<usize>,

@@ -169,7 +169,7 @@ impl Run {
         self.talk.tell(&event("ready", &self.facts, json!({})));
     }
 
-    /// So many runs are moved at once now.
+    /// Notes how many runs are moved at once now.
     pub fn beside(&mut self, runs: usize) {
         self.runs_at_once = self.runs_at_once.max(runs);
     }

@@ -153,6 +153,31 @@ fn a_capture_is_in_order_of_time() {
     assert!(times.is_sorted());
 }
 
+/// A writer that had no processor for a while finds the packets of both directions waiting, all older than it holds back:
+/// it takes all of them before it writes any.
+#[test]
+fn a_writer_that_is_late_keeps_the_order() {
+    let scratch = Scratch::new("late-writer");
+    let (mut logs, writing) = create(&scratch.config(64 << 20)); // it begins with touching memory
+    for (direction, way, time_ns) in [(0, Way::Outbound, 20), (1, Way::Inbound, 10)] {
+        logs[direction].capture(&Packet {
+            time_ns,
+            way,
+            id: None,
+            comment: None,
+            data: &[0x45; 40],
+        });
+        assert_eq!(logs[direction].hand_over(u64::MAX), None);
+    }
+    finish(logs, writing, 0).expect("written");
+    let bytes = fs::read(scratch.0.join("client.pcapng")).expect("there");
+    let times: Vec<_> = blocks(&bytes)[2..]
+        .iter()
+        .map(|(_, body)| u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)))
+        .collect();
+    assert_eq!(times, [10, 20]);
+}
+
 /// Links that name one file share it: each is an interface, and the packets of all are in order of time.
 #[test]
 fn links_may_share_a_capture() {

@@ -77,7 +77,7 @@ class Bar(Observer):
         self._skipped = 0.0
         self._started = time.monotonic()
         self._ran: set[str] = set()
-        """Blocks of which something was run now."""
+        """Blocks that were run now, in whole or in part."""
         self._at_once = 1
         self._status: Status | None = None
 

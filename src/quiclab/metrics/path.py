@@ -144,6 +144,14 @@ def _lateness_us(evidence: Evidence, quantile: float) -> float:
     return max(known) / 1e3
 
 
+def trials_at_once(evidence: Evidence) -> float:
+    """How many trials the link's process served at a time, this one included, at most."""
+    link = evidence.trial.get("link")
+    if not link:
+        raise Unknown("the link left no account of itself")
+    return float(link.get("runs_at_once", 1))
+
+
 def queue_max_bytes(evidence: Evidence) -> float:
     """The longest queue that a packet met."""
     links = [*each_link(evidence), *(_second_link(evidence, direction) for direction in _DIRECTIONS)]
@@ -253,6 +261,14 @@ PATH = (
         "none",
         "How late the latest packet was written, of all links.",
         lateness_max_us,
+    ),
+    Metric(
+        "trials_at_once",
+        "trials at a time",
+        "",
+        "none",
+        "Most trials that ran side by side while this one did, this one included (`quiclab run --jobs`).",
+        trials_at_once,
     ),
     Metric(
         "queue_max_bytes",

@@ -57,7 +57,7 @@ class Strain:
     """What the machine did to one trial."""
 
     waits: Mapping[str, Waits]
-    """By program."""
+    """Waits of each program, by its name."""
     transfer_ns: int
     rtt_ns: int
     """Round trip of the path without queues."""

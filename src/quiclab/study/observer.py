@@ -47,7 +47,7 @@ class Observer:
         round."""
 
     def at_once(self, number: int) -> None:
-        """So many trials may run at a time from now on."""
+        """Another number of trials may run at a time from now on."""
 
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
         """All others are over: another round begins, in which these blocks, which stayed void, are tried once each."""

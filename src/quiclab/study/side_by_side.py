@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -30,13 +31,15 @@ from quiclab.testbed.turn import Turn
 
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""
-_PER_PROCESSOR = 6
+_PER_PROCESSOR = 4
+_MEMORY = Path("/proc/meminfo")
 
 
 def most_at_once() -> int:
     """Number of workers for which this machine has processors and memory; the guard decides how many have work."""
-    memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(_PER_PROCESSOR * len(os.sched_getaffinity(0)), memory // _BYTES_OF_A_WORKER))
+    (available,) = (line.split()[1] for line in _MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
+    for_memory = int(available) * 1024 // _BYTES_OF_A_WORKER
+    return max(1, min(_PER_PROCESSOR * len(os.sched_getaffinity(0)), for_memory))
 
 
 class SideBySide:
@@ -63,12 +66,7 @@ class SideBySide:
 
     def _end(self) -> None:
         for worker in self._workers:
-            worker.connection.close()
-            for process in worker.processes:
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-                with suppress(ChildProcessError):
-                    os.waitpid(process, 0)
+            _end(worker)
 
     def begin(self, study: Study, study_dir: StudyDir, backend: Backend, ledger: Ledger, observer: Observer) -> RunAll:
         """Something that runs blocks of this study by these workers."""
@@ -117,7 +115,8 @@ class _Course:
             assert isinstance(heard, Ready)
 
     def run_all(self, asked: Sequence[tuple[Rows, int]], alone: bool) -> Sequence[int | None]:
-        """As `blocks.RunAll`. Raises the QuiclabError of a worker, HostError where all workers have ended."""
+        """Run blocks, as `blocks.RunAll` says. Raises the QuiclabError of a worker, HostError where all workers have
+        ended."""
         results: list[int | None] = [None] * len(asked)
         waiting = deque(enumerate(asked))
         while waiting or self._busy:
@@ -130,6 +129,7 @@ class _Course:
                     heard = connection.recv()
                 except (EOFError, OSError):
                     del self._busy[connection]
+                    _end(worker)  # its judge might still keep what it was at
                     self._ledger.adopt()
                     waiting.appendleft((number, (work.rows, work.limit)))
                     if not self._busy and not self._free:
@@ -186,6 +186,15 @@ class _Course:
                 self._guard.ran_alone(arm, strain)
             return False
         return self._guard.ran_beside_others(arm, strain)
+
+
+def _end(worker: Worker) -> None:
+    worker.connection.close()
+    for process in worker.processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(process, 0)
 
 
 def _ended() -> HostError:

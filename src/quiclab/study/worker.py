@@ -130,7 +130,7 @@ def _run(asked: Connection, judge: Connection, links: SharedLinkProcess, starts:
         task: Task = asked.recv()
         judge.send(task.study_dir)
         _run_blocks(task, asked, judge, links, starts)
-    except EOFError:
+    except (EOFError, ConnectionError):  # the judge, or the process that gives the work, is gone
         return ExitCode.OK
     except QuiclabError as error:
         asked.send(error)
@@ -218,3 +218,7 @@ def _judge(runner: Connection, root: Path) -> int:
                     runner.send(error)
     except EOFError:
         return ExitCode.OK
+    except OSError:
+        if root.exists():
+            raise
+        return ExitCode.OK  # the chamber was ended, and takes the attempt with it

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from quiclab.errors import HostError
 from quiclab.project import own_program
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time
 
@@ -29,7 +30,7 @@ class LinkProcess(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its process id, as numbered in the sandbox that started it."""
+        """Process id, as numbered in the sandbox that started it."""
 
     def make_punctual(self, real_time: str) -> None:
         """Ask for what only root may grant, where it has got no more than `real_time` by itself."""
@@ -138,18 +139,22 @@ class SharedLinkProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id of the link."""
         assert self._process is not None
         return self._process.pid
 
     def ask(self, config_fd: int, paths: Mapping[str, int]) -> ServedLinks:
         """Have it run the links of a configuration in which every path that is to be reached is one of `paths`, or
-        below one: each has a file descriptor."""
+        below one: each has a file descriptor. Raises HostError where it has ended."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        text = json.dumps({"paths": list(paths)}).encode()
         with theirs:
-            text = json.dumps({"paths": list(paths)}).encode()
-            with contextlib.suppress(OSError):  # a process that has ended is noticed when it does not answer
+            try:
                 socket.send_fds(self._asks, [text], [theirs.fileno(), config_fd, *paths.values()])
+            except OSError:
+                ours.close()
+                told = "the link's process, which all trials side by side share, was ended"
+                raise HostError(told, "run it again: finished trials are kept") from None
         return ServedLinks(ours, self)
 
 
@@ -168,7 +173,7 @@ class ServedLinks:
         return self._server.pid
 
     def make_punctual(self, real_time: str) -> None:
-        """It was made so at its start."""
+        """Do nothing: the shared process was made punctual at its start."""
 
     def hear(self) -> str:
         try:

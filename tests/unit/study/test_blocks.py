@@ -11,9 +11,9 @@ from unit.study.rows import OTHER, ROW, attempt_at
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.blocks import Block, run_blocks
+from quiclab.study.blocks import Block, in_order, run_blocks
 from quiclab.study.observer import Observer
-from quiclab.study.trial import judge_attempt, keep_attempt
+from quiclab.study.trial import judge_attempt, keep_attempt, settler
 
 
 class _Heard(Observer):
@@ -46,7 +46,8 @@ def _run(study: StudyDir, memory: Path, limit: int, spoiled: set[tuple[str, int]
     heard = _Heard()
     with open_ledger(study) as ledger:
         ledger.plan([ROW, OTHER])
-        later = run_blocks([Block(run_one, study, ledger, heard, [ROW, OTHER])], limit, rounds)
+        run_all = in_order(lambda rows: Block(run_one, settler(study, ledger), ledger, heard, rows))
+        later = run_blocks([[ROW, OTHER]], limit, run_all, heard, rounds)
     return [*heard.words, f"later: {later.trials}, void: {later.void}"] if rounds else heard.words
 
 

@@ -163,24 +163,28 @@ impl Outputs {
             } else {
                 full.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
-            match next {
-                Ok(chunk) => {
-                    let mut streams = captures.iter_mut().flat_map(|capture| &mut capture.streams);
-                    let mut logs = logs.iter_mut().flatten();
-                    if let Some(stream) = streams.find(|stream| stream.number == chunk.stream) {
-                        stream.chunks.push_back(chunk);
-                    } else if let Some(log) = logs.find(|log| log.streams.contains(&chunk.stream)) {
-                        let result = log.file.write_all(&chunk.bytes);
-                        chunk.give_back();
-                        result?;
-                    } else {
-                        chunk.give_back();
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
+            // Whatever is older than what is held back from this instant has been handed over by now: it is taken first,
+            // however long this thread had no processor.
             let now_ns = monotonic_ns().wrapping_add_signed(realtime_minus_monotonic_ns);
+            let mut taken = match next {
+                Ok(chunk) => Some(chunk),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            while let Some(chunk) = taken.or_else(|| full.try_recv().ok()) {
+                taken = None;
+                let mut streams = captures.iter_mut().flat_map(|capture| &mut capture.streams);
+                let mut logs = logs.iter_mut().flatten();
+                if let Some(stream) = streams.find(|stream| stream.number == chunk.stream) {
+                    stream.chunks.push_back(chunk);
+                } else if let Some(log) = logs.find(|log| log.streams.contains(&chunk.stream)) {
+                    let result = log.file.write_all(&chunk.bytes);
+                    chunk.give_back();
+                    result?;
+                } else {
+                    chunk.give_back();
+                }
+            }
             for capture in &mut captures {
                 capture.write(now_ns.saturating_sub(HELD_BACK_NS))?;
             }

@@ -53,6 +53,32 @@ fn a_schedule_tells_null_from_absent() {
     );
 }
 
+/// Every path that it names can be replaced, those of further links too.
+#[test]
+fn each_path_is_shown() {
+    let mut config = valid();
+    config["log"] = json!({"packet_log": "a/log", "capture_server": "a/server"});
+    let mut second =
+        json!({"link": "second", "up": {}, "down": {}, "log": {"capture_client": "a/client"}});
+    second["ends"] = config["ends"].clone();
+    second["ends"]["server"]["near_netns"] = json!("near");
+    config["more_links"] = json!([second]);
+    let mut config = Config::parse(&config.to_string()).expect("valid");
+    let mut shown = Vec::new();
+    config.each_path(|path| {
+        shown.push(path.display().to_string());
+        *path = "other".into();
+    });
+    shown.retain(|path| !path.starts_with("/proc"));
+    shown.sort();
+    assert_eq!(shown, ["a/client", "a/log", "a/server", "near"]);
+    assert_eq!(config.log.packet_log, Some("other".into()));
+    assert_eq!(
+        config.more_links[0].ends.client.netns,
+        std::path::Path::new("other")
+    );
+}
+
 /// Several links stand in a row, each with its own ends, model and files; one stays as short as it was.
 #[test]
 fn several_links_are_understood() {

@@ -82,20 +82,23 @@ def _reasons(told: list[str | None]) -> str:
 
 def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
     latest = {(path, arm): worst(values) for path, arm, values in by_path_and_arm(study, "lateness_max_us")}
+    at_once = {(path, arm): worst(values) for path, arm, values in by_path_and_arm(study, "trials_at_once")}
     rows = [
         (
             analysis.path_titles.get(path, path),
             arm,
             *(f"{wording.number(v)} µs" for v in (middle(values), worst(values))),
             f"{wording.number(latest[path, arm])} µs" if (path, arm) in latest else "–",
+            wording.number(at_once[path, arm]) if (path, arm) in at_once else "–",
         )
         for path, arm, values in by_path_and_arm(study, "lateness_p99_us")
     ]
     return TextTable(
         "Lateness of the emulated link",
         "How late the slowest 1 % of packets left the link, measured against the instant that the model gave them, and "
-        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there.",
-        ("network", "arm", "median trial", "worst trial", "latest packet"),
+        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. Where "
+        "trials ran side by side, the last column has the most at a time.",
+        ("network", "arm", "median trial", "worst trial", "latest packet", "trials at a time"),
         tuple(rows),
         "No lateness was measured.",
     )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many trials may run side by side, from what the machine did to those before."""
+
+from __future__ import annotations
+
+import pytest
+
+from quiclab.study.guard import BUSY, CALM, Guard, Strain, Waits, strain_of
+
+ARM = ("object", "plain", "h2")
+_MS = 10**6
+_ALONE_NS = 20_000
+
+
+def _strain(each_ns: int, *, late: float = 0.1, void: bool = False) -> Strain:
+    """A transfer of 25 round trips whose client has 1000 wake-ups, each of which waits so long."""
+    waits = {"client": Waits(1000 * each_ns, 1000)}
+    return Strain(waits, transfer_ns=1000 * _MS, rtt_ns=40 * _MS, late=late, void=void)
+
+
+def _guard(most: int = 8) -> Guard:
+    guard = Guard(most)
+    guard.ran_alone(ARM, _strain(_ALONE_NS))
+    return guard
+
+
+def _after(guard: Guard, strain: Strain, trials: int) -> int:
+    for _ in range(trials):
+        guard.ran_beside_others(ARM, strain)
+    return guard.at_once
+
+
+def test_the_estimate_counts_wake_ups_that_others_wait_for() -> None:
+    """Two of a program in each round trip and twenty of handshakes; all where there are no more."""
+    assert _strain(120_000).longer_than({"client": _ALONE_NS}) == pytest.approx((20 + 2 * 25) * 0.1 / 1000)
+    few = Strain({"client": Waits(40 * _MS, 40)}, transfer_ns=1000 * _MS, rtt_ns=1 * _MS, late=0.0)
+    assert few.longer_than({"client": 0.0}) == pytest.approx(0.04)
+    assert _strain(_ALONE_NS // 2).longer_than({"client": _ALONE_NS}) < 0
+
+
+def test_it_rises_while_trials_are_calm() -> None:
+    """By one at a time, up to what is allowed."""
+    guard = _guard(most=3)
+    assert guard.at_once == 2
+    assert _after(guard, _strain(_ALONE_NS), 5) == 2
+    assert _after(guard, _strain(_ALONE_NS), 1) == 3
+    assert _after(guard, _strain(_ALONE_NS), 50) == 3
+    assert Guard(1).at_once == 1
+
+
+def _waiting(share: float) -> int:
+    """How long a wake-up must wait for a transfer to be so much longer by estimate."""
+    return round(_ALONE_NS + share * 1000 * _MS / 70)
+
+
+def test_it_falls_where_they_wait_and_does_not_try_at_once_again() -> None:
+    """Only after many trials, when the machine may be quiet again."""
+    guard = _guard()
+    assert _after(guard, _strain(_waiting((CALM + BUSY) / 2)), 60) == 2
+    assert _after(guard, _strain(_waiting(1.1 * BUSY)), 6) == 1
+    assert _after(guard, _strain(_ALONE_NS), 90) == 1
+    assert _after(guard, _strain(_ALONE_NS), 20) >= 2
+
+
+def test_late_links_keep_it_from_rising_and_void_trials_make_it_fall() -> None:
+    """One void trial may be anything's fault."""
+    assert _after(_guard(), _strain(_ALONE_NS, late=0.6), 60) == 2
+    guard = _guard()
+    _after(guard, _strain(_ALONE_NS, void=True), 1)
+    assert _after(guard, _strain(_waiting(-0.02)), 5) == 3
+    guard = _guard()
+    _after(guard, _strain(_ALONE_NS, void=True), 2)
+    assert _after(guard, _strain(_ALONE_NS), 4) == 1
+
+
+def test_an_arm_that_never_ran_alone_says_nothing() -> None:
+    """A void trial teaches nothing either."""
+    guard = Guard(4)
+    guard.ran_alone(ARM, _strain(_ALONE_NS, void=True))
+    assert not guard.knows(ARM)
+    guard.ran_alone(ARM, _strain(_ALONE_NS))
+    assert guard.knows(ARM)
+
+
+def test_a_trial_without_counts_has_no_strain() -> None:
+    """A kernel that does not count waits says nothing of them."""
+    document = {"time_ns": {"transfer": 5}, "host": {"cost": {"client": {"run_delay": {"sum_ns": None}}}}, "link": {}}
+    assert strain_of(document, 1, 1) == Strain({}, 5, 1, 0.0)
+    cost = {
+        "run_delay": {"sum_ns": 300},
+        "transfer": {"voluntary_switches": 4, "involuntary_switches": 2},
+    }
+    document = {"time_ns": {"transfer": 5}, "host": {"cost": {"server": cost}}, "status": "void"}
+    link = {"lateness": {"p99_ns": 50}}
+    assert strain_of(document | {"link": link}, 1, 100) == Strain({"server": Waits(300, 6)}, 5, 1, 0.5, void=True)
