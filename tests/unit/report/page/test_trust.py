@@ -91,11 +91,12 @@ def test_decode_statistics_are_summed_over_trials(written: Path) -> None:
 
 
 def test_lateness_is_told_per_network_and_arm(written: Path) -> None:
-    """The median and the worst trial, in microseconds, and the latest packet, which p99 does not show."""
+    """The median and the worst trial, in microseconds, and the latest packet, which p99 does not show; and how many
+    trials ran side by side."""
     rows = tables(written)["Lateness of the emulated link"].rows
     assert [row[:2] for row in rows] == [("1 % loss", "h2"), ("1 % loss", "h3")]
-    assert all(value.endswith(" µs") for row in rows for value in row[2:])
-    assert [row[4] for row in rows] == [f"{wording.number(97_000)} µs"] * 2
+    assert all(value.endswith(" µs") for row in rows for value in row[2:5])
+    assert [row[4:] for row in rows] == [(f"{wording.number(97_000)} µs", "3")] * 2
 
 
 def test_arms_against_themselves_are_told_apart(written: Path) -> None:
