@@ -89,7 +89,7 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
             arm,
             *(f"{wording.number(v)} µs" for v in (middle(values), worst(values))),
             f"{wording.number(latest[path, arm])} µs" if (path, arm) in latest else "–",
-            wording.number(at_once[path, arm]) if (path, arm) in at_once else "–",
+            wording.count(round(at_once[path, arm])) if (path, arm) in at_once else "–",
         )
         for path, arm, values in by_path_and_arm(study, "lateness_p99_us")
     ]
