@@ -151,6 +151,8 @@ def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
 def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
     """A table with all instants on the study's clock, their uncertainty, and the more exact instants of captures."""
     table = TABLES[name]
+    if not sink.rows(name):
+        return sink.table(name)
     placed = {_unit(each): each.placement for each in account.sources if each.placement}
     traces = [each.name for each in account.sources if each.connection is not None]
     unit = pl.col("source")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,28 @@ _MAGIC = b"PAR1"
 def write_parquet(frame: polars.DataFrame, path: Path, metadata: Mapping[str, str] | None = None) -> None:
     """Write a table to a file beside, then rename it: a file that was half written, by a kill or on a full disk, never
     counts."""
-    content = io.BytesIO()
-    frame.write_parquet(content, metadata=dict(metadata) if metadata else None)
+    told = tuple((metadata or {}).items())
+    if frame.height:
+        content = _parquet(frame, told)
+    else:  # most tables of a trial have no rows, and all of a kind are the same file
+        content = _without_rows(tuple(frame.schema.items()), told)
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as temporary:
-            temporary.write_bytes(content.getbuffer())
+            temporary.write_bytes(content)
+
+
+def _parquet(frame: polars.DataFrame, metadata: tuple[tuple[str, str], ...]) -> bytes:
+    content = io.BytesIO()
+    frame.write_parquet(content, metadata=dict(metadata) or None)
+    return content.getvalue()
+
+
+@cache
+def _without_rows(columns: tuple[tuple[str, polars.DataType], ...], metadata: tuple[tuple[str, str], ...]) -> bytes:
+    import polars
+
+    return _parquet(polars.DataFrame(schema=dict(columns)), metadata)
 
 
 def is_whole(path: Path) -> bool:

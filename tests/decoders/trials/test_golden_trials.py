@@ -61,6 +61,7 @@ def test_metrics_agree_with_wireshark(trial_dir: Path) -> None:
     others = {*COST, "path_rate_up_bit_per_s", "client_refused_packets", "server_refused_packets"}
     assert {row.note for row in rows if row.value is None and row.name not in others} == {
         "nobody else used the link",
+        "the link left no account of itself",
         "the client's address stayed",
         "the client's capture shows no ClientHello",
         "the packets were not decrypted",
