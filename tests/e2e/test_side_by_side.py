@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 from small_study import lab_processes, quiclab, start_quiclab, trials, write_spec
 
 from quiclab.store.layout import StudyDir
@@ -43,7 +44,7 @@ def _whole(study: Path) -> None:
 def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     """The first of each arm ran alone; the others are verified by their own packets, and their proof names them."""
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, blocks=_BLOCKS, size="200 KB"), "--out", study, "--jobs", "3")
+    done = quiclab("run", write_spec(tmp_path, blocks=_BLOCKS, size="1 MB"), "--out", study, "--jobs", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     _whole(study)
     kept = [trial for trial in trials(study) if trial["status"] == "verified"]
@@ -56,7 +57,7 @@ def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     assert "side by side" in (study / "report.html").read_text()
 
 
-@pytest.mark.parametrize("victim", ["everything", "worker"])
+@pytest.mark.parametrize("victim", ["worker", *by_night("everything")])
 def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
     """A worker that is killed costs its trial; the run goes on with the others. `kill -9` of the run leaves nothing
     behind, and the same command goes on, also one at a time."""
