@@ -57,15 +57,15 @@ def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     assert "side by side" in (study / "report.html").read_text()
 
 
-@pytest.mark.parametrize("victim", ["worker", *by_night("everything")])
+@pytest.mark.parametrize("victim", ["judge", *by_night("worker", "everything")])
 def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
-    """A worker that is killed costs its trial; the run goes on with the others. `kill -9` of the run leaves nothing
-    behind, and the same command goes on, also one at a time."""
+    """A worker that is killed, or its judge, costs its trial; the run goes on with the others. `kill -9` of the run
+    leaves nothing behind, and the same command goes on, also one at a time."""
     study, spec = tmp_path / "study", write_spec(tmp_path, blocks=_BLOCKS, size="300 KB")
     process = start_quiclab("run", spec, "--out", study, "--no-report", "--jobs", "3")
     _wait_for(study, 3)
-    if victim == "worker":
-        os.kill(_keepers(process.pid)[0], signal.SIGKILL)
+    if victim != "everything":
+        os.kill((_keepers if victim == "worker" else _judges)(process.pid)[0], signal.SIGKILL)
         output, _ = process.communicate(timeout=200)
         assert process.returncode == 0, output
     else:
@@ -108,6 +108,12 @@ def _keepers(caller: int) -> list[int]:
     """Processes that keep a worker's chamber: children of the sandbox's first process whose own child is a PID 1."""
     first = _children(_children(caller)[0])[0]
     return [pid for pid in _children(first) if _children(pid) and _inner_pid(_children(pid)[0]) == 1]
+
+
+def _judges(caller: int) -> list[int]:
+    """Processes of the lowest priority below the sandbox's first process."""
+    first = _children(_children(caller)[0])[0]
+    return [pid for pid in _children(first) if os.getpriority(os.PRIO_PROCESS, pid) == 19]
 
 
 def _children(pid: int) -> list[int]:

@@ -22,10 +22,8 @@ def write_parquet(frame: polars.DataFrame, path: Path, metadata: Mapping[str, st
     """Write a table to a file beside, then rename it: a file that was half written, by a kill or on a full disk, never
     counts."""
     told = tuple((metadata or {}).items())
-    if frame.height:
-        content = _parquet(frame, told)
-    else:  # most tables of a trial have no rows, and all of a kind are the same file
-        content = _without_rows(tuple(frame.schema.items()), told)
+    # Most tables of a trial have no rows, and all of a kind are the same file.
+    content = _parquet(frame, told) if frame.height else _without_rows(tuple(frame.schema.items()), told)
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as temporary:

@@ -103,7 +103,7 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
         return ExitCode.CRASH
     for number in forwarded():
         signal.signal(number, _interrupt)  # for the child, which is to end in order even if it is told to at once
-    child = _fork_first_process(main)
+    child, _ = _fork_first_process(main)
     return _wait(child, forward_to=child)
 
 
@@ -131,19 +131,25 @@ def fork_child(main: Callable[[], int]) -> int:
 def _keep_chamber(first: Callable[[], int]) -> int:
     flags = _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWIPC | _libc.CLONE_NEWNET
     _libc.unshare(flags, "mount, PID, IPC and network namespaces in the sandbox")
-    _, status = os.waitpid(_fork_first_process(first), 0)
+    child, alive = _fork_first_process(first)
+    # A copy of a pipe or socket that is kept here would hide from one side that the other is gone.
+    for fd in {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, alive}:  # noqa: PTH208 - names
+        with contextlib.suppress(OSError):  # the one of the list itself
+            os.close(fd)
+    _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
-def _fork_first_process(main: Callable[[], int]) -> int:
+def _fork_first_process(main: Callable[[], int]) -> tuple[int, int]:
+    """PID 1 of the namespaces that were made, and a descriptor that has to stay open as long as this process lives."""
     alive_read, alive_write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(alive_write)
         os._exit(_code_of(lambda: _first_process(main, alive_read)))
     os.close(alive_read)
-    return child
+    return child, alive_write
 
 
 def _first_process(main: Callable[[], int], keeper_alive: int) -> int:
