@@ -167,7 +167,7 @@ def _jobs(text: str) -> int | None:
     """Most trials at a time; None for as many as there is room for."""
     if text == "auto":
         return None
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST_JOBS:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
     return int(text)
 

@@ -78,7 +78,7 @@ class Bar(Observer):
         self._started = time.monotonic()
         self._ran: set[str] = set()
         """Blocks that were run now, in whole or in part."""
-        self._at_once = 1
+        self._at_once = self._most_at_once = 1
         self._status: Status | None = None
 
     def began(self, beginning: Beginning) -> None:
@@ -99,7 +99,7 @@ class Bar(Observer):
         self._progress.update(self._task, now=now[:32].ljust(32))
 
     def at_once(self, number: int) -> None:
-        self._at_once = number
+        self._at_once, self._most_at_once = number, max(number, self._most_at_once)
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
         if attempt.status != "verified":
@@ -132,6 +132,11 @@ class Bar(Observer):
         if self._task in self._progress.task_ids and whole:
             self._progress.update(self._task, now="all trials".ljust(32), left="done")
         self._progress.stop()
+        if self._most_at_once > 1:
+            told = (
+                f"side by side: at most {self._most_at_once} trials at a time were allowed, {self._at_once} at the end"
+            )
+            self._note(f"{told}, by how long programs waited for a processor; the first of each arm ran alone")
 
     def counting(self, arm: str) -> None:
         self._status = self._console.status(f"counting the system calls of {arm}")

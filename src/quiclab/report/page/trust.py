@@ -82,26 +82,32 @@ def _reasons(told: list[str | None]) -> str:
 
 def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
     latest = {(path, arm): worst(values) for path, arm, values in by_path_and_arm(study, "lateness_max_us")}
-    at_once = {(path, arm): worst(values) for path, arm, values in by_path_and_arm(study, "trials_at_once")}
+    at_once = {(path, arm): _at_once(values) for path, arm, values in by_path_and_arm(study, "trials_at_once")}
     rows = [
         (
             analysis.path_titles.get(path, path),
             arm,
             *(f"{wording.number(v)} µs" for v in (middle(values), worst(values))),
             f"{wording.number(latest[path, arm])} µs" if (path, arm) in latest else "–",
-            wording.count(round(at_once[path, arm])) if (path, arm) in at_once else "–",
+            at_once.get((path, arm), "–"),
         )
         for path, arm, values in by_path_and_arm(study, "lateness_p99_us")
     ]
     return TextTable(
         "Lateness of the emulated link",
         "How late the slowest 1 % of packets left the link, measured against the instant that the model gave them, and "
-        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. Where "
-        "trials ran side by side, the last column has the most at a time.",
+        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. The last "
+        "column has the most trials that ran side by side: the first of each arm ran alone, and short ones often do.",
         ("network", "arm", "median trial", "worst trial", "latest packet", "trials at a time"),
         tuple(rows),
         "No lateness was measured.",
     )
+
+
+def _at_once(values: pl.Series) -> str:
+    """How many trials ran beside each other: `1`, or such as `3 (2 in the median trial)`."""
+    most, median = round(worst(values)), middle(values)
+    return wording.count(most) if most == median else f"{wording.count(most)} ({median:g} in the median trial)"
 
 
 def _paths(study: Study, analysis: StudyAnalysis) -> TextTable:
