@@ -96,8 +96,8 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Lateness of the emulated link",
         "How late the slowest 1 % of packets left the link, measured against the instant that the model gave them, and "
-        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. The last "
-        "column has the most trials that ran side by side: the first of each arm ran alone, and short ones often do.",
+        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. Last, "
+        "the most trials that ran side by side: the first of each arm ran alone, and short ones often do.",
         ("network", "arm", "median trial", "worst trial", "latest packet", "trials at a time"),
         tuple(rows),
         "No lateness was measured.",
