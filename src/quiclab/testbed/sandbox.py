@@ -131,9 +131,9 @@ def fork_child(main: Callable[[], int]) -> int:
 def _keep_chamber(first: Callable[[], int]) -> int:
     flags = _libc.CLONE_NEWNS | _libc.CLONE_NEWPID | _libc.CLONE_NEWIPC | _libc.CLONE_NEWNET
     _libc.unshare(flags, "mount, PID, IPC and network namespaces in the sandbox")
-    # A copy of a pipe or socket that is kept here would hide from one side that the other is gone. They are listed before
-    # the first process mounts a /proc in which this one is not.
-    inherited = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2}  # noqa: PTH208 - names
+    # A copy of a pipe or socket that is kept here would hide from one side that the other is gone. They are listed
+    # before the first process mounts a /proc in which this one is not.
+    inherited = {int(each.name) for each in Path("/proc/self/fd").iterdir()} - {0, 1, 2}
     child, _ = _fork_first_process(first)
     for fd in inherited:
         with contextlib.suppress(OSError):  # the one of the list itself
