@@ -72,8 +72,8 @@ def _timeouts_are_the_packets(study: Path) -> None:
         by_hand = list(silences(study, trial, least_ms=150))
         said = found.get("loss_timer", 0.0)
         assert len(by_hand) == pytest.approx(timeouts_counted(study, trial), abs=2), trial
-        # A timeout of the set-up has a label of its own, and may be the client's. What is shorter than 150 ms is no silence
-        # by hand: the ends of waits on a busy machine, a tenth of a timeout at most.
+        # A timeout of the set-up has a label of its own, and may be the client's. What is shorter than 150 ms is no
+        # silence by hand: the ends of waits on a busy machine, a tenth of a timeout at most.
         assert said <= 1.02 * sum(by_hand) + 20, (trial, found, by_hand)
         assert said + found.get("set_up_loss", 0.0) >= 0.98 * sum(by_hand) - 5, (trial, found, by_hand)
     told = facts(study)
