@@ -9,9 +9,9 @@ same seed, so the losses that the model draws are the same. Trials of the second
 guard learns, are not compared.
 
 Printed are the speeds; the void trials of each arm; for each arm of each cell the mean difference of the time to the
-last byte of twins with its interval of 90 per cent (Student's t); and for each category of the account of time the
-same, in per cent of the whole time. Equivalent means that the interval lies within 1 per cent, or, where there is loss,
-within 0.2 standard deviations of the trials that ran alone (two one-sided tests at 5 per cent).
+last byte of twins with its interval of 90 per cent (`quiclab.statistics.mean`); and the same for each category of the
+account of time, in per cent of the whole. Equivalent means that the interval lies within 1 per cent, or, where there is
+loss, within 0.2 standard deviations of the trials that ran alone (two one-sided tests at 5 per cent).
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import _bench  # noqa: F401 - it makes the tests' helpers importable
+import numpy as np
 import polars as pl
-from scipy.stats import t as student
 from small_study import quiclab, trials
+
+from quiclab.statistics import mean
 
 _SPEC = """\
 [study]
@@ -112,13 +114,12 @@ class Way:
 
 
 def difference(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
-    """Mean of second minus first, with its interval of 90 per cent."""
-    each = [packed - alone for alone, packed in pairs]
-    mean = statistics.fmean(each)
-    if len(each) < 2:
-        return mean, -math.inf, math.inf
-    half = float(student.ppf(0.95, len(each) - 1)) * statistics.stdev(each) / math.sqrt(len(each))
-    return mean, mean - half, mean + half
+    """Mean of second minus first, with its interval of 90 per cent (`quiclab.statistics.mean`)."""
+    found = mean(np.array([packed - alone for alone, packed in pairs]), 0.9)
+    assert found is not None
+    if found.interval is None:
+        return found.estimate, -math.inf, math.inf
+    return found.estimate, found.interval.low, found.interval.high
 
 
 def times(folder: Path) -> dict[str, tuple[Key, float, bool]]:
@@ -155,11 +156,11 @@ def compare(alone: Way, packed: Way) -> None:
         bound = _WITHIN * whole
         if key[0].endswith("loss"):
             bound = _WITHIN_SD * statistics.stdev(one for one, _ in pairs)
-        mean, low, high = (100 * each / whole for each in difference(pairs))
+        shift, low, high = (100 * each / whole for each in difference(pairs))
         share = 100 * bound / whole
         told = "yes" if -share < low and high < share else "not shown"
         print(
-            f"{key[0]:<10} {key[1]:<3} {len(ids):>5} {whole:>6.0f} ms {mean:>+9.2f} % {low:>+9.2f} … {high:>+6.2f} %"
+            f"{key[0]:<10} {key[1]:<3} {len(ids):>5} {whole:>6.0f} ms {shift:>+9.2f} % {low:>+9.2f} … {high:>+6.2f} %"
             f"  {share:.1f} %  {told}"
         )
     print("\nby category of the account, in per cent of the whole time:")
@@ -168,10 +169,10 @@ def compare(alone: Way, packed: Way) -> None:
         whole = statistics.fmean(sum(one.values()) for one, _ in both)
         print(f"{key[0]} {key[1]}")
         for what in sorted({name for one, two in both for name in (*one, *two)}):
-            mean, low, high = difference([(one.get(what, 0.0), two.get(what, 0.0)) for one, two in both])
+            shift, low, high = difference([(one.get(what, 0.0), two.get(what, 0.0)) for one, two in both])
             if max(abs(low), abs(high)) / whole > 0.0005:
-                mean, low, high = (100 * each / whole for each in (mean, low, high))
-                print(f"  {what:<18} {mean:>+7.2f} % ({low:+.2f} … {high:+.2f} %)")
+                shift, low, high = (100 * each / whole for each in (shift, low, high))
+                print(f"  {what:<18} {shift:>+7.2f} % ({low:+.2f} … {high:+.2f} %)")
 
 
 def main() -> None:

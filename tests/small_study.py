@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,19 @@ def lab_processes(study: Path) -> list[str]:
             if str(study) in line and int(entry.name) != os.getpid():
                 found.append(line)
     return found
+
+
+def wait_for_trials(study: Path, count: int) -> None:
+    """Wait until so many trials are kept that count; fails where that takes too long."""
+    deadline = time.monotonic() + 60
+    while len(list(study.glob("trials/[!.]*"))) < count:
+        assert time.monotonic() < deadline, "the study does not get on"
+        time.sleep(0.01)
+
+
+def wait_until_gone(study: Path) -> None:
+    """Wait until no process of the study is left; fails where that takes too long."""
+    deadline = time.monotonic() + 60
+    while lab_processes(study):
+        assert time.monotonic() < deadline, lab_processes(study)
+        time.sleep(0.02)

@@ -18,6 +18,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from quiclab.errors import HostError
@@ -31,6 +32,12 @@ _PATIENCE_S = 15
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def available_bytes() -> int:
+    """Memory that programs can still have."""
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    return next(int(line[1]) * 1024 for line in lines if line[0] == "MemAvailable:")
 
 
 def by_all_processors(

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 from by_night import by_night
-from small_study import lab_processes, main_only, quiclab, start_quiclab, trials, write_spec
+from small_study import (
+    main_only,
+    quiclab,
+    start_quiclab,
+    trials,
+    wait_for_trials,
+    wait_until_gone,
+    write_spec,
+)
 
 from quiclab.plan.make import make_plan
 from quiclab.plan.order import as_kept
@@ -22,33 +30,19 @@ from quiclab.study.specs import keep_spec, load_study
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
-def _wait_for_trials(study: Path, count: int) -> None:
-    deadline = time.monotonic() + 60
-    while len(list(study.glob("trials/[!.]*"))) < count:
-        assert time.monotonic() < deadline, "the study does not get on"
-        time.sleep(0.01)
-
-
-def _wait_until_gone(study: Path) -> None:
-    deadline = time.monotonic() + 60
-    while lab_processes(study):
-        assert time.monotonic() < deadline, lab_processes(study)
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM)])
 def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM end with code 130 and a sentence; no process is left."""
     study = tmp_path / "study"
     process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="500 KB"), "--out", study)
-    _wait_for_trials(study, 1)
+    wait_for_trials(study, 1)
     time.sleep(0.3)
     # Ctrl-C reaches the whole foreground group, `kill` one process.
     (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     assert "finished trials are kept" in output
-    _wait_until_gone(study)
+    wait_until_gone(study)
     assert len(trials(study)) >= 1
 
 
@@ -63,7 +57,7 @@ def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
         time.sleep(rng.uniform(0.6, 2.2))
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
-        _wait_until_gone(study)
+        wait_until_gone(study)
         now = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
         assert finished.items() <= now.items(), "a finished trial was lost or repeated"
         finished = now
@@ -80,7 +74,7 @@ def test_two_runs_on_one_study(tmp_path: Path) -> None:
     study = tmp_path / "study"
     spec = write_spec(tmp_path, blocks=20)
     first = start_quiclab("run", spec, "--out", study, "--no-report")
-    _wait_for_trials(study, 1)
+    wait_for_trials(study, 1)
     second = quiclab("run", spec, "--out", study)
     first.kill()
     first.communicate(timeout=60)

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 from by_night import by_night
-from small_study import lab_processes, quiclab, start_quiclab, trials, write_spec
+from small_study import (
+    lab_processes,
+    quiclab,
+    start_quiclab,
+    trials,
+    wait_for_trials,
+    wait_until_gone,
+    write_spec,
+)
 
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
@@ -18,13 +25,6 @@ from quiclab.store.ledger import open_ledger
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 _BLOCKS = 4
 _PLANNED = 2 * _BLOCKS + 4
-
-
-def _wait_for(study: Path, count: int) -> None:
-    deadline = time.monotonic() + 90
-    while len(list(study.glob("trials/[!.]*"))) < count:
-        assert time.monotonic() < deadline, "the study does not get on"
-        time.sleep(0.02)
 
 
 def _whole(study: Path) -> None:
@@ -63,7 +63,7 @@ def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
     leaves nothing behind, and the same command goes on, also one at a time."""
     study, spec = tmp_path / "study", write_spec(tmp_path, blocks=_BLOCKS, size="300 KB")
     process = start_quiclab("run", spec, "--out", study, "--no-report", "--jobs", "3")
-    _wait_for(study, 3)
+    wait_for_trials(study, 3)
     if victim != "everything":
         os.kill((_keepers if victim == "worker" else _judges)(process.pid)[0], signal.SIGKILL)
         output, _ = process.communicate(timeout=200)
@@ -72,10 +72,7 @@ def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
         process.kill()
         process.communicate(timeout=60)
         before = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
-        deadline = time.monotonic() + 60
-        while lab_processes(study):
-            assert time.monotonic() < deadline, lab_processes(study)
-            time.sleep(0.02)
+        wait_until_gone(study)
         done = quiclab("run", study, "--no-report")
         assert done.returncode == 0, done.stdout + done.stderr
         after = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
@@ -87,7 +84,7 @@ def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C reaches all processes: one sentence, code 130, and no process is left."""
     study = tmp_path / "study"
     process = start_quiclab("run", write_spec(tmp_path, blocks=9), "--out", study, "--no-report", "--jobs", "3")
-    _wait_for(study, 5)
+    wait_for_trials(study, 5)
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output

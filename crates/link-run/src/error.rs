@@ -3,6 +3,8 @@
 
 use std::io;
 
+use serde_json::{json, Value};
+
 /// Why the link cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,12 @@ impl Error {
     pub fn system(what: impl Into<String>, hint: &'static str) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source, hint }
+    }
+
+    /// The event that tells of it.
+    #[must_use]
+    pub fn event(&self) -> Value {
+        json!({"event": "error", "message": self.to_string(), "hint": self.hint()})
     }
 
     /// What the user can do.

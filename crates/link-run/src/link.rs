@@ -39,7 +39,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
         vec![run],
         punctuality.spin_ns,
         |run, moved| {
-            ended = run.end(moved);
+            ended = run.end(moved).map_err(|(error, _)| error);
         },
     );
     ended

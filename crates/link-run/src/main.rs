@@ -20,9 +20,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            link::tell(
-                &serde_json::json!({"event": "error", "message": error.to_string(), "hint": error.hint()}),
-            );
+            link::tell(&error.event());
             ExitCode::FAILURE
         }
     }

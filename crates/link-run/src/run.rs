@@ -43,11 +43,6 @@ impl Talk {
     pub fn tell(&mut self, event: &Value) {
         let _ = self.output.write_all(format!("{event}\n").as_bytes());
     }
-
-    /// Tells why there is no run.
-    pub fn tell_error(&mut self, error: &Error) {
-        self.tell(&json!({"event": "error", "message": error.to_string(), "hint": error.hint()}));
-    }
 }
 
 /// What does not change from run to run of a process.
@@ -213,11 +208,11 @@ impl Run {
         lanes.filter_map(|lane| lane.hand_logs_over(now_ns)).min()
     }
 
-    /// Ends with a summary, or with the reason why `moved` is none; then closes the devices.
+    /// Ends with a summary, unless `moved` says why there is none; then closes the devices.
     ///
     /// # Errors
-    /// If a device was lost; it has been told then.
-    pub fn end(self, moved: io::Result<()>) -> Result<(), Error> {
+    /// If a device was lost, with what tells so.
+    pub fn end(self, moved: io::Result<()>) -> Result<(), (Error, Talk)> {
         let Self {
             config,
             start,
@@ -232,10 +227,7 @@ impl Run {
         let lost = Error::system("lost a device", "its namespace must outlive the link");
         let (accounts, devices): (Vec<_>, Vec<_>) = match finished.map_err(lost) {
             Ok(finished) => Vec::into_iter(finished).unzip(),
-            Err(error) => {
-                talk.tell_error(&error);
-                return Err(error);
-            }
+            Err(error) => return Err((error, talk)),
         };
         // The process may have been made real-time from outside since its start.
         facts["real_time"] = timer::real_time().into();

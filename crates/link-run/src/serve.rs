@@ -146,7 +146,7 @@ pub fn serve() -> Result<(), Error> {
         .spawn(move || {
             thread::scope(|scope| {
                 for (run, moved) in endings {
-                    scope.spawn(move || run.end(moved));
+                    scope.spawn(move || run.end(moved).map_err(tell));
                 }
             });
         })
@@ -200,17 +200,20 @@ fn open(asked: Asked) -> Option<Run> {
     let mut descriptors = asked.descriptors.into_iter();
     let (talk, config) = (descriptors.next()?, descriptors.next()?);
     let output = talk.try_clone().ok()?;
-    let mut talk = Talk::new(talk, output);
+    let talk = Talk::new(talk, output);
     let read = read_config(&asked.text, config.into(), descriptors.as_slice());
     match read {
-        Ok(config) => Run::open(config, talk)
-            .map_err(|(error, mut talk)| talk.tell_error(&error))
-            .ok(),
+        Ok(config) => Run::open(config, talk).map_err(tell).ok(),
         Err(error) => {
-            talk.tell_error(&error);
+            tell((error, talk));
             None
         }
     }
+}
+
+/// Tells why there is no run, or no summary of one.
+fn tell((error, mut talk): (Error, Talk)) {
+    talk.tell(&error.event());
 }
 
 /// The configuration, with descriptors of this process in place of the other side's paths.

@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from quiclab.errors import HostError, QuiclabError
 from quiclab.plan.rows import PlanRow
+from quiclab.processes import available_bytes
 from quiclab.runner.commands import path_of
 from quiclab.spec.link import lateness_bounds
 from quiclab.spec.model import Study
@@ -32,14 +32,11 @@ from quiclab.testbed.turn import Turn
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""
 _PER_PROCESSOR = 4
-_MEMORY = Path("/proc/meminfo")
 
 
 def most_at_once() -> int:
     """Number of workers for which this machine has processors and memory; the guard decides how many have work."""
-    (available,) = (line.split()[1] for line in _MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
-    for_memory = int(available) * 1024 // _BYTES_OF_A_WORKER
-    return max(1, min(_PER_PROCESSOR * len(os.sched_getaffinity(0)), for_memory))
+    return max(1, min(_PER_PROCESSOR * len(os.sched_getaffinity(0)), available_bytes() // _BYTES_OF_A_WORKER))
 
 
 class SideBySide:

@@ -13,7 +13,7 @@ import polars as pl
 
 from quiclab.decoders import decode_trial
 from quiclab.errors import DecodeError
-from quiclab.processes import MOST, by_all_processors
+from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
 from quiclab.store.ledger import open_ledger
 from quiclab.store.parquet import write_parquet
@@ -163,11 +163,5 @@ def _raw_bytes(folder: Path) -> int:
 def _processes(sizes: Sequence[int]) -> int:
     """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
     worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
-    room = _available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
+    room = available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
     return max(1, min(MOST, worth, room))
-
-
-def _available_bytes() -> int:
-    """Memory that programs can still have."""
-    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
-    return next(int(line[1]) * 1024 for line in lines if line[0] == "MemAvailable:")

@@ -19,6 +19,9 @@ from typing import Any
 
 from quiclab.errors import ExitCode, QuiclabError
 from quiclab.plan.rows import PlanRow
+from quiclab.runner.laboratory import open_laboratory
+from quiclab.runner.onlooker import Onlooker
+from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
@@ -27,6 +30,7 @@ from quiclab.study.observer import Observer
 from quiclab.testbed._process_tree import processes_of
 from quiclab.testbed.link import Backend
 from quiclab.testbed.link_process import SharedLinkProcess
+from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.patience import be_patient, work_last
 from quiclab.testbed.real_time import make_prompt
 from quiclab.testbed.sandbox import fork_chamber, fork_child
@@ -91,6 +95,28 @@ class Relay(Observer):
         self._connection.send(Told("set_aside", (trial_id, folder)))
 
 
+class _Considerate(Onlooker):
+    """Makes programs prompt for the transfer, and lets the next trial start then."""
+
+    def __init__(self, starts: Turn) -> None:
+        self._starts = starts
+        self._pids: list[int] = []
+        self._under_way = False
+
+    def started(self, what: str, pid: int, argv: tuple[str, ...]) -> None:  # noqa: ARG002
+        self._pids.append(pid)
+        if self._under_way:
+            make_prompt(pid)
+
+    def begins(self) -> None:
+        self._under_way = True
+        for pid in processes_of(self._pids):
+            make_prompt(pid)
+
+    def began(self) -> None:
+        self._starts.give_up()
+
+
 @dataclass(frozen=True)
 class Worker:
     """A worker as the process sees it that gives it work."""
@@ -138,31 +164,6 @@ def _run(asked: Connection, judge: Connection, links: SharedLinkProcess, starts:
 
 
 def _run_blocks(task: Task, asked: Connection, judge: Connection, links: SharedLinkProcess, starts: Turn) -> None:
-    from quiclab.runner.laboratory import open_laboratory
-    from quiclab.runner.onlooker import Onlooker
-    from quiclab.runner.trial import run_trial
-    from quiclab.testbed.namespace import NetworkNamespace
-
-    class Considerate(Onlooker):
-        """Makes programs prompt for the transfer, and lets the next trial start then."""
-
-        def __init__(self) -> None:
-            self._pids: list[int] = []
-            self._under_way = False
-
-        def started(self, what: str, pid: int, argv: tuple[str, ...]) -> None:  # noqa: ARG002
-            self._pids.append(pid)
-            if self._under_way:
-                make_prompt(pid)
-
-        def begins(self) -> None:
-            self._under_way = True
-            for pid in processes_of(self._pids):
-                make_prompt(pid)
-
-        def began(self) -> None:
-            starts.give_up()
-
     be_patient()
     starts.take()
     try:
@@ -190,7 +191,7 @@ def _run_blocks(task: Task, asked: Connection, judge: Connection, links: SharedL
             def run_one(row: PlanRow, number: int, where: Any = where) -> Path:
                 starts.take()
                 try:
-                    return run_trial(where, row, number, onlooker=Considerate())
+                    return run_trial(where, row, number, onlooker=_Considerate(starts))
                 finally:
                     starts.give_up()
 

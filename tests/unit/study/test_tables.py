@@ -193,10 +193,10 @@ def test_several_processors_decode_the_same(study: Path, tmp_path: Path, monkeyp
 
 def test_processes_have_room_and_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """One for a few small trials, eight for many; fewer where memory is short, and one always."""
-    monkeypatch.setattr(tables, "_available_bytes", lambda: 8_000_000_000)
+    monkeypatch.setattr(tables, "available_bytes", lambda: 8_000_000_000)
     assert tables._processes([]) == 1
     assert tables._processes([300_000] * 8) == 1
     assert tables._processes([300_000] * 500) == 8
     assert tables._processes([180_000_000] * 10) == 3
-    monkeypatch.setattr(tables, "_available_bytes", lambda: 100_000_000)
+    monkeypatch.setattr(tables, "available_bytes", lambda: 100_000_000)
     assert tables._processes([300_000] * 500) == 1
