@@ -68,6 +68,21 @@ def test_a_quota_holds_and_its_stalls_are_told(share: float, rtt: str, stop_and_
 
 
 @pytest.mark.usefixtures("quota")
+def test_stalls_may_be_asked_for_while_they_are_looked_at() -> None:
+    """The thread that looks and the caller read the counts at the same time."""
+
+    def work() -> int:
+        with CpuQuota(Share(0.5), Duration.parse("1 ms")) as limit:
+            end = time.monotonic() + 1
+            asked = 0
+            while time.monotonic() < end:
+                asked += limit.stalls().periods >= 0
+        return asked
+
+    assert in_sandbox(work) > 1
+
+
+@pytest.mark.usefixtures("quota")
 def test_what_a_killed_run_left_is_found_and_what_is_used_is_left_alone() -> None:
     """After kill -9 of everything the group is removed by the next who looks; that of a living run stays."""
     own = own_cgroup()

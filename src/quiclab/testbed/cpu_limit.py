@@ -27,6 +27,8 @@ _PREFIX = "quiclab-cpu-"
 _SHORTEST_US = 1000
 """Shortest period and shortest quota that the kernel accepts, in µs; a share below one core makes the period longer."""
 _SHORTEST_LOOK_NS = 1_000_000
+_MOST_BYTES = 4096
+"""More than `cpu.stat` holds."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,13 @@ class _Group:
         self._path = self._own.make_child(f"{_PREFIX}{os.urandom(6).hex()}")
         self._lock = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self._stat = (self._path / "cpu.stat").open()
+        self._stat = os.open(self._path / "cpu.stat", os.O_RDONLY)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stat.close()
+        os.close(self._stat)
         deadline = time.monotonic() + 1
         while not _remove(self._path) and time.monotonic() < deadline:
             time.sleep(0.005)  # the last process is still on its way out
@@ -138,9 +140,12 @@ class _Group:
             (self._path / "cpu.cfs_quota_us").write_text(f"{quota_us:.0f}")
 
     def counts(self) -> tuple[int, int, int]:
-        """Periods, those that ended in a stall, and the stalled time in ns."""
-        self._stat.seek(0)
-        told = dict(line.split() for line in self._stat.read().splitlines())
+        """Periods, those that ended in a stall, and the stalled time in ns.
+
+        Two threads may ask at once, the ticker's and the caller's: each reads from the start, without a place in the
+        file that they would share.
+        """
+        told = dict(line.split() for line in os.pread(self._stat, _MOST_BYTES, 0).decode().splitlines())
         stalled_ns = int(told["throttled_usec"]) * 1000 if self._own.version == 2 else int(told["throttled_time"])
         return int(told["nr_periods"]), int(told["nr_throttled"]), stalled_ns
 
