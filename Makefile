@@ -25,9 +25,9 @@ nightly: ## every study's small variant and every combination of programs, for t
 	@QUICLAB_REQUIRE=all .venv/bin/python -m pytest -m 'nightly or matrix'
 
 MINUTES ?= 5
-soak: ## kills at random instants, full disks, ledgers copied in use, for MINUTES=5
+soak: ## kills at random instants, full disks, ledgers copied in use, for MINUTES=5, or until KILLS=200
 	@tools/setup.sh dev
-	@.venv/bin/python tools/soak.py --minutes $(MINUTES)
+	@.venv/bin/python tools/soak.py --minutes $(MINUTES) $(if $(KILLS),--kills $(KILLS))
 
 lint: ## formatting, types, import rules
 	@tools/setup.sh dev

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soak: kill every kind of process at random instants, fill the disk, copy the ledger while it is written, and look.
 
-`make soak MINUTES=5`. Prints figures as Markdown; ends with 1 where anything was lost, doubled or half written. Needs
+`make soak MINUTES=5`, or `make soak MINUTES=60 KILLS=200` for so many kills within that time. Prints figures as Markdown; ends with 1 where anything was lost, doubled or half written. Needs
 what `quiclab run` needs. Every round is a small study of its own in a temporary folder.
 """
 
@@ -57,6 +57,8 @@ TRIALS = 8
 KINDS = ("caller", "keeper", "first process", "link", "server", "client", "warm-up client", "report", "any process")
 SIDE_BY_SIDE = ("--jobs", "3")
 """Options of every other run: there are workers and judges then, and "any process" may be one of them."""
+RULES = ("all", "failures", "pairs:1", "200KB", "none")
+"""Rules of --keep-raw, one for each study."""
 _MARKS = {"link": "quiclab-link", "server": "caddy run", "client": "_curl_cffi_program.py", "warm-up client": "/warm"}
 _PATIENCE_S = 120
 
@@ -70,6 +72,7 @@ class Soak:
         self.kills: collections.Counter[str] = collections.Counter()
         self.count: collections.Counter[str] = collections.Counter()
         self.wrong: list[str] = []
+        self.rule = "all"
 
     def check(self, holds: bool, told: str) -> None:
         """Keep what does not hold."""
@@ -84,29 +87,33 @@ class Soak:
         home.mkdir()
         (home / "spec.toml").write_text(SPEC.format(seed=self.random.randrange(10**6)))
         study = home / "study"
+        self.rule = self.random.choice(RULES)
         finished: dict[str, str] = {}
         for _ in range(self.random.randint(1, 4)):
             finished = self.killed(home, study, finished)
         with copies_of_the_ledger(self, study):
-            jobs = SIDE_BY_SIDE if self.random.random() < 0.5 else ()
-            code, told = quiclab("run", home / "spec.toml", "--out", study, *jobs)
+            code, told = quiclab(*self.run_of(home, study))
         self.check(code == 0, f"the study was not completed: {code}: {told[-400:]}")
         self.whole(study, finished)
         self.full_disk(home, study)
         shutil.rmtree(home)
 
+    def run_of(self, home: Path, study: Path) -> list[str | Path]:
+        """A command that runs the study, or goes on with it."""
+        jobs = SIDE_BY_SIDE if self.random.random() < 0.5 else ()
+        return ["run", home / "spec.toml", "--out", study, "--keep-raw", self.rule, *jobs]
+
     def killed(self, home: Path, study: Path, finished: dict[str, str]) -> dict[str, str]:
         """Start a run, or a report, end one of its processes, and see what is there."""
         kind = self.random.choice(KINDS)
         report = kind == "report" and (study / "ledger.sqlite").exists()
-        jobs = SIDE_BY_SIDE if self.random.random() < 0.5 else ()
-        verb: list[str | Path] = ["report", study] if report else ["run", home / "spec.toml", "--out", study, *jobs]
+        verb: list[str | Path] = ["report", study] if report else self.run_of(home, study)
         run = start(*verb)
         victim = wait_for(run, kind, self.random)
         if victim is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
-                self.kills[f"{kind} side by side" if jobs and not report else kind] += 1
+                self.kills[f"{kind} side by side" if SIDE_BY_SIDE[0] in verb else kind] += 1
         if kind in _MARKS or kind == "any process":  # the study goes on by itself: end it a little later
             time.sleep(self.random.uniform(0, 1.5))
             run.kill()
@@ -138,6 +145,7 @@ class Soak:
         self.check(verified == planned == set(now), "plan, ledger and folders differ")
         self.check(len(now) == TRIALS, f"{len(now)} trials instead of {TRIALS}")
         self.tables(study)
+        self.artefacts(study)
         left = [str(path) for place in ("trials", "failed") for path in (study / place).glob(".*")]
         self.check(not left, f"left behind: {left}")
         self.count["trials"] += len(now)
@@ -151,13 +159,25 @@ class Soak:
                 self.check(whole, f"half a table counts as whole: {file}")
                 self.count["tables looked at"] += 1
 
+    def artefacts(self, study: Path) -> None:
+        """Every file that a trial registers is there, whole; there is no other, and none where none is to be kept."""
+        for file in (each for each in study.glob("*/[!.]*/trial.json") if "-aside" not in each.parent.name):
+            registered = {each["path"]: each["bytes"] for each in json.loads(file.read_text())["artefacts"]}
+            raw = (each for each in (file.parent / "raw").rglob("*") if each.is_file())
+            there = {str(each.relative_to(file.parent)): each.stat().st_size for each in raw}
+            self.check(there == registered, f"files of {file.parent} are not those that it registers")
+            self.check(self.rule != "none" or not there, f"{file.parent} has logs that were not to be kept")
+            self.count["logs and captures looked at"] += len(there)
+
     def full_disk(self, home: Path, study: Path) -> None:
         """Report on a disk with little room; told, and healed by the same command with more room."""
         needed = sum(file.stat().st_size for file in study.rglob("*") if file.is_file())
         size = needed + self.random.randrange(-needed // 8, needed // 8)
         place = home / "disk"
         place.mkdir()
-        tables = "rm -rf place/tables place/metrics.parquet place/report*" if self.random.random() < 0.5 else "true"
+        # Tables can be made again only of logs.
+        again = self.rule == "all" and self.random.random() < 0.5
+        tables = "rm -rf place/tables place/metrics.parquet place/report*" if again else "true"
         script = (
             f"set -u; mount -t tmpfs -o size=512m none {place}; cp -r {study}/. {place}/; "
             f"cd {home}; {tables.replace('place', str(place))}; "
@@ -287,12 +307,13 @@ def main() -> int:
     """Rounds until the time is over; the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--kills", type=int, help="end after so many kills, if that is sooner")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     arguments = parser.parse_args()
     end = time.monotonic() + 60 * arguments.minutes
     with tempfile.TemporaryDirectory(prefix="quiclab-soak-") as folder:
         soak = Soak(Path(folder), arguments.seed)
-        while time.monotonic() < end:
+        while time.monotonic() < end and (arguments.kills is None or soak.kills.total() < arguments.kills):
             soak.round()
     print(f"{arguments.minutes:g} minutes, seed {arguments.seed}, quiclab on {os.cpu_count()} processors\n")
     print("| what | number |\n|---|---|")

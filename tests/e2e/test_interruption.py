@@ -30,20 +30,42 @@ from quiclab.study.specs import keep_spec, load_study
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM)])
-def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> None:
-    """Ctrl-C and SIGTERM end with code 130 and a sentence; no process is left."""
+def test_ctrl_c_once_finishes_the_block_that_runs(tmp_path: Path) -> None:
+    """It reaches the whole foreground group, programs included; code 130 and a sentence; the same command goes on."""
     study = tmp_path / "study"
-    process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="500 KB"), "--out", study)
+    process = start_quiclab("run", write_spec(tmp_path, blocks=9, size="500 KB"), "--out", study)
     wait_for_trials(study, 1)
     time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "finished first" in output
+    assert output.count("finished trials are kept") == 1
+    wait_until_gone(study)
+    blocks = [trial["row"]["block_id"] for trial in trials(study)]
+    assert {blocks.count(each) for each in blocks} == {2}
+    assert len(set(blocks)) < 9
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM)])
+def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C twice, and SIGTERM, end at once, with code 130 and a sentence; no process is left."""
+    study = tmp_path / "study"
+    process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="20 MB"), "--out", study)
+    wait_for_trials(study, 1)
+    time.sleep(1)
     # Ctrl-C reaches the whole foreground group, `kill` one process.
-    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+        time.sleep(0.7)
+        os.killpg(process.pid, number)
+    else:
+        os.kill(process.pid, number)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     assert "finished trials are kept" in output
     wait_until_gone(study)
-    assert len(trials(study)) >= 1
+    assert len(trials(study)) == 1
 
 
 def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:

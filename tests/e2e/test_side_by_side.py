@@ -81,16 +81,20 @@ def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
 
 
 def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C reaches all processes: one sentence, code 130, and no process is left."""
+    """Ctrl-C reaches all processes: the blocks that run are finished, one sentence, code 130, and no process is left."""
     study = tmp_path / "study"
     process = start_quiclab("run", write_spec(tmp_path, blocks=9), "--out", study, "--no-report", "--jobs", "3")
     wait_for_trials(study, 5)
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
+    assert output.count("finished first") == 1
     assert output.count("finished trials are kept") == 1
     assert "Traceback" not in output
     assert not lab_processes(study)
+    blocks = [trial["row"]["block_id"] for trial in trials(study) if trial["status"] == "verified"]
+    assert {blocks.count(each) for each in blocks} == {2}
+    assert 5 <= len(blocks) < 18
 
 
 def test_bad_numbers(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from quiclab.analysis.mixed_sources import source_notes
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.analysis.occasions import occasion_notes
 from quiclab.analysis.probe_notes import probe_notes
+from quiclab.analysis.raw_files import raw_file_notes
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
@@ -103,6 +104,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *study.missing,
             *unfinished_notes(study),
             *damage_notes(study),
+            *raw_file_notes(study),
             *by_rule,
             *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
             *independence_notes(main, metric),

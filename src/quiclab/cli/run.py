@@ -18,6 +18,7 @@ from quiclab.store.layout import StudyDir
 if TYPE_CHECKING:
     from quiclab.plan.part import Part
     from quiclab.spec.model import Study
+    from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.side_by_side import SideBySide
 
 _MOST_JOBS = 64
@@ -30,6 +31,7 @@ examples:
   quiclab run spec.toml --blocks 2 --cell 1MB/loss
   quiclab run spec.toml --until 5% --at-most 60
   quiclab run spec.toml --jobs auto           trials side by side, as many as leave each other alone
+  quiclab run spec.toml --keep-raw failures   without the logs of trials that went well
   quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
 """
 
@@ -40,8 +42,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "run",
         help="run a study, or continue one, and write its report",
         description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences "
-        "and write STUDY/report.html. After Ctrl-C, a crash or kill -9 the same command continues; finished trials "
-        "stay.",
+        "and write STUDY/report.html. Ctrl-C stops it when the block that runs is over, and again at once. After "
+        "that, a crash or kill -9 the same command continues; finished trials stay.",
         epilog=_EPILOG,
     )
     parser.add_argument(
@@ -73,6 +75,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="N|auto",
         help="run up to N trials at a time, or as many as this machine has room for (auto), as long as they do not "
         "disturb each other: how late the link is and how long programs wait for a processor decides (default: 1)",
+    )
+    parser.add_argument(
+        "--keep-raw",
+        type=_keep_raw,
+        default="all",
+        metavar="RULE",
+        help="which trials keep their logs and captures, which take most of the room, once their tables are made: all "
+        "(default), failures, pairs:N (of the first N pairs of each cell, and of failures), none, or a size such as "
+        "5GB for those of the whole study; trials of earlier runs lose theirs too",
     )
     look = parser.add_argument_group("a part of the plan", "The same command without these runs the rest.")
     look.add_argument("--blocks", type=int, metavar="N", help="only the first N blocks of each cell")
@@ -131,20 +142,25 @@ def run(arguments: argparse.Namespace) -> int:
             def work() -> int:
                 with _side_by_side(arguments.jobs) as side_by_side:
                     from quiclab.cli.trials import Bar, tell
+                    from quiclab.study.stopping import Stop
                     from quiclab.study.trials import run_trials
 
-                    outcome = run_trials(
-                        study,
-                        study_dir,
-                        arguments.backend,
-                        blocks=planned_blocks(study_dir),
-                        part=part,
-                        observer=Bar(anyway=arguments.anyway),
-                        side_by_side=side_by_side,
-                    )
+                    bar = Bar(anyway=arguments.anyway)
+                    with Stop(bar.stopping) as stop:
+                        outcome = run_trials(
+                            study,
+                            study_dir,
+                            arguments.backend,
+                            blocks=planned_blocks(study_dir),
+                            part=part,
+                            observer=bar,
+                            side_by_side=side_by_side,
+                            keep_raw=arguments.keep_raw,
+                            stop=stop,
+                        )
                     return tell(outcome)
 
-            told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part)}"
+            told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part, arguments)}"
             return code_of(work, told)
 
         while True:
@@ -170,6 +186,15 @@ def _jobs(text: str) -> int | None:
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
     return int(text)
+
+
+def _keep_raw(text: str) -> KeepRaw:
+    from quiclab.store.keep_raw import KeepRaw
+
+    try:
+        return KeepRaw.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _side_by_side(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
@@ -201,7 +226,7 @@ def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, pa
     trials = counts(study, study_dir)
     if not part.is_whole and trials.not_run:
         told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left."
-        rest = f"The rest: {_again(study_dir, WHOLE)}"
+        rest = f"The rest: {_again(study_dir, WHOLE, arguments)}"
         if part.shard is not None:
             rest = "Join the shards: " + shlex.join(["quiclab", "merge", "STUDY", str(study_dir.root), "OTHER", "…"])
         print(as_typed(f"{told} {rest}"))
@@ -210,9 +235,11 @@ def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, pa
     return code
 
 
-def _again(study_dir: StudyDir, part: Part) -> str:
+def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> str:
     """The command that goes on with a study."""
     blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
     cells = [word for cell in part.cells for word in ("--cell", cell)]
     shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
-    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard])
+    jobs = [] if arguments.jobs == 1 else ["--jobs", str(arguments.jobs or "auto")]
+    keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw])

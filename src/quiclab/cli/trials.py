@@ -127,6 +127,9 @@ class Bar(Observer):
         more = sum(self._expected[row.trial_id] for row in trials)
         self._progress.update(self._task, total=(self._progress.tasks[self._task].total or 0) + more)
 
+    def stopping(self) -> None:
+        self._note("the blocks that run are finished first; Ctrl-C once more stops at once")
+
     def over(self) -> None:
         whole = len(self._done) + len(self._void) == len(self._expected)
         if self._task in self._progress.task_ids and whole:

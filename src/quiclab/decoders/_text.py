@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of lines, plain or compressed by gzip."""
+"""Files that a decoder reads in Python, plain or compressed by gzip."""
 
 from __future__ import annotations
 
@@ -21,16 +21,33 @@ MAX_LINE = 1 << 20
 """Longest line: longer ones are no log's, so they are read in pieces of this length."""
 
 
+def read_whole(path: Path, most_bytes: int = 1 << 30) -> bytes:
+    """The content of a file, unpacked. Raises OSError if it is damaged, or longer than `most_bytes`."""
+    try:
+        with _opened(path) as plain:
+            content = plain.read(most_bytes + 1)
+    except (EOFError, zlib.error) as error:
+        raise OSError(str(error)) from error
+    if len(content) > most_bytes:
+        raise OSError(f"it has more than {most_bytes} bytes")
+    return content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The content of a file, unpacked while it is read."""
+    with path.open("rb") as file:
+        compressed = file.read(2) == _GZIP
+        file.seek(0)
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+
+
 @contextmanager
 def lines_of(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file, without their ends. Raises DecodeError if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            compressed = file.read(2) == _GZIP
-            file.seek(0)
-            plain = gzip.GzipFile(fileobj=file) if compressed else file
-            with TextIOWrapper(cast(BinaryIO, plain), errors="replace") as text:
-                yield _lines(text)
+        with _opened(path) as plain, TextIOWrapper(plain, errors="replace") as text:
+            yield _lines(text)
     except (OSError, EOFError, zlib.error) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
-from quiclab.decoders._text import read_json
+from quiclab.decoders._text import read_json, read_whole
 from quiclab.errors import DecodeError
 from quiclab.tables import TABLES
 
@@ -127,9 +127,7 @@ def _event(row: Sequence[Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        log = read_json(text.decode(errors="replace")) if len(text) <= _MOST_BYTES else None
+        log = read_json(read_whole(path, _MOST_BYTES).decode(errors="replace"))
     except (OSError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
     if not isinstance(log, dict) or log.get("quiclab_player") != 1:

@@ -16,6 +16,7 @@ from quiclab.decoders.decode import decode_files, finished
 from quiclab.decoders.log_files import find
 from quiclab.decoders.sinks import InMemory
 from quiclab.decoders.trial_document import TrialDocument
+from quiclab.store.packed_logs import plain_names
 from quiclab.tables import TABLES
 
 _REGISTER = "trial.json"
@@ -43,8 +44,8 @@ def decode_trial(trial_dir: Path) -> Decoded:
     document = _document(trial_dir)
     paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(document)
-    names = {path: str(path.relative_to(trial_dir)) for path in paths if path.is_file()}
-    names = {path: name for path, name in names.items() if not name.startswith(_NOT_MEASURED)}
+    files = {str(path.relative_to(trial_dir)): path for path in paths if path.is_file()}
+    names = {files[name]: plain for name, plain in plain_names(files).items() if not plain.startswith(_NOT_MEASURED)}
     behind = _ORIGIN_LOGS if document.get("proxy") else ()
     found = find(
         ((path, name) for path, name in names.items() if name not in left_out and not name.startswith(behind)),

@@ -13,11 +13,13 @@ import os
 import re
 import stat
 import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import write_atomically
+from quiclab.store.packed_logs import is_packed, packed, unpacked
 
 _KEY_LOG = re.compile(
     rb"(?m)^(?:CLIENT_RANDOM|EARLY_EXPORTER_(?:MASTER_)?SECRET|EXPORTER_SECRET|"
@@ -29,6 +31,8 @@ _QLOG_KEY = re.compile(rb'("(?:new|old|key|secret)"\s*:\s*")[0-9a-fA-F]{32,}(")'
 _QLOG_EVENTS = (b"key_updated", b"key_retired", b"key_discarded")
 
 _FIRST_BYTES = 1 << 14
+_MOST_BYTES = 1 << 31
+"""Largest log that is searched for keys."""
 
 _SECTION_HEADER, _DECRYPTION_SECRETS = 0x0A0D0D0A, 0x0000000A
 _BIG_ENDIAN = b"\x1a\x2b\x3c\x4d"
@@ -38,14 +42,14 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
     """Take the keys out of the folders of trials that belong together; return one sentence for each file that changed.
 
     Afterwards each trial.json registers the files that are still there, and lists under `keys_left_out` those that lost
-    keys or are gone. Raises DecodeError where a capture cannot be searched.
+    keys or are gone. Raises DecodeError where a capture or a compressed log cannot be searched.
     """
-    secrets = {found for trial in trials for file in _files(trial) for found in secrets_in(file.read_bytes())}
+    secrets = {found for trial in trials for file in _files(trial) for found in secrets_in(_plain(file))}
     done: list[str] = []
     for trial in trials:
         left_out = []
         for file in _files(trial):
-            before = file.read_bytes()
+            before = _plain(file)
             after = _without_keys(file, before, secrets)
             if after == before:
                 continue
@@ -55,7 +59,7 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
                 file.unlink()
                 done.append(f"{trial.name}/{name}: left out, because it holds keys")
             else:
-                file.write_bytes(after)
+                file.write_bytes(packed(after) if is_packed(file.read_bytes()) else after)
                 done.append(f"{trial.name}/{name}: its keys are left out")
         _register(trial, left_out)
     return tuple(done)
@@ -91,6 +95,15 @@ def secrets_in(content: bytes) -> set[bytes]:
 
 def _files(trial: Path) -> list[Path]:
     return sorted(file for file in (trial / "raw").rglob("*") if file.is_file())
+
+
+def _plain(file: Path) -> bytes:
+    """The content of a file, unpacked. Raises DecodeError for one that cannot be."""
+    content = file.read_bytes()
+    try:
+        return unpacked(content, _MOST_BYTES) if is_packed(content) else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DecodeError(f"{file} cannot be searched for keys: {error}", "--with-keys packs it as it is") from error
 
 
 def _without_keys(file: Path, content: bytes, secrets: set[bytes]) -> bytes | None:

@@ -88,6 +88,7 @@ TRIAL = {
             "content",
             "failure",
             "void",
+            "logs_left_out",
         ),
         str,
     ),

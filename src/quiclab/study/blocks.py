@@ -12,6 +12,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
+from quiclab.study.stopping import Stop
 
 RunOne = Callable[[PlanRow, int], Path]
 """Runs an attempt at a trial, and says in which folder it is."""
@@ -97,9 +98,14 @@ class Block:
         return settled.attempt.status
 
 
-def in_order(block_of: Callable[[Rows], Block]) -> RunAll:
+def in_order(block_of: Callable[[Rows], Block], stop: Stop) -> RunAll:
     """Blocks one after another, in this process."""
-    return lambda asked, _alone: [block_of(rows).run(limit) for rows, limit in asked]
+
+    def run_one(rows: Rows, limit: int) -> int | None:
+        stop.between_blocks()
+        return block_of(rows).run(limit)
+
+    return lambda asked, _alone: [run_one(rows, limit) for rows, limit in asked]
 
 
 def run_blocks(

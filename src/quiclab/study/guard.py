@@ -2,8 +2,10 @@
 """How many trials may run side by side: found by what the machine does to them, never by their results.
 
 The first trial of an arm in a cell runs alone, and shows how long its programs wait for a processor when nothing else
-runs. Beside others they wait longer, and the link may be later. Both are looked at over a few trials: while they are
-calm, one trial more may run at a time; when they are not, one less.
+runs. Beside others they wait longer, and the link may be later. Both are looked at over a few trials of each arm in a
+cell: while they are calm, one trial more may run at a time; when they are not, one less. Each cell has a number of its
+own, because a short transfer is disturbed by what a long one does not notice; and of its arms the one that is disturbed
+most decides, because one that is disturbed more than the other looks slower than it is.
 
 What longer waits may cost is estimated: a round trip has about four wake-ups that wait for one another, two at each
 end, and so have the handshakes some more; each of them comes later by what a wake-up waits more than alone. Others,
@@ -19,17 +21,19 @@ from typing import Any
 
 from quiclab.plan.rows import PlanRow
 
-CALM, BUSY = 0.008, 0.013
-"""Mean share of their transfer that trials may take longer than alone, by that estimate: up to which one more trial may
-run, and beyond which one less does. Trials are to be the same to within one per cent, whatever runs beside them."""
+CALM, BUSY = 0.006, 0.010
+"""Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more
+trial may run, and beyond which one less does. Trials are to be the same to within one per cent, whatever runs beside
+them."""
 LATE = 0.5
 """Mean share of the bound of the link's lateness up to which one more trial may run; beyond the bound a trial is
 void."""
 _OF_A_ROUND_TRIP, _OF_HANDSHAKES = 2, 20
 """Wake-ups of a program that others wait for."""
-_OF_A_VOID = 0.1
-"""What a void trial counts as in that mean: one of several may be anything's fault, two are too many."""
-_LEAST_TRIALS = 6
+_OF_A_VOID = 0.03
+"""What a void trial counts as in that mean: one of four may be anything's fault, two are too many."""
+_LEAST_TRIALS = 4
+"""Trials of each arm that are looked at together, at least."""
 _FIRST = 2
 _TRY_AGAIN = 100
 """Trials after which a number that was too many is tried again: the machine may have been busy with something else."""
@@ -91,13 +95,13 @@ def strain_of(document: Mapping[str, Any], rtt_ns: int, bound_ns: int) -> Strain
 
 @dataclass
 class Guard:
-    """The number of trials that may run at a time, `most` at most."""
+    """The number of trials beside which one of a cell may run, itself included, `most` at most."""
 
     most: int
     at_once: int = field(init=False)
     _alone: dict[ArmInCell, dict[str, list[float]]] = field(default_factory=dict, init=False)
-    _seen: list[tuple[float, float]] = field(default_factory=list, init=False)
-    """How much longer it took by estimate, and lateness, of each trial since the number was changed."""
+    _seen: dict[ArmInCell, list[tuple[float, float]]] = field(default_factory=dict, init=False)
+    """How much longer it took by estimate, and lateness, of each trial since the number was looked at."""
     _too_many: int | None = field(default=None, init=False)
     _since_too_many: int = field(default=0, init=False)
 
@@ -117,11 +121,13 @@ class Guard:
 
     def ran_beside_others(self, arm: ArmInCell, strain: Strain) -> bool:
         """Learn from a trial beside others. True: `at_once` has changed."""
-        self._seen.append((_OF_A_VOID if strain.void else self._beyond(arm, strain), strain.late))
+        beyond = _OF_A_VOID if strain.void else self._beyond(arm, strain)
+        self._seen.setdefault(arm, []).append((beyond, strain.late))
         self._since_too_many += 1
-        if len(self._seen) < max(_LEAST_TRIALS, 2 * self.at_once):
+        if any(len(trials) < max(_LEAST_TRIALS, self.at_once) for trials in self._seen.values()):
             return False
-        longer, late = fmean(longer for longer, _ in self._seen), fmean(late for _, late in self._seen)
+        longer = max(fmean(longer for longer, _ in trials) for trials in self._seen.values())
+        late = max(fmean(late for _, late in trials) for trials in self._seen.values())
         self._seen.clear()
         if longer > BUSY and self.at_once > 1:
             self._too_many, self._since_too_many = self.at_once, 0
@@ -140,3 +146,20 @@ class Guard:
     def _beyond(self, arm: ArmInCell, strain: Strain) -> float:
         waits = self._alone.get(arm)
         return 0.0 if waits is None else strain.longer_than({name: fmean(each) for name, each in waits.items()})
+
+
+@dataclass
+class Guards:
+    """The guards of all cells of a study."""
+
+    most: int
+    _cells: dict[tuple[str, str], Guard] = field(default_factory=dict, init=False)
+
+    def of(self, row: PlanRow) -> Guard:
+        """The guard of a trial's workload and path."""
+        return self._cells.setdefault((row.workload, row.path), Guard(self.most))
+
+    @property
+    def highest(self) -> int:
+        """The largest number that any cell allows."""
+        return max((guard.at_once for guard in self._cells.values()), default=min(_FIRST, self.most))

@@ -52,6 +52,9 @@ class Observer:
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
         """All others are over: another round begins, in which these blocks, which stayed void, are tried once each."""
 
+    def stopping(self) -> None:
+        """No further block begins; those that run are finished. Called in a signal handler."""
+
     def over(self) -> None:
         """All trials are run, or running them was given up."""
 
@@ -66,3 +69,58 @@ class Observer:
 
 
 NOBODY = Observer()
+
+
+class Both(Observer):
+    """Two observers as one; the second hears of an event when the first has dealt with it."""
+
+    def __init__(self, first: Observer, second: Observer) -> None:
+        self._observers = (first, second)
+
+    def began(self, beginning: Beginning) -> None:
+        for each in self._observers:
+            each.began(beginning)
+
+    def running(self, row: PlanRow) -> None:
+        for each in self._observers:
+            each.running(row)
+
+    def ended(self, row: PlanRow, attempt: Attempt) -> None:
+        for each in self._observers:
+            each.ended(row, attempt)
+
+    def set_aside(self, trial_id: str, folder: Path) -> None:
+        for each in self._observers:
+            each.set_aside(trial_id, folder)
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
+        for each in self._observers:
+            each.block_over(block, void=void)
+
+    def at_once(self, number: int) -> None:
+        for each in self._observers:
+            each.at_once(number)
+
+    def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
+        for each in self._observers:
+            each.again(blocks)
+
+    def stopping(self) -> None:
+        for each in self._observers:
+            each.stopping()
+
+    def over(self) -> None:
+        for each in self._observers:
+            each.over()
+
+    def counting(self, arm: str) -> None:
+        for each in self._observers:
+            each.counting(arm)
+
+    def counted(self, arm: str, problem: str | None) -> None:
+        for each in self._observers:
+            each.counted(arm, problem)
+
+    def cannot_count(self, problem: str) -> None:
+        for each in self._observers:
+            each.cannot_count(problem)

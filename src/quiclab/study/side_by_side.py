@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Self
@@ -21,8 +22,9 @@ from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Rows, RunAll
-from quiclab.study.guard import Guard, arm_in_cell, strain_of
+from quiclab.study.guard import Guards, arm_in_cell, strain_of
 from quiclab.study.observer import Observer
+from quiclab.study.stopping import Stop, deaf_to_ctrl_c
 from quiclab.study.weight import weight_of
 from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
 from quiclab.testbed.link import Backend
@@ -32,6 +34,10 @@ from quiclab.testbed.turn import Turn
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""
 _PER_PROCESSOR = 4
+_AHEAD = 12
+"""Blocks among which one is looked for that can begin."""
+_Waiting = tuple[int, tuple[Rows, int]]
+"""Number of a block, its trials, and how many attempts at it there may be."""
 
 
 def most_at_once() -> int:
@@ -51,8 +57,9 @@ class SideBySide:
         with ExitStack() as stack:
             links, starts = stack.enter_context(SharedLinkProcess()), Turn()
             stack.callback(self._end)
-            for _ in range(self._most):
-                self._workers.append(start_worker(links, starts, self._workers))
+            with deaf_to_ctrl_c():
+                for _ in range(self._most):
+                    self._workers.append(start_worker(links, starts, self._workers))
             self._stack = stack.pop_all()
         return self
 
@@ -65,33 +72,48 @@ class SideBySide:
         for worker in self._workers:
             _end(worker)
 
-    def begin(self, study: Study, study_dir: StudyDir, backend: Backend, ledger: Ledger, observer: Observer) -> RunAll:
+    def begin(
+        self, study: Study, study_dir: StudyDir, backend: Backend, ledger: Ledger, observer: Observer, stop: Stop
+    ) -> RunAll:
         """Something that runs blocks of this study by these workers."""
-        guard = Guard(self._most)
-        course = _Course(Task(study, study_dir, backend), ledger, observer, guard, self._workers)
+        course = _Course(Task(study, study_dir, backend), ledger, observer, Guards(self._most), self._workers, stop)
         course.remember()
         course.get_ready()
-        observer.at_once(guard.at_once)
+        observer.at_once(course.at_once)
         return course.run_all
 
 
 class _Course:
     """The way of blocks through the workers."""
 
-    def __init__(self, task: Task, ledger: Ledger, observer: Observer, guard: Guard, workers: Sequence[Worker]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        ledger: Ledger,
+        observer: Observer,
+        guards: Guards,
+        workers: Sequence[Worker],
+        stop: Stop,
+    ) -> None:
         self._task = task
         self._ledger = ledger
         self._observer = observer
-        self._guard = guard
+        self._guards = guards
         self._free = list(workers)
+        self._stop = stop
         self._busy: dict[Connection, tuple[Worker, int, Work]] = {}
+
+    @property
+    def at_once(self) -> int:
+        """The largest number of trials that may run at a time, of any cell."""
+        return self._guards.highest
 
     def remember(self) -> None:
         """Learn from the trials that an earlier run made alone."""
         last = {trial_id: tries[-1] for trial_id, tries in self._ledger.attempts().items()}
         for values in self._ledger.rows():
             attempt, row = last.get(values["trial_id"]), PlanRow(**values)
-            if attempt is not None and attempt.status == "verified" and not self._guard.knows(arm_in_cell(row)):
+            if attempt is not None and attempt.status == "verified" and not self._knows(row):
                 self._learn(row, attempt, only_alone=True)
 
     def get_ready(self) -> None:
@@ -115,10 +137,14 @@ class _Course:
         """Run blocks, as `blocks.RunAll` says. Raises the QuiclabError of a worker, HostError where all workers have
         ended."""
         results: list[int | None] = [None] * len(asked)
-        waiting = deque(enumerate(asked))
+        waiting: deque[_Waiting] = deque((number, (tuple(rows), limit)) for number, (rows, limit) in enumerate(asked))
         while waiting or self._busy:
-            while waiting and (work := self._next(waiting[0][1], alone)) is not None:
-                self._give(waiting.popleft()[0], work)
+            if not self._busy:
+                self._stop.between_blocks()
+            while not self._stop.asked and (begins := self._first_to_begin(waiting, alone)) is not None:
+                number, work = begins
+                waiting.remove((number, (work.rows, work.limit)))
+                self._give(number, work)
             for connection in wait(list(self._busy)):
                 assert isinstance(connection, Connection)
                 worker, number, work = self._busy[connection]
@@ -143,20 +169,29 @@ class _Course:
                     self._tell(heard, work)
         return results
 
-    def _next(self, asked: tuple[Rows, int], alone: bool) -> Work | None:
-        """The work on a block that can begin now."""
-        rows, limit = asked
-        study = self._task.study
-        weights = [weight_of(study, row) for row in rows]
-        alone = alone or None in weights or not all(self._guard.knows(arm_in_cell(row)) for row in rows)
-        running = [work for _, _, work in self._busy.values()]
+    def _first_to_begin(self, waiting: Iterable[_Waiting], alone: bool) -> tuple[int, Work] | None:
+        """The first block that can begin now, with its number: the next one, or one of a few behind it, so that a cell
+        which needs the machine for itself does not hold up the others, and has its turn all the same."""
+        for number, (rows, limit) in islice(waiting, _AHEAD):
+            if (work := self._work(rows, limit, alone)) is not None:
+                return number, work
+        return None
+
+    def _work(self, rows: Rows, limit: int, alone: bool) -> Work | None:
+        """The work on a block, if it can begin now."""
+        study, running = self._task.study, [work for _, _, work in self._busy.values()]
+        alone = alone or not all(weight_of(study, row) and self._knows(row) for row in rows)
         if not self._free or any(work.alone for work in running) or (alone and running):
             return None
-        if not alone and running:
-            taken = sum(max(weight_of(study, row) or 1 for row in work.rows) for work in running)
-            if taken + max(weight or 1 for weight in weights) > self._guard.at_once:
-                return None
+        blocks = [rows, *(work.rows for work in running)]
+        taken = sum(max(weight_of(study, row) or 1 for row in block) for block in blocks)
+        if running and taken > min(self._guards.of(block[0]).at_once for block in blocks):
+            return None
         return Work(tuple(rows), limit, alone)
+
+    def _knows(self, row: PlanRow) -> bool:
+        """Whether a trial like this ran alone."""
+        return self._guards.of(row).knows(arm_in_cell(row))
 
     def _give(self, number: int, work: Work) -> None:
         worker = self._free.pop()
@@ -167,7 +202,7 @@ class _Course:
     def _tell(self, told: Told, work: Work) -> None:
         getattr(self._observer, told.event)(*told.arguments)
         if told.event == "ended" and self._learn(*told.arguments, only_alone=work.alone):
-            self._observer.at_once(self._guard.at_once)
+            self._observer.at_once(self.at_once)
 
     def _learn(self, row: PlanRow, attempt: Attempt, *, only_alone: bool) -> bool:
         """Have the guard learn from a trial. True: another number may run at a time."""
@@ -180,9 +215,9 @@ class _Course:
         strain = strain_of(document, path.base_rtt.ns, bound.ns)
         if only_alone:
             if not document["link"].get("shared"):
-                self._guard.ran_alone(arm, strain)
+                self._guards.of(row).ran_alone(arm, strain)
             return False
-        return self._guard.ran_beside_others(arm, strain)
+        return self._guards.of(row).ran_beside_others(arm, strain)
 
 
 def _end(worker: Worker) -> None:

@@ -14,6 +14,7 @@ import polars as pl
 from quiclab.decoders import decode_trial
 from quiclab.errors import DecodeError
 from quiclab.processes import MOST, available_bytes, by_all_processors
+from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
 from quiclab.store.ledger import open_ledger
 from quiclab.store.parquet import write_parquet
@@ -59,7 +60,8 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
     """
     ledger = _read(study_dir)
     rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
-    spans = _spans(study_dir, rows)
+    documents = _documents(study_dir, rows)
+    spans = {attempt: span for attempt, each in documents.items() if (span := span_of(each)) is not None}
     occasion = occasions(spans)
     with disk_errors(study_dir.tables):
         study_dir.tables.mkdir(exist_ok=True)
@@ -74,13 +76,15 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
         ]
         lacks = {**ledger.damaged, **unreadable}
         known = [
-            _trial_row(row, _as_it_is(attempt, lacks)) | _when(spans.get(attempt), occasion.get(attempt))
+            _trial_row(row, _as_it_is(attempt, lacks))
+            | _when(spans.get(attempt), occasion.get(attempt))
+            | {LOGS_LEFT_OUT: documents.get(attempt, {}).get(LOGS_LEFT_OUT)}
             for attempt, row in rows.items()
             if row is not None
         ]
         if not known:
             raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
-        schema = {"began_utc": pl.String, "occasion": pl.Int64}  # perhaps no trial has a value
+        schema = {"began_utc": pl.String, "occasion": pl.Int64, LOGS_LEFT_OUT: pl.String}  # perhaps none has a value
         frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
         write_parquet(frame, study_dir.tables / "trials.parquet")
         write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
@@ -100,11 +104,10 @@ def _row(study_dir: StudyDir, ledger: _Ledger, attempt: Attempt) -> Mapping[str,
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
 
 
-def _spans(study_dir: StudyDir, attempts: Iterable[Attempt]) -> dict[Attempt, Span]:
-    """Attempt → when it ran, of those whose trial.json is there."""
+def _documents(study_dir: StudyDir, attempts: Iterable[Attempt]) -> dict[Attempt, dict[str, Any]]:
+    """Attempt → its trial.json, of those where it is there."""
     documents = ((attempt, judged_document(study_dir.folder(attempt))) for attempt in attempts)
-    spans = ((attempt, span_of(document)) for attempt, document in documents if document is not None)
-    return {attempt: span for attempt, span in spans if span is not None}
+    return {attempt: document for attempt, document in documents if document is not None}
 
 
 def _when(span: Span | None, occasion: int | None) -> dict[str, Any]:
@@ -146,9 +149,12 @@ def _decode(study_dir: StudyDir, trial_id: str) -> str | None:
     document = read_trial(folder)
     if document is None:
         return "its files changed while it was looked at"
-    # Without its keys a trial of a bundle would lose what its tables have.
-    if document.get("keys_left_out") and kept_metrics(study_dir, trial_id) is not None:
+    # Without its keys or its logs a trial would lose what its tables have.
+    logs_left_out = document.get(LOGS_LEFT_OUT)
+    if (logs_left_out or document.get("keys_left_out")) and kept_metrics(study_dir, trial_id) is not None:
         return None
+    if logs_left_out:
+        return f"its tables are gone, and its logs were not kept (--keep-raw {logs_left_out})"
     try:
         keep_tables(study_dir, trial_id, decode_trial(folder).tables, document)
     except DecodeError as error:

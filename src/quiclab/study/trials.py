@@ -23,12 +23,15 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
+from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.limits import void_what_is_too_late
-from quiclab.study.observer import NOBODY, Beginning, Observer
+from quiclab.study.observer import NOBODY, Beginning, Both, Observer
+from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
+from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
 from quiclab.testbed.backend import choose_backend
@@ -74,10 +77,14 @@ def run_trials(
     rounds_later: int = ROUNDS_LATER,
     observer: Observer = NOBODY,
     side_by_side: SideBySide | None = None,
+    keep_raw: KeepRaw = KEEP_ALL,
+    stop: Stop | None = None,
 ) -> Outcome:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans; blocks that stayed void,
     now or in an earlier run, are tried again when all others are over. With a `part`, the rest of the plan is left for
-    a later run. Blocks run one after another, or `side_by_side`.
+    a later run. Blocks run one after another, or `side_by_side`. Trials keep their raw files by the rule `keep_raw`,
+    those of earlier runs too. No block begins when `stop` is asked for: KeyboardInterrupt is raised after those that
+    run.
 
     Raises SpecError where the study was begun over another backend, HostError where this machine cannot run it.
     """
@@ -93,10 +100,12 @@ def run_trials(
             ledger.plan(rows)
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_too_late(study, study_dir, ledger, rows)
+            observer = Both(observer, RoomMaker(study_dir, ledger, keep_raw))
             settle = settler(study_dir, ledger)
-            run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block))
+            stop = stop or Stop()
+            run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block), stop)
             if side_by_side is not None:
-                run_all = side_by_side.begin(study, study_dir, backend, ledger, observer)
+                run_all = side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
             later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:

@@ -39,6 +39,7 @@ ATTEMPTS = Table(
             "not told",
             "Counts from 1: trials of one boot of one machine, without a pause of an hour or more between them.",
         ),
+        _text("logs_left_out", "kept", "Rule by which its raw files were not kept (`quiclab run --keep-raw`)."),
     ),
 )
 

@@ -21,7 +21,8 @@ def register(folder: Path) -> list[dict[str, str | int]]:
     rows: list[dict[str, str | int]] = []
     for path in sorted((folder / "raw").rglob("*")):
         if path.is_file():
-            form, kind = _FORMATS.get(path.suffix, ("other", "meta"))
+            plain = path.with_name(path.name.removesuffix(".gz"))
+            form, kind = _FORMATS.get(plain.suffix, ("other", "meta"))
             size = path.stat().st_size
             rows.append({"path": str(path.relative_to(folder)), "format": form, "kind": kind, "bytes": size})
     return rows

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.store.packed_logs import pack_logs
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
@@ -41,14 +42,15 @@ class Verdict:
 
 
 def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
-    """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), and complete its
-    trial.json. Calling it again is harmless."""
+    """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), complete its
+    trial.json, and compress its logs. Calling it again is harmless."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
     told = _verdict(document)
     verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
     document["status"], document["reason"] = verdict.status, verdict.reason
+    pack_logs(folder)
     document["artefacts"] = register(folder)
     write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 
 from quiclab.errors import DecodeError
 from quiclab.store.archive import pack
+from quiclab.store.packed_logs import packed
 from quiclab.store.secrets import keep_safe, secrets_in, take_keys_out, without_decryption_secrets
 
 SECRET = bytes(range(32))
@@ -113,3 +115,16 @@ def test_keys_are_for_their_owner_alone(tmp_path: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(pack(tmp_path, "x"))) as archive:
         packed = {entry.name.rpartition("/")[2]: entry.mode for entry in archive}
     assert packed == modes
+
+
+def test_keys_leave_compressed_logs(tmp_path: Path) -> None:
+    """They are searched as what they hold, and compressed again; one that cannot be unpacked is not packed as if it
+    held no key."""
+    event = json.dumps({"name": "security:key_updated", "data": {"key_type": "server_1rtt_secret", "new": "cd" * 16}})
+    trial = _trial(tmp_path / "a", {"a.sqlog.gz": packed(event.encode()), "b.out.gz": packed(LINE.encode())})
+    assert len(take_keys_out([trial])) == 2
+    (left,) = (trial / "raw").iterdir()
+    assert json.loads(gzip.decompress(left.read_bytes()))["data"]["new"] == ""
+    damaged = _trial(tmp_path / "b", {"a.sqlog.gz": packed(event.encode())[:-6]})
+    with pytest.raises(DecodeError, match="cannot be searched"):
+        take_keys_out([damaged])

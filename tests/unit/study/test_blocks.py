@@ -13,6 +13,7 @@ from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, in_order, run_blocks
 from quiclab.study.observer import Observer
+from quiclab.study.stopping import Stop
 from quiclab.study.trial import judge_attempt, keep_attempt, settler
 
 
@@ -46,7 +47,7 @@ def _run(study: StudyDir, memory: Path, limit: int, spoiled: set[tuple[str, int]
     heard = _Heard()
     with open_ledger(study) as ledger:
         ledger.plan([ROW, OTHER])
-        run_all = in_order(lambda rows: Block(run_one, settler(study, ledger), ledger, heard, rows))
+        run_all = in_order(lambda rows: Block(run_one, settler(study, ledger), ledger, heard, rows), Stop())
         later = run_blocks([[ROW, OTHER]], limit, run_all, heard, rounds)
     return [*heard.words, f"later: {later.trials}, void: {later.void}"] if rounds else heard.words
 

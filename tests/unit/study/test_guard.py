@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from unit.study.rows import ROW
 
-from quiclab.study.guard import BUSY, CALM, Guard, Strain, Waits, strain_of
+from quiclab.study.guard import BUSY, CALM, ArmInCell, Guard, Guards, Strain, Waits, strain_of
 
-ARM = ("object", "plain", "h2")
+ARM, OTHER_ARM = ("object", "plain", "h2"), ("object", "plain", "h3")
 _MS = 10**6
 _ALONE_NS = 20_000
 
@@ -24,9 +27,9 @@ def _guard(most: int = 8) -> Guard:
     return guard
 
 
-def _after(guard: Guard, strain: Strain, trials: int) -> int:
+def _after(guard: Guard, strain: Strain, trials: int, arm: ArmInCell = ARM) -> int:
     for _ in range(trials):
-        guard.ran_beside_others(ARM, strain)
+        guard.ran_beside_others(arm, strain)
     return guard.at_once
 
 
@@ -42,7 +45,7 @@ def test_it_rises_while_trials_are_calm() -> None:
     """By one at a time, up to what is allowed."""
     guard = _guard(most=3)
     assert guard.at_once == 2
-    assert _after(guard, _strain(_ALONE_NS), 5) == 2
+    assert _after(guard, _strain(_ALONE_NS), 3) == 2
     assert _after(guard, _strain(_ALONE_NS), 1) == 3
     assert _after(guard, _strain(_ALONE_NS), 50) == 3
     assert Guard(1).at_once == 1
@@ -57,7 +60,7 @@ def test_it_falls_where_they_wait_and_does_not_try_at_once_again() -> None:
     """Only after many trials, when the machine may be quiet again."""
     guard = _guard()
     assert _after(guard, _strain(_waiting((CALM + BUSY) / 2)), 60) == 2
-    assert _after(guard, _strain(_waiting(1.1 * BUSY)), 6) == 1
+    assert _after(guard, _strain(_waiting(1.1 * BUSY)), 4) == 1
     assert _after(guard, _strain(_ALONE_NS), 90) == 1
     assert _after(guard, _strain(_ALONE_NS), 20) >= 2
 
@@ -65,12 +68,21 @@ def test_it_falls_where_they_wait_and_does_not_try_at_once_again() -> None:
 def test_late_links_keep_it_from_rising_and_void_trials_make_it_fall() -> None:
     """One void trial may be anything's fault."""
     assert _after(_guard(), _strain(_ALONE_NS, late=0.6), 60) == 2
+    for void, at_once in ((1, 2), (2, 1)):
+        guard = _guard()
+        _after(guard, _strain(_ALONE_NS, void=True), void)
+        assert _after(guard, _strain(_ALONE_NS), 4 - void) == at_once
+
+
+def test_the_arm_that_is_disturbed_most_decides() -> None:
+    """However calm the other one is: it alone would look slower than it is."""
     guard = _guard()
-    _after(guard, _strain(_ALONE_NS, void=True), 1)
-    assert _after(guard, _strain(_waiting(-0.02)), 5) == 3
-    guard = _guard()
-    _after(guard, _strain(_ALONE_NS, void=True), 2)
-    assert _after(guard, _strain(_ALONE_NS), 4) == 1
+    guard.ran_alone(OTHER_ARM, _strain(_ALONE_NS))
+    _after(guard, _strain(_ALONE_NS), 4)
+    assert guard.at_once == 3
+    _after(guard, _strain(_waiting(1.1 * BUSY)), 3, OTHER_ARM)
+    assert _after(guard, _strain(_ALONE_NS), 9) == 3
+    assert _after(guard, _strain(_waiting(1.1 * BUSY)), 1, OTHER_ARM) == 2
 
 
 def test_an_arm_that_never_ran_alone_says_nothing() -> None:
@@ -93,3 +105,15 @@ def test_a_trial_without_counts_has_no_strain() -> None:
     document = {"time_ns": {"transfer": 5}, "host": {"cost": {"server": cost}}, "status": "void"}
     link = {"lateness": {"p99_ns": 50}}
     assert strain_of(document | {"link": link}, 1, 100) == Strain({"server": Waits(300, 6)}, 5, 1, 0.5, void=True)
+
+
+def test_each_cell_has_a_number_of_its_own() -> None:
+    """Trials of one say nothing of another; those of the A/A control count for their cell."""
+    guards = Guards(8)
+    assert guards.highest == 2
+    short, long = ROW, replace(ROW, workload="large")
+    assert guards.of(replace(short, cell_id="object/plain/aa-h3", arm="h3#1")) is guards.of(short)
+    for row, strain in ((short, _strain(_waiting(2 * BUSY))), (long, _strain(_ALONE_NS))):
+        guards.of(row).ran_alone(ARM, _strain(_ALONE_NS))
+        _after(guards.of(row), strain, 6)
+    assert (guards.of(short).at_once, guards.of(long).at_once, guards.highest) == (1, 3, 3)

@@ -20,6 +20,7 @@ from quiclab.study.blocks import ROUNDS_LATER, Block, in_order, run_blocks
 from quiclab.study.limits import EARLIER, void_what_is_too_late
 from quiclab.study.observer import NOBODY
 from quiclab.study.specs import held, load_study
+from quiclab.study.stopping import Stop
 from quiclab.study.trial import judge_attempt, keep_attempt, settler
 
 ROWS = [replace(row, workload="100KB", path="plain") for row in (ROW, OTHER)]
@@ -104,7 +105,7 @@ def _go_on(tmp_path: Path, limits: str, late_ns: int) -> tuple[int, set[str]]:
     with open_ledger(study_dir) as ledger:
         ledger.plan(ROWS)
         void_what_is_too_late(study, study_dir, ledger, ROWS)
-        run_all = in_order(lambda rows: Block(run_one, settler(study_dir, ledger), ledger, NOBODY, rows))
+        run_all = in_order(lambda rows: Block(run_one, settler(study_dir, ledger), ledger, NOBODY, rows), Stop())
         run_blocks([ROWS], study.limits.attempts, run_all, NOBODY)
         last = [tries[-1] for tries in ledger.attempts().values()]
     return max(each.attempt for each in last), {each.status for each in last}

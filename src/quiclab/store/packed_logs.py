@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of a trial that is over take less room: all but captures, whose packets are encrypted, are compressed by gzip.
+
+A log keeps the name that its program gave it, with `.gz` behind it on the disk alone: tables name it without.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+_GZIP = b"\x1f\x8b"
+_SUFFIX = ".gz"
+_WORTH_IT_BYTES = 1 << 14
+"""Smaller logs stay as they are, to be read at a glance."""
+_LEVEL = 3
+"""Ten times smaller in 4 ms per MB; higher levels take twice as long for a fifth less."""
+_INCOMPRESSIBLE = (".pcapng", ".jpg")
+_FOR_OTHER_PROGRAMS = "keys.log"
+"""The key log, which whatever opens a capture wants to read as it is."""
+
+
+def pack_logs(folder: Path) -> None:
+    """Compress the logs below the `raw` of a trial's folder; the same content makes the same bytes."""
+    for file in sorted((folder / "raw").rglob("*")):
+        packed = file.with_name(file.name + _SUFFIX)
+        if file.is_symlink() or not file.is_file() or file.name == _FOR_OTHER_PROGRAMS or os.path.lexists(packed):
+            continue
+        if file.suffix in (_SUFFIX, *_INCOMPRESSIBLE) or file.stat().st_size < _WORTH_IT_BYTES:
+            continue
+        with file.open("rb") as plain, packed.open("xb") as target:
+            os.fchmod(target.fileno(), file.stat().st_mode & 0o777)
+            with gzip.GzipFile("", "wb", _LEVEL, target, mtime=0) as stream:
+                shutil.copyfileobj(plain, stream, 1 << 20)
+        file.unlink()
+
+
+def plain_names(files: Iterable[str]) -> dict[str, str]:
+    """Name of each file → the name that its program gave it; one that another file has too stays as it is."""
+    there = set(files)
+    plain = {name: name.removesuffix(_SUFFIX) for name in there}
+    return {name: name if short in there else short for name, short in plain.items()}
+
+
+def is_packed(content: bytes) -> bool:
+    """Whether a file's content is compressed by gzip."""
+    return content.startswith(_GZIP)
+
+
+def packed(content: bytes) -> bytes:
+    """The content as `pack_logs` writes it."""
+    return gzip.compress(content, _LEVEL, mtime=0)
+
+
+def unpacked(content: bytes, most_bytes: int) -> bytes:
+    """The content without its compression. Raises OSError or EOFError for what is damaged, or longer than
+    `most_bytes`."""
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        plain = stream.read(most_bytes + 1)
+    if len(plain) > most_bytes:
+        raise OSError(f"it has more than {most_bytes} bytes once unpacked")
+    return plain

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C while trials run: once to stop when the blocks that run are over, twice to stop at once.
+
+A block is what is compared, so a whole one is worth its last trial; and whatever is not waited for is run again.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Self
+
+_ONE_CTRL_C_S = 0.5
+"""Time in which signals are one Ctrl-C: the terminal sends it to every process, and some hand it on."""
+
+
+class Stop:
+    """Asked for or not. As a context manager, in the main thread, it has SIGINT ask for it."""
+
+    def __init__(self, told: Callable[[], None] = lambda: None) -> None:
+        """`told` is called when it is asked for."""
+        self._told = told
+        self._asked_s: float | None = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if signal.getsignal(signal.SIGINT) == self._ask:
+            signal.signal(signal.SIGINT, self._before)
+
+    @property
+    def asked(self) -> bool:
+        """Whether no further block is to begin."""
+        return self._asked_s is not None
+
+    def between_blocks(self) -> None:
+        """Raise KeyboardInterrupt where it was asked for."""
+        if self.asked:
+            self._at_once(signal.SIGINT, None)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self._asked_s is None:
+            self._asked_s = time.monotonic()
+            self._told()
+        elif time.monotonic() - self._asked_s > _ONE_CTRL_C_S:
+            self._at_once(number, frame)
+
+    def _at_once(self, number: int, frame: FrameType | None) -> None:
+        if callable(self._before):
+            self._before(number, frame)
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that are forked in it leave Ctrl-C to this one. Programs that they start hear it as usual."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

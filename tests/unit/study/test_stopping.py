@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C, once and twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from quiclab.study import stopping
+from quiclab.study.stopping import Stop, deaf_to_ctrl_c
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """What the time is; SIGINT is KeyboardInterrupt as usual outside."""
+    now = [0.0]
+    monkeypatch.setattr(stopping.time, "monotonic", lambda: now[0])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield now
+    signal.signal(signal.SIGINT, before)
+
+
+def _ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_once_stops_between_blocks(clock: list[float]) -> None:
+    """One Ctrl-C may come several times, from the terminal and from processes that hand it on; it is told once."""
+    told: list[str] = []
+    with Stop(lambda: told.append("told")) as stop:
+        stop.between_blocks()
+        assert not stop.asked
+        for now in (1.0, 1.1, 1.4):
+            clock[0] = now
+            _ctrl_c()
+        assert stop.asked
+        assert told == ["told"]
+        with pytest.raises(KeyboardInterrupt):
+            stop.between_blocks()
+    with pytest.raises(KeyboardInterrupt):
+        _ctrl_c()
+
+
+def test_twice_stops_at_once(clock: list[float]) -> None:
+    """In the way of before, which may turn further signals away while it is cleared up."""
+    with Stop():
+        _ctrl_c()
+        clock[0] = 0.6
+        with pytest.raises(KeyboardInterrupt):
+            _ctrl_c()
+
+
+def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
+    """A handler that has signals ignored from then on is not put back."""
+
+    def once(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, once)
+    with pytest.raises(KeyboardInterrupt), Stop() as stop:
+        _ctrl_c()
+        clock[0] = 2.0
+        stop.between_blocks()
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("clock")
+def test_forked_processes_leave_it_to_their_parent() -> None:
+    """And a program that they start hears it."""
+    with deaf_to_ctrl_c():
+        _ctrl_c()
+        child = os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "kill -INT $$; exit 3")
+    assert child == -signal.SIGINT
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
