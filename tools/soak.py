@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soak: kill every kind of process at random instants, fill the disk, copy the ledger while it is written, and look.
 
-`make soak MINUTES=5`, or `make soak MINUTES=60 KILLS=200` for so many kills within that time. Prints figures as Markdown; ends with 1 where anything was lost, doubled or half written. Needs
-what `quiclab run` needs. Every round is a small study of its own in a temporary folder.
+`make soak MINUTES=5`, or `make soak MINUTES=60 KILLS=200` for so many kills within that time. Prints figures as
+Markdown; ends with 1 where anything was lost, doubled or half written. Needs what `quiclab run` needs. Every round is a
+small study of its own in a temporary folder.
 """
 
 from __future__ import annotations

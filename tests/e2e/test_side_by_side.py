@@ -81,7 +81,7 @@ def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
 
 
 def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C reaches all processes: the blocks that run are finished, one sentence, code 130, and no process is left."""
+    """Ctrl-C reaches all processes: blocks that run are finished, one sentence, code 130, and no process is left."""
     study = tmp_path / "study"
     process = start_quiclab("run", write_spec(tmp_path, blocks=9), "--out", study, "--no-report", "--jobs", "3")
     wait_for_trials(study, 5)
