@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import polars as pl
 
@@ -19,7 +20,7 @@ from quiclab.decoders.placing import Source, place_all, shift
 from quiclab.decoders.sinks import Sink
 from quiclab.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
 from quiclab.errors import DecodeError
-from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, TABLES
+from quiclab.tables import CAPTURED, CONNECTION, MADE_LATER, SOURCE, TABLES
 
 _CLOCKLESS = ("no_epoch", "no_clock_offset")
 """Findings about clocks that nothing in a file places."""
@@ -116,9 +117,9 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     def take(name: str, rows: pl.DataFrame) -> None:
         if "vantage" in rows.columns:
             ends.update(rows["vantage"].drop_nulls().unique())
-        own = {column.name: pl.lit(None, column.dtype) for column in TABLES[name].columns if column in MADE_LATER}
-        own["source"] = pl.lit(log.name)
-        sink.take(name, rows.with_columns(**own).select(TABLES[name].schema().names()))
+        if not rows.is_empty():
+            source = pl.lit(log.name).alias(SOURCE.name)
+            sink.take(name, rows.select(source if each is None else each for each in _columns(name)))
 
     try:
         file = log.decoder.decode(log.path, context, take if sink.streams else None)
@@ -127,6 +128,17 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     for name, rows in file.tables.items():
         take(name, rows)
     return file, ends
+
+
+@cache
+def _columns(name: str) -> tuple[pl.Expr | None, ...]:
+    """Columns of a table, of what a decoder gives: null where they are made later, None for the source."""
+    return tuple(
+        None if column == SOURCE
+        else pl.lit(None, column.dtype).alias(column.name) if column in MADE_LATER
+        else pl.col(column.name)
+        for column in TABLES[name].columns
+    )  # fmt: skip
 
 
 def _place(account: Account, sink: Sink) -> None:

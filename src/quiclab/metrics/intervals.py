@@ -17,13 +17,13 @@ class IntervalSet:
         """Add [start, end); return the parts of it that were not in the set before."""
         if start >= end:
             return []
-        if not self._ends or start >= self._ends[-1]:  # nearly always: bytes come in order
-            if self._ends and start == self._ends[-1]:
-                self._ends[-1] = end
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
+        if not self._ends or start > self._ends[-1]:
+            self._starts.append(start)
+            self._ends.append(end)
             return [(start, end)]
+        if start >= self._starts[-1]:  # nearly always: bytes come in order, and acknowledgments tell the latest again
+            known, self._ends[-1] = self._ends[-1], max(end, self._ends[-1])
+            return [(known, end)] if known < end else []
         first = bisect_left(self._ends, start)
         last = bisect_right(self._starts, end)
         new = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 
 import polars as pl
 
@@ -61,6 +62,7 @@ class _Connection:
         return stream.offset, stream.acknowledged_bytes, unacknowledged, self._unacknowledged, self._offsets
 
 
+@lru_cache(maxsize=1)
 def unacknowledged(evidence: Evidence) -> pl.DataFrame:
     """One row per change, in the order of time; without rows where the trial's tables cannot tell."""
     try:

@@ -175,6 +175,9 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     except sqlite3.OperationalError as error:
         raise HostError(f"cannot open {study_dir.ledger}: {error}", "choose another directory with --out") from error
     with _told(study_dir), closing(connection):
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":  # such as a copy that was taken while a run wrote to it
+            raise DecodeError(f"{study_dir.ledger} is damaged: {found}", _ADOPTED_AGAIN)
         connection.executescript(_SCHEMA)
         yield Ledger(connection, study_dir)
 

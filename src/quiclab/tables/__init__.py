@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, Column, Table
+from quiclab.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, SOURCE, Column, Table
 from quiclab.tables._common import CONNECTION
 from quiclab.tables.account import ACCOUNT, ACCOUNT_TOTALS, MECHANISM_FACTS
 from quiclab.tables.competition import FLOW_THROUGHPUT, FLOWS
@@ -90,4 +90,4 @@ TABLES: dict[str, Table] = {
 OF_STUDY: dict[str, Table] = {table.name: table for table in (ATTEMPTS, METRICS)}
 """Tables of a whole study, by name."""
 
-__all__ = ["CAPTURED", "CONNECTION", "LEFT", "MADE_LATER", "NEVER", "OF_STUDY", "TABLES", "Column", "Table"]
+__all__ = ["CAPTURED", "CONNECTION", "LEFT", "MADE_LATER", "NEVER", "OF_STUDY", "SOURCE", "TABLES", "Column", "Table"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -105,4 +106,8 @@ class Table:
 
     def empty(self) -> pl.DataFrame:
         """The table without rows."""
+        return self._empty
+
+    @cached_property
+    def _empty(self) -> pl.DataFrame:
         return pl.DataFrame(schema=self.schema())

@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ import pytest
 from quiclab.errors import DecodeError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
+
+_PAGE_BYTES = 4096
+"""Page of an SQLite database, as it is made here."""
 
 
 @dataclass(frozen=True)
@@ -167,3 +171,34 @@ def test_a_file_that_is_no_database(study: StudyDir) -> None:
     study.ledger.write_bytes(b"no database at all" * 100)
     with pytest.raises(DecodeError, match="damaged"), open_ledger(study) as ledger:
         ledger.attempts()
+
+
+def test_a_copy_that_was_taken_while_a_run_wrote_is_told(study: StudyDir) -> None:
+    """It has a page of before among pages of after, and would be taken at its word otherwise."""
+
+    def record(numbers: range) -> bytes:
+        with open_ledger(study) as ledger:
+            for number in numbers:
+                ledger.record(Attempt(f"trial-{number:03}", 1, "void", "a reason of some length" * 9))
+        return study.ledger.read_bytes()
+
+    before, after = record(range(60)), record(range(60, 90))
+    torn = 0
+    for start in range(0, len(before), _PAGE_BYTES):
+        page = slice(start, start + _PAGE_BYTES)
+        if before[page] == after[page]:
+            continue
+        study.ledger.write_bytes(after[: page.start] + before[page] + after[page.stop :])
+        if not _is_sound(study.ledger):
+            torn += 1
+            with pytest.raises(DecodeError, match="damaged"), open_ledger(study):
+                pass
+    assert torn
+
+
+def _is_sound(ledger: Path) -> bool:
+    with closing(sqlite3.connect(ledger)) as database:
+        try:
+            return bool(database.execute("PRAGMA integrity_check").fetchone() == ("ok",))
+        except sqlite3.DatabaseError:
+            return False
