@@ -57,6 +57,23 @@ def test_what_is_wrong_is_raised(tmp_path: Path) -> None:
     assert "would now go on over tun" in mixed.stdout, mixed.stderr
 
 
+def test_side_by_side_and_without_logs(tmp_path: Path) -> None:
+    """As `quiclab run` takes them; what is wrong with either is raised."""
+    study = tmp_path / "study"
+    call = f"run_study({str(write_spec(tmp_path, blocks=4))!r}, {str(study)!r}, "
+    program = (
+        "from quiclab.errors import SpecError\nfrom quiclab.study import run_study\n"
+        "for wrong in ({'jobs': 0}, {'keep_raw': 'some'}):\n"
+        f"    try:\n        {call}**wrong)\n    except SpecError as error:\n        print(error)\n"
+        f"print({call}jobs=2, keep_raw='failures').all_count)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["jobs", "keep_raw", "True"]
+    assert any(trial["link"].get("shared") for trial in trials(study))
+    assert not list(study.glob("trials/*/raw"))
+
+
 def test_a_program_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     """Ctrl-C ends the study as it ends `quiclab run`: in order, and its trials stay."""
     study = tmp_path / "study"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from quiclab.plan.part import Part
     from quiclab.spec.model import Study
     from quiclab.store.keep_raw import KeepRaw
-    from quiclab.study.side_by_side import SideBySide
 
 _MOST_JOBS = 64
 
@@ -140,7 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         def trials() -> int:
             def work() -> int:
-                with _side_by_side(arguments.jobs) as side_by_side:
+                from quiclab.study.side_by_side import up_to
+
+                with up_to(arguments.jobs) as side_by_side:
                     from quiclab.cli.trials import Bar, tell
                     from quiclab.study.stopping import Stop
                     from quiclab.study.trials import run_trials
@@ -195,15 +195,6 @@ def _keep_raw(text: str) -> KeepRaw:
         return KeepRaw.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _side_by_side(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
-    """The workers that run blocks, if there are to be several."""
-    if jobs == 1:
-        return nullcontext()
-    from quiclab.study.side_by_side import SideBySide, most_at_once
-
-    return SideBySide(jobs or most_at_once())
 
 
 def _usual_place(spec: Path, name: str, part: Part) -> Path:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from quiclab.errors import ExitCode, HostError, QuiclabError
+from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.resolved import resolved_json
+from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir, disk_errors
 from quiclab.study.claims import keep_claims, read_claims
 from quiclab.study.specs import held, load_study, spec_file_of
@@ -31,16 +32,34 @@ class _Asked:
     spec_file: Path
     study_dir: StudyDir
     backend: Backend | None
+    jobs: int | None
+    keep_raw: KeepRaw
 
 
-def run_study(spec: Path | str, out: Path | str, *, backend: Backend | None = None) -> Outcome:
+def run_study(
+    spec: Path | str,
+    out: Path | str,
+    *,
+    backend: Backend | None = None,
+    jobs: int | None = 1,
+    keep_raw: str = "all",
+) -> Outcome:
     """Run every trial of a spec that has not been run yet, keep all in the directory `out`, and make its tables.
 
-    `spec` is a spec.toml, or the directory of a study that is to go on. It works from a program with threads, such as a
-    notebook. Raises SpecError for a wrong spec, HostError where this machine cannot run it, BusyError where another run
-    holds the directory.
+    `spec` is a spec.toml, or the directory of a study that is to go on. Up to so many trials run at a time (`jobs`), or
+    as many as this machine has room for (None); `keep_raw` is a rule as `quiclab run --keep-raw` takes it. It works
+    from a program with threads, such as a notebook. Raises SpecError for a wrong spec or rule, HostError where this
+    machine cannot run it, BusyError where another run holds the directory.
     """
-    asked = _Asked(spec_file_of(Path(spec)).absolute(), StudyDir(Path(out).resolve()), backend)
+    try:
+        keep = KeepRaw.parse(keep_raw)
+    except ValueError as error:
+        raise SpecError(f"keep_raw: {error}") from error
+    if jobs is not None and jobs < 1:
+        raise SpecError(
+            f"jobs: {jobs} trials at a time are none", "give a number from 1 on, or None for as many as fit"
+        )
+    asked = _Asked(spec_file_of(Path(spec)).absolute(), StudyDir(Path(out).resolve()), backend, jobs, keep)
     return in_fresh_process(_run, asked)
 
 
@@ -60,9 +79,12 @@ def _run(asked: _Asked) -> Outcome:
         keep_claims(study_dir, asked.spec_file, claims)
 
         def trials() -> Outcome:
-            from quiclab.study.trials import run_trials  # only light imports before the sandbox
+            from quiclab.study.side_by_side import up_to  # only light imports before the sandbox
 
-            return run_trials(study, study_dir, asked.backend)
+            with up_to(asked.jobs) as side_by_side:
+                from quiclab.study.trials import run_trials
+
+                return run_trials(study, study_dir, asked.backend, side_by_side=side_by_side, keep_raw=asked.keep_raw)
 
         outcome = _told_by_the_sandbox(study_dir, trials)
         from quiclab.study.tables import make_tables

@@ -7,7 +7,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
@@ -81,6 +81,12 @@ class SideBySide:
         course.get_ready()
         observer.at_once(course.at_once)
         return course.run_all
+
+
+def up_to(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
+    """Workers for so many trials at a time, for as many as this machine has room for (None), or no worker where it is
+    one."""
+    return nullcontext() if jobs == 1 else SideBySide(jobs or most_at_once())
 
 
 class _Course:
