@@ -131,14 +131,13 @@ class Soak:
         while (left := processes_of(study)) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.check(not left, f"processes live on after a kill of the {kind}: {left}")
-        now = documents(study)
-        self.check(finished.items() <= now.items(), f"a finished trial was lost after a kill of the {kind}")
-        return now
+        self.check(finished.items() <= attempts(study), f"a finished trial was lost after a kill of the {kind}")
+        return documents(study)
 
     def whole(self, study: Path, finished: dict[str, str]) -> None:
         """Ledger, plan, folders and tables say the same."""
         now = documents(study)
-        self.check(finished.items() <= now.items(), "a finished trial was lost or run again")
+        self.check(finished.items() <= attempts(study), "a finished trial was lost, or run again without need")
         if not (study / "ledger.sqlite").exists():
             raise SystemExit("no study can be run here: see above")
         with contextlib.closing(sqlite3.connect(study / "ledger.sqlite")) as ledger:
@@ -330,6 +329,14 @@ def documents(study: Path) -> dict[str, str]:
         document = json.loads(file.read_text())
         found[document["trial_id"]] = document["started_utc"]
     return found
+
+
+def attempts(study: Path) -> set[tuple[str, str]]:
+    """Trial and when it was run, of all attempts: one that had finished may be void later, with its block, and is run
+    again then. What was merely in the way of another stands aside, and is none."""
+    files = (*study.glob("trials/[!.]*/trial.json"), *study.glob("failed/[!.]*/trial.json"))
+    found = [json.loads(file.read_text()) for file in files if "-aside" not in file.parent.name]
+    return {(document["trial_id"], document["started_utc"]) for document in found}
 
 
 def main() -> int:
