@@ -15,6 +15,7 @@ from quiclab.store.keep_raw import KeepRaw, leave_logs_out, raw_bytes
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
+from quiclab.study.tables import make_tables_of
 from quiclab.study.trial_tables import kept_metrics
 
 
@@ -39,10 +40,16 @@ class RoomMaker(Observer):
 
     def _see_to(self, attempt: Attempt, row: PlanRow) -> None:
         folder = self._study_dir.folder(attempt)
-        if attempt.status == "verified" and kept_metrics(self._study_dir, attempt.trial_id) is None:
+        if self._keep.keeps(attempt, row.block) and self._has_room(folder):
             return
-        if not self._keep.keeps(attempt, row.block) or not self._has_room(folder):
+        if attempt.status != "verified" or self._has_tables(attempt.trial_id):
             leave_logs_out(folder, self._keep.rule)
+
+    def _has_tables(self, trial_id: str) -> bool:
+        """Whether a trial has tables, by now at least: a run that was killed may not have made them."""
+        return (
+            kept_metrics(self._study_dir, trial_id) is not None or make_tables_of(self._study_dir, trial_id) is None
+        )
 
     def _has_room(self, folder: Path) -> bool:
         if self._keep.what != "size" or folder in self._kept:

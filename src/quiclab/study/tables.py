@@ -138,13 +138,13 @@ def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, pro
         finished += 1
         progress(finished, len(missing))
 
-    work = partial(_decode, study_dir)
+    work = partial(make_tables_of, study_dir)
     found = by_all_processors(work, missing, at_most=_processes(list(sizes.values())), done=done)
     return {trial_id: lacks for trial_id, lacks in zip(missing, found, strict=True) if lacks is not None}
 
 
-def _decode(study_dir: StudyDir, trial_id: str) -> str | None:
-    """Make the tables of one trial; return why that is not possible, or None."""
+def make_tables_of(study_dir: StudyDir, trial_id: str) -> str | None:
+    """Make the tables of one trial anew; return why that is not possible, or None."""
     folder = study_dir.trial(trial_id)
     document = read_trial(folder)
     if document is None:

@@ -73,9 +73,15 @@ def test_a_size_holds_what_came_first(study: tuple[StudyDir, Ledger]) -> None:
     assert _left(study_dir) == ["trials/7e57"]
 
 
-def test_a_trial_without_tables_keeps_its_logs(study: tuple[StudyDir, Ledger]) -> None:
-    """A run that was killed may not have made them yet."""
+def test_a_trial_has_its_tables_first(study: tuple[StudyDir, Ledger]) -> None:
+    """A run that was killed may not have made them; logs that cannot be decoded stay."""
     study_dir, ledger = study
-    study_dir.drop_tables("7e57")
-    RoomMaker(study_dir, ledger, KeepRaw.parse("none")).block_over([FIRST], void=False)
-    assert _left(study_dir) == ["failed/07e5-attempt1", "trials/07e5", "trials/7e57"]
+    for trial_id in ("7e57", "07e5"):
+        study_dir.drop_tables(trial_id)
+    capture = study_dir.trial("07e5") / "raw" / "client.pcapng"
+    capture.write_bytes(capture.read_bytes()[:-1])
+    room = RoomMaker(study_dir, ledger, KeepRaw.parse("none"))
+    room.block_over([FIRST], void=False)
+    room.block_over([SECOND], void=False)
+    assert _left(study_dir) == ["trials/07e5"]
+    assert (study_dir.tables / "metrics" / "7e57.parquet").is_file()
