@@ -47,9 +47,7 @@ class RoomMaker(Observer):
 
     def _has_tables(self, trial_id: str) -> bool:
         """Whether a trial has tables, by now at least: a run that was killed may not have made them."""
-        return (
-            kept_metrics(self._study_dir, trial_id) is not None or make_tables_of(self._study_dir, trial_id) is None
-        )
+        return kept_metrics(self._study_dir, trial_id) is not None or make_tables_of(self._study_dir, trial_id) is None
 
     def _has_room(self, folder: Path) -> bool:
         if self._keep.what != "size" or folder in self._kept:
