@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
+from quiclab.errors import HostError
 from quiclab.spec.model import Tcp
+from quiclab.testbed import namespace as namespace_module
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.testbed.process import Process
 from quiclab.testbed.tcp_settings import sysctls
@@ -129,3 +131,30 @@ def test_no_interface_of_the_host_changes() -> None:
 
     assert in_sandbox(work) == 1
     assert interfaces() == before
+
+
+def test_a_device_that_goes_while_it_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its link's process may be killed at any instant: told as that, and with what to do."""
+
+    def work() -> list[str]:
+        with NetworkNamespace() as place, NetworkNamespace() as other:
+            add_veth(place, "link0", other, "far", ("02:00:00:00:00:01", "02:00:00:00:00:02"))
+            addresses, told = {"10.77.0.2": 24}, []
+            index_of = namespace_module._index
+
+            def index_and_gone(ip: Any, device: str) -> int:
+                index = index_of(ip, device)
+                ip.link("del", index=index)
+                return index
+
+            for index in (index_and_gone, index_of):
+                monkeypatch.setattr(namespace_module, "_index", index)
+                try:
+                    place.configure("link0", mtu=1500, addresses=addresses, route=None)
+                except HostError as error:
+                    told.append(f"{error.message}: {error.hint}")
+            return told
+
+    went, absent = in_sandbox(work)
+    assert went.startswith("a network device went while it was configured: its link's process was killed")
+    assert absent.startswith("the network device link0 is not there: its link's process was killed")

@@ -11,7 +11,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,7 @@ _IFA_F_NODAD = 0x02
 _NUD_PERMANENT = 0x80
 _TABLE_LOCAL = 255
 _ROUTE_PATIENCE_S = 10.0
+_LOST_DEVICE = "its link's process was killed, if nothing else ended it: run again; finished trials are kept"
 _STANDBY = 2048
 """Priority of a route that stands by behind others to the same destination."""
 
@@ -78,7 +80,7 @@ class NetworkNamespace:
         def work() -> None:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
             with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
+                index = _index(ip, device)
                 for address, prefix in addresses.items():
                     if route is None:
                         ip.addr("add", index=index, address=address, prefixlen=prefix, flags=_IFA_F_NODAD)
@@ -111,7 +113,7 @@ class NetworkNamespace:
         def work() -> int | None:
             with _netlink() as ip:
                 (old_address, old_index), (new_address, new_index) = (
-                    (address, ip.link_lookup(ifname=device)[0]) for address, device in (old, new)
+                    (address, _index(ip, device)) for address, device in (old, new)
                 )
                 bits, to = 128 if ":" in new_address else 32, f"{_network(new_address, prefix)}/{prefix}"
                 ip.addr("add", index=new_index, address=new_address, prefixlen=bits, flags=_IFA_F_NODAD)
@@ -132,7 +134,7 @@ class NetworkNamespace:
 
         def work() -> None:
             with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
+                index = _index(ip, device)
                 for address in addresses:
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
@@ -164,7 +166,7 @@ class NetworkNamespace:
             _link(device, mtu=mtu, txqlen=10_000, state="up")
             metrics = {} if route is None else {"metrics": route.netlink()}
             with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
+                index = _index(ip, device)
                 for address in own:
                     bits = 128 if ":" in address else 32
                     ip.addr("add", index=index, address=address, prefixlen=bits, flags=_IFA_F_NODAD)
@@ -197,7 +199,7 @@ class NetworkNamespace:
 
         def work() -> None:
             with _netlink() as ip:
-                index = ip.link_lookup(ifname=device)[0]
+                index = _index(ip, device)
                 family = socket.AF_INET6 if ":" in address else socket.AF_INET
                 ip.neigh("add", family=family, dst=address, lladdr=mac, ifindex=index, state=_NUD_PERMANENT)
 
@@ -250,10 +252,14 @@ def _new_namespace() -> int:
 
 def _link(name: str, **settings: Any) -> None:
     with _netlink() as ip:
-        found = ip.link_lookup(ifname=name)
-        if not found:
-            raise HostError(f"the interface {name} did not appear")
-        ip.link("set", index=found[0], **settings)
+        ip.link("set", index=_index(ip, name), **settings)
+
+
+def _index(ip: Any, device: str) -> int:
+    found = ip.link_lookup(ifname=device)
+    if not found:
+        raise HostError(f"the network device {device} is not there", _LOST_DEVICE)
+    return int(found[0])
 
 
 def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
@@ -275,11 +281,20 @@ def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
             return
 
 
-def _netlink() -> Any:
+@contextmanager
+def _netlink() -> Iterator[Any]:
+    """Talk to the kernel about this namespace. Raises HostError for a device that has gone meanwhile."""
     # Imported late: it takes a fifth of a second, which `quiclab --help` need not wait for.
     from pyroute2 import IPRoute
+    from pyroute2.netlink.exceptions import NetlinkError
 
-    return IPRoute()
+    with IPRoute() as ip:
+        try:
+            yield ip
+        except NetlinkError as error:
+            if error.code not in (errno.ENODEV, errno.ENXIO):
+                raise
+            raise HostError("a network device went while it was configured", _LOST_DEVICE) from error
 
 
 def _in_thread(work: Callable[[], T]) -> T:
