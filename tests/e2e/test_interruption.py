@@ -39,7 +39,7 @@ def test_ctrl_c_once_finishes_the_block_that_runs(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
-    assert "finished first" in output
+    assert "Finishing the blocks" in output
     assert output.count("finished trials are kept") == 1
     wait_until_gone(study)
     blocks = [trial["row"]["block_id"] for trial in trials(study)]

@@ -44,9 +44,11 @@ def test_a_finished_study_makes_room(tmp_path: Path) -> None:
     began = {each["trial_id"]: each["started_utc"] for each in trials(study)}
     wrong = quiclab("run", study, "--keep-raw", "some")
     assert wrong.returncode == 2
-    assert "'some' is none of all, failures, none, pairs:N or a size such as 5GB" in wrong.stderr
+    assert "'some' is no rule: give 'all'" in wrong.stderr
     assert list(study.glob("trials/*/raw"))
-    assert quiclab("run", study, "--keep-raw", "none").returncode == 0
+    done = quiclab("run", study, "--keep-raw", "none")
+    assert done.returncode == 0
+    assert f"logs and captures of {len(began)} attempts were not kept:" in done.stdout + done.stderr
     assert {each["trial_id"]: each["started_utc"] for each in trials(study)} == began
     assert not list(study.glob("trials/*/raw"))
     explained = quiclab("explain", study)

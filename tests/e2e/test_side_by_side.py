@@ -88,7 +88,7 @@ def test_interrupted(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
-    assert output.count("finished first") == 1
+    assert output.count("Finishing the blocks") == 1
     assert output.count("finished trials are kept") == 1
     assert "Traceback" not in output
     assert not lab_processes(study)

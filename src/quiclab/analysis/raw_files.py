@@ -8,7 +8,7 @@ import polars as pl
 from quiclab import wording
 from quiclab.analysis.study import Study, read_table
 
-_COLUMNS = {"trial_id": pl.String, "logs_left_out": pl.String}
+_COLUMNS = {"trial_id": pl.String, "status": pl.String, "logs_left_out": pl.String}
 
 
 def raw_file_notes(study: Study) -> list[str]:
@@ -19,7 +19,9 @@ def raw_file_notes(study: Study) -> list[str]:
     if without.is_empty():
         return []
     rules = ", ".join(sorted(set(without["logs_left_out"])))
+    failed = without.filter(pl.col("status") != "verified").height
+    others = f", or trial.json alone of {failed} that failed or were void" if failed else ""
     return [
         f"Logs and captures of {without.height} of {wording.counted(attempts.height, 'attempt')} were not kept "
-        f"(--keep-raw {rules}): their tables are all there is of them, and no other program can look into them."
+        f"(--keep-raw {rules}): their tables are all there is of them{others}, and no other program can look into them."
     ]

@@ -40,8 +40,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "run",
         help="run a study, or continue one, and write its report",
         description="Run every trial of a spec that has not been run yet, judge it, decode it, test the differences "
-        "and write STUDY/report.html. Ctrl-C stops it when the block that runs is over, and again at once. After "
-        "that, a crash or kill -9 the same command continues; finished trials stay.",
+        "and write STUDY/report.html. The first Ctrl-C finishes the blocks under way, a second one stops at once. "
+        "After either, after a crash or kill -9, the same command continues; finished trials stay.",
         epilog=_EPILOG,
     )
     parser.add_argument(

@@ -19,6 +19,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.observer import Beginning, Observer
 from quiclab.study.trials import Outcome
+from quiclab.units import ByteCount
 
 
 def tell(outcome: Outcome) -> int:
@@ -35,6 +36,9 @@ def tell(outcome: Outcome) -> int:
         console.print(f"[yellow]{told}: the reasons are in the report[/yellow]")
     if outcome.void:
         console.print(VOID_REMEDY, style="yellow", highlight=False)
+    if outcome.left_out:
+        size = ByteCount(round(outcome.left_out_bytes, -5))
+        console.print(f"logs and captures of {outcome.left_out} attempts were not kept: {size}", highlight=False)
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
     return ExitCode.OK if outcome.all_count else ExitCode.TRIALS_FAILED
@@ -79,6 +83,7 @@ class Bar(Observer):
         self._ran: set[str] = set()
         """Blocks that were run now, in whole or in part."""
         self._at_once = self._most_at_once = 1
+        self._under_way = self._most_under_way = 0
         self._status: Status | None = None
 
     def began(self, beginning: Beginning) -> None:
@@ -95,6 +100,8 @@ class Bar(Observer):
 
     def running(self, row: PlanRow) -> None:
         self._ran.add(row.block_id)
+        self._under_way += 1
+        self._most_under_way = max(self._under_way, self._most_under_way)
         now = f"{row.cell_id} {row.arm}" if self._at_once == 1 else f"{self._at_once} at a time: {row.cell_id}"
         self._progress.update(self._task, now=now[:32].ljust(32))
 
@@ -102,6 +109,7 @@ class Bar(Observer):
         self._at_once, self._most_at_once = number, max(number, self._most_at_once)
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
+        self._under_way -= 1
         if attempt.status != "verified":
             place = f"{row.cell_id} {row.arm} block {row.block}"
             self._note(f"[yellow]{attempt.status}[/yellow] {place}: {escape(attempt.reason)}")
@@ -128,18 +136,20 @@ class Bar(Observer):
         self._progress.update(self._task, total=(self._progress.tasks[self._task].total or 0) + more)
 
     def stopping(self) -> None:
-        self._note("the blocks that run are finished first; Ctrl-C once more stops at once")
+        self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
 
     def over(self) -> None:
         whole = len(self._done) + len(self._void) == len(self._expected)
         if self._task in self._progress.task_ids and whole:
             self._progress.update(self._task, now="all trials".ljust(32), left="done")
         self._progress.stop()
-        if self._most_at_once > 1:
+        if self._most_under_way > 1:
             told = (
                 f"side by side: at most {self._most_at_once} trials at a time were allowed, {self._at_once} at the end"
             )
             self._note(f"{told}, by how long programs waited for a processor; the first of each arm ran alone")
+        elif self._most_at_once > 1:
+            self._note("all trials ran alone: docs/how-to/run-side-by-side.md says which ones always do")
 
     def counting(self, arm: str) -> None:
         self._status = self._console.status(f"counting the system calls of {arm}")

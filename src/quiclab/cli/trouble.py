@@ -55,10 +55,22 @@ def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
     except MemoryError:
         tell(HostError("there is not enough memory", "end something else, or allow more: ulimit -v unlimited"))
         return ExitCode.HOST
-    except Exception:
+    except Exception as error:
+        if _from_an_interruption(error):
+            print(as_typed(interrupted), file=sys.stderr)
+            return ExitCode.INTERRUPTED
         traceback.print_exc()
         print("quiclab: this is a bug in quiclab: please report it with the lines above", file=sys.stderr)
         return ExitCode.CRASH
+
+
+def _from_an_interruption(error: BaseException | None) -> bool:
+    """Whether an error came of a KeyboardInterrupt, as where Ctrl-C meets a compiled module that is being imported."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def refused(error: OSError) -> HostError:

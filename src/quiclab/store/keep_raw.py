@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from quiclab.store.layout import BLOCK_VOID, Attempt, disk_errors, judged_document, write_atomically
+from quiclab.store.layout import Attempt, disk_errors, judged_document, write_atomically
 from quiclab.units import ByteCount
 
 LOGS_LEFT_OUT = "logs_left_out"
 """Key in trial.json of a trial without its raw files: the rule by which they are not kept."""
-_FORMS = "all, failures, none, pairs:N or a size such as 5GB"
+_FORMS = "give 'all', 'failures', 'none', 'pairs:3' (any number), or a size such as '5GB' (B, KB, MB, GB)"
 
 
 @dataclass(frozen=True)
@@ -37,34 +37,38 @@ class KeepRaw:
         try:
             size = ByteCount.parse(text)
         except ValueError:
-            raise ValueError(f"{text!r} is none of {_FORMS}") from None
+            raise ValueError(f"{text!r} is no rule: {_FORMS}") from None
+        if size.bytes == 0:
+            raise ValueError(f"{text!r} is no room: write 'none'")
         return cls(text, "size", size.bytes)
 
     def keeps(self, attempt: Attempt, block: int) -> bool:
-        """Whether an attempt keeps its raw files; by `size` all do as long as there is room."""
-        if attempt.status == "verified":
-            return self.what in ("all", "size") or (self.what == "pairs" and block < self.number)
-        at_fault = attempt.reason != BLOCK_VOID
-        return self.what in ("all", "size") or (at_fault and self.what != "none")
+        """Whether an attempt keeps its raw files; by `size` all do as long as there is room. Those of a void block are
+        kept together: the one at fault is looked into beside the others."""
+        if attempt.status != "verified":
+            return self.what != "none"
+        return self.what in ("all", "size") or (self.what == "pairs" and block < self.number)
 
 
 KEEP_ALL = KeepRaw("all", "all")
 
 
-def leave_logs_out(folder: Path, rule: str) -> None:
+def leave_logs_out(folder: Path, rule: str) -> int:
     """Remove the raw files of a judged trial, once its trial.json registers none: at any instant it is whole.
 
-    Raises HostError where the disk refuses.
+    Returns how many bytes it registered. Raises HostError where the disk refuses.
     """
     document = judged_document(folder)
     if document is None:
-        return
+        return 0
+    size = raw_bytes(folder)
     with disk_errors(folder):
         if not document.get(LOGS_LEFT_OUT):
             document |= {"artefacts": [], LOGS_LEFT_OUT: rule}
             write_atomically(folder / "trial.json", json.dumps(document, indent=1))
         if (folder / "raw").exists():
             shutil.rmtree(folder / "raw")
+    return size
 
 
 def raw_bytes(folder: Path) -> int:

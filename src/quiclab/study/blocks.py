@@ -102,7 +102,7 @@ def in_order(block_of: Callable[[Rows], Block], stop: Stop) -> RunAll:
     """Blocks one after another, in this process."""
 
     def run_one(rows: Rows, limit: int) -> int | None:
-        stop.between_blocks()
+        stop.check()
         return block_of(rows).run(limit)
 
     return lambda asked, _alone: [run_one(rows, limit) for rows, limit in asked]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Room on the disk while a study runs: what a trial is not to keep goes when its block is over.
 
-Logs and captures take far more room than the tables that are made of them, and none goes before a trial has its tables.
+Logs and captures take far more room than the tables that are made of them, and those of a trial that counts never go
+before it has its tables.
 The rule is about the whole study, so that a run which was killed in between is made up for by the next.
 """
 
@@ -29,6 +30,9 @@ class RoomMaker(Observer):
         self._kept: set[Path] = set()
         """Folders whose raw files are kept within a size."""
         self._kept_bytes = 0
+        self.removed = 0
+        """Attempts whose raw files were removed now."""
+        self.removed_bytes = 0
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
         if self._keep.what == "all":
@@ -43,7 +47,9 @@ class RoomMaker(Observer):
         if self._keep.keeps(attempt, row.block) and self._has_room(folder):
             return
         if attempt.status != "verified" or self._has_tables(attempt.trial_id):
-            leave_logs_out(folder, self._keep.rule)
+            size = leave_logs_out(folder, self._keep.rule)
+            self.removed += size > 0
+            self.removed_bytes += size
 
     def _has_tables(self, trial_id: str) -> bool:
         """Whether a trial has tables, by now at least: a run that was killed may not have made them."""

@@ -146,7 +146,7 @@ class _Course:
         waiting: deque[_Waiting] = deque((number, (tuple(rows), limit)) for number, (rows, limit) in enumerate(asked))
         while waiting or self._busy:
             if not self._busy:
-                self._stop.between_blocks()
+                self._stop.check()
             while not self._stop.asked and (begins := self._first_to_begin(waiting, alone)) is not None:
                 number, work = begins
                 waiting.remove((number, (work.rows, work.limit)))

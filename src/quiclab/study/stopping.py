@@ -24,6 +24,7 @@ class Stop:
         """`told` is called when it is asked for."""
         self._told = told
         self._asked_s: float | None = None
+        self._waits = False
 
     def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGINT, self._ask)
@@ -40,12 +41,24 @@ class Stop:
         """Whether no further block is to begin."""
         return self._asked_s is not None
 
-    def between_blocks(self) -> None:
-        """Raise KeyboardInterrupt where it was asked for."""
+    @contextmanager
+    def between_blocks(self) -> Iterator[None]:
+        """Blocks run in it: before and after, Ctrl-C stops at once, as there is nothing to finish."""
+        self._waits = True
+        try:
+            yield
+        finally:
+            self._waits = False
+        self.check()
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt where it was asked for. To be called before a block begins."""
         if self.asked:
             self._at_once(signal.SIGINT, None)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
+        if not self._waits:
+            self._at_once(number, frame)
         if self._asked_s is None:
             self._asked_s = time.monotonic()
             self._told()

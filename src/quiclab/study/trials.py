@@ -53,6 +53,9 @@ class Outcome:
     """Verified trial → what its files lack by now."""
     again: int = 0
     """Trials of void blocks that were run again when all others were over; all but `void` are not void any more."""
+    left_out: int = 0
+    """Attempts whose raw files were removed."""
+    left_out_bytes: int = 0
 
     @property
     def all_count(self) -> bool:
@@ -100,13 +103,15 @@ def run_trials(
             ledger.plan(rows)
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_too_late(study, study_dir, ledger, rows)
-            observer = Both(observer, RoomMaker(study_dir, ledger, keep_raw))
+            room = RoomMaker(study_dir, ledger, keep_raw)
+            observer = Both(observer, room)
             settle = settler(study_dir, ledger)
             stop = stop or Stop()
             run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block), stop)
             if side_by_side is not None:
                 run_all = side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
-            later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
+            with stop.between_blocks():
+                later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()
@@ -114,7 +119,13 @@ def run_trials(
         count_system_calls(laboratory, study_dir, observer)
     final = [tries[-1].status for tries in attempts.values()]
     return Outcome(
-        final.count("failed"), final.count("unproven"), later.void, damaged, later.trials if rounds_later else 0
+        final.count("failed"),
+        final.count("unproven"),
+        later.void,
+        damaged,
+        later.trials if rounds_later else 0,
+        room.removed,
+        room.removed_bytes,
     )
 
 

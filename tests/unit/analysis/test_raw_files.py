@@ -28,5 +28,9 @@ def test_what_was_not_kept_is_told_with_its_rule(tmp_path: Path) -> None:
     (note,) = raw_file_notes(read_study(directory))
     assert note.startswith(f"Logs and captures of {without} of {trials.height} attempts were not kept (--keep-raw pair")
     assert note in analyse(read_study(directory)).notes
+    failed = pl.when(pl.col("block") == 2).then(pl.lit("failed")).otherwise("status")
+    trials.with_columns(logs_left_out=rule, status=failed).write_parquet(file)
+    (note,) = raw_file_notes(read_study(directory))
+    assert f"or trial.json alone of {trials.filter(pl.col('block') == 2).height} that failed" in note
     trials.with_columns(logs_left_out=pl.lit(None, pl.String)).write_parquet(file)
     assert raw_file_notes(read_study(directory)) == []

@@ -58,6 +58,19 @@ def test_a_mistake_of_quiclab_has_a_code_of_its_own(capsys: pytest.CaptureFixtur
     assert "please report" in capsys.readouterr().err
 
 
+def test_an_error_that_came_of_an_interruption_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C in the import of a compiled module comes out as an ImportError."""
+
+    def interrupted_import() -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed")  # noqa: B904 - as the interpreter raises it
+
+    assert code_of(interrupted_import, "interrupted: go on") == ExitCode.INTERRUPTED
+    assert capsys.readouterr().err == "interrupted: go on\n"
+
+
 def test_a_reader_that_goes_takes_nothing_with_it() -> None:
     """`| head`, and outputs that the caller has closed; with Python's buffers, and without."""
     for unbuffered in ("", "1"):

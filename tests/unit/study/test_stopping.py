@@ -30,26 +30,39 @@ def _ctrl_c() -> None:
 def test_once_stops_between_blocks(clock: list[float]) -> None:
     """One Ctrl-C may come several times, from the terminal and from processes that hand it on; it is told once."""
     told: list[str] = []
-    with Stop(lambda: told.append("told")) as stop:
-        stop.between_blocks()
+    with Stop(lambda: told.append("told")) as stop, pytest.raises(KeyboardInterrupt), stop.between_blocks():
+        stop.check()
         assert not stop.asked
         for now in (1.0, 1.1, 1.4):
             clock[0] = now
             _ctrl_c()
         assert stop.asked
         assert told == ["told"]
-        with pytest.raises(KeyboardInterrupt):
-            stop.between_blocks()
+        stop.check()
     with pytest.raises(KeyboardInterrupt):
         _ctrl_c()
 
 
 def test_twice_stops_at_once(clock: list[float]) -> None:
     """In the way of before, which may turn further signals away while it is cleared up."""
-    with Stop():
+    with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.between_blocks():
         _ctrl_c()
         clock[0] = 0.6
+        _ctrl_c()
+        pytest.fail("it goes on")
+
+
+@pytest.mark.usefixtures("clock")
+def test_before_and_after_there_is_nothing_to_finish() -> None:
+    """It stops at once there; and where it was asked for during the last block, after it."""
+    with Stop() as stop:
         with pytest.raises(KeyboardInterrupt):
+            _ctrl_c()
+        with stop.between_blocks():
+            assert not stop.asked
+        with pytest.raises(KeyboardInterrupt):
+            _ctrl_c()
+        with pytest.raises(KeyboardInterrupt), stop.between_blocks():
             _ctrl_c()
 
 
@@ -61,10 +74,10 @@ def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, once)
-    with pytest.raises(KeyboardInterrupt), Stop() as stop:
+    with pytest.raises(KeyboardInterrupt), Stop() as stop, stop.between_blocks():
         _ctrl_c()
         clock[0] = 2.0
-        stop.between_blocks()
+        stop.check()
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
