@@ -28,6 +28,9 @@ class Stop:
 
     def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGINT, self._ask)
+        if self._before == signal.SIG_IGN:
+            # The sandbox ignores it once it was heard. What was imported then may have swallowed the exception.
+            raise KeyboardInterrupt
         return self
 
     def __exit__(

@@ -82,6 +82,14 @@ def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
 
 
 @pytest.mark.usefixtures("clock")
+def test_one_that_was_heard_before_and_swallowed_counts() -> None:
+    """The sandbox has signals ignored from then on."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with pytest.raises(KeyboardInterrupt), Stop():
+        pytest.fail("it begins")
+
+
+@pytest.mark.usefixtures("clock")
 def test_forked_processes_leave_it_to_their_parent() -> None:
     """And a program that they start hears it."""
     with deaf_to_ctrl_c():
