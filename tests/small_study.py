@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -113,6 +114,14 @@ def trials(study: Path) -> list[dict[str, Any]]:
     """trial.json of every kept attempt, failed and void ones included."""
     files = [*study.glob("trials/*/trial.json"), *study.glob("failed/*/trial.json")]
     return [json.loads(file.read_text()) for file in sorted(files)]
+
+
+def with_plain_logs(folder: Path) -> Path:
+    """The folder of a kept trial, or one in it, whose logs are decompressed: its study is spoiled by that."""
+    for packed in folder.rglob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed.unlink()
+    return folder
 
 
 def lab_processes(study: Path) -> list[str]:

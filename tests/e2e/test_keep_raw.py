@@ -34,7 +34,10 @@ def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
     assert quiclab("report", study, "--again").returncode == 0
     assert pl.read_parquet(study / "metrics.parquet").sort(pl.all()).equals(before.sort(pl.all()))
     assert quiclab(*words).returncode == 0
-    assert quiclab("bundle", study, "object/plain:1", "--out", tmp_path / "bundle.tar.gz").returncode == 0
+    bundled = quiclab("bundle", study, "object/plain:1", "--out", tmp_path / "bundle.tar.gz")
+    assert "2 trials, 2 of them without logs (--keep-raw), without keys" in bundled.stdout
+    decoded = quiclab("decode", study / "trials" / min(without), "-o", tmp_path / "decoded")
+    assert "its logs were not kept (--keep-raw pairs:1)" in decoded.stdout
 
 
 def test_a_finished_study_makes_room(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_study import quiclab, trials
+from small_study import quiclab, trials, with_plain_logs
 from stack_study import need, spec_text
 
 from quiclab.metrics.sessions import beginning
@@ -45,6 +45,7 @@ def test_a_browser_sends_its_first_request_in_0rtt_packets(tmp_path: Path) -> No
         assert bool(proof["early_data_packets"]) is zero
         begun = [beginning(answer) for answer in proof["answers"]]
         assert begun in (["connections_early_data_accepted" if zero else "connections_full"], [None])
+        with_plain_logs(folder)
         logs = folder / "raw/first-visit-netlog.json", folder / "raw/client-qlog/client-netlog.json"
         states = [text.count("AttemptedAndSucceeded") for text in (log.read_text() for log in logs)]
         assert states == [0, int(zero)]

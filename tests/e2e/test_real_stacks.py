@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from registered import CLIENTS, SERVERS
-from small_study import quiclab
+from small_study import quiclab, with_plain_logs
 from stack_study import need, run_arms
 
 from quiclab.decoders.tcp_info import read_tcp_info_log
@@ -168,7 +168,8 @@ def test_both_legs_of_a_proxy_are_sampled(tmp_path: Path) -> None:
         told = trial["host"]["tcp_info"]
         assert {file: (leg["leg"], leg["sockets_of"], leg["local_port"]) for file, leg in told.items()} == legs[name]
         for file, (_, _, port) in legs[name].items():
-            log = read_tcp_info_log(tmp_path / "study" / "trials" / trial["trial_id"] / "raw" / file)
+            raw = with_plain_logs(tmp_path / "study" / "trials" / trial["trial_id"] / "raw")
+            log = read_tcp_info_log(raw / file)
             assert set(log.samples["local_port"]) == {port}
             assert log.samples["bytes_sent"].max() > size // 2  # sampled last while it was still open
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from by_night import by_night
-from small_study import quiclab
+from small_study import quiclab, with_plain_logs
 from stack_study import need, run_arms, spec_text
 
 from quiclab.decoders import Context
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 def _raw(folder: Path, trial: dict[str, Any]) -> Path:
     assert trial["status"] == "verified", trial["reason"]
-    return folder / "study" / "trials" / trial["trial_id"] / "raw"
+    return with_plain_logs(folder / "study" / "trials" / trial["trial_id"] / "raw")
 
 
 def _payload_sizes(folder: Path, trial: dict[str, Any], sender: str) -> list[int]:

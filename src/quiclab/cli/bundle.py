@@ -17,7 +17,8 @@ from typing import Any
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.archive import pack
-from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
+from quiclab.store.keep_raw import LOGS_LEFT_OUT
+from quiclab.store.layout import StudyDir, disk_errors, judged_document, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
@@ -70,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)
+        bare = [trial for trial in trials if (judged_document(trial) or {}).get(LOGS_LEFT_OUT)]
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         target = arguments.out or Path(f"{name}.tar.gz")
@@ -78,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"
-    print(f"{target}: block {rows[0]['block']} of {rows[0]['cell_id']}, {len(trials)} trials, {keys}")
+    without = f", {len(bare)} of them without logs (--keep-raw)" if bare else ""
+    print(f"{target}: block {rows[0]['block']} of {rows[0]['cell_id']}, {len(trials)} trials{without}, {keys}")
     return ExitCode.OK
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.layout import disk_errors
+from quiclab.store.keep_raw import LOGS_LEFT_OUT
+from quiclab.store.layout import disk_errors, judged_document
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             shutil.rmtree(work, ignore_errors=True)
     print(f"tables: {out}")
+    for folder in arguments.files:
+        if rule := (judged_document(folder) or {}).get(LOGS_LEFT_OUT):
+            told = f"{as_text(folder)}: its logs were not kept (--keep-raw {rule}), so this is what trial.json tells"
+            print(f"{told}; the tables of its logs are in the study's tables/")
     return code
 
 

@@ -105,8 +105,8 @@ class Table:
         return pl.Schema({column.name: column.dtype for column in self.columns})
 
     def empty(self) -> pl.DataFrame:
-        """The table without rows."""
-        return self._empty
+        """The table without rows; rows that are added to it in place are added to this copy alone."""
+        return self._empty.clone()
 
     @cached_property
     def _empty(self) -> pl.DataFrame:

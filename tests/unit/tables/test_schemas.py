@@ -12,7 +12,7 @@ from decoders import writers
 
 from quiclab import _core
 from quiclab.decoders import DECODERS, Context, decoder_of
-from quiclab.tables import NEVER, TABLES
+from quiclab.tables import NEVER, TABLES, Table
 
 FILES = {
     "har": b'{"log":{"version":"1.2","pages":[],"entries":[{"startedDateTime":"2026-01-01T00:00:00Z"}]}}',
@@ -77,3 +77,11 @@ def test_every_column_is_described() -> None:
                 "_bit_per_s": "bit/s",
             }.items():
                 assert not column.name.endswith(suffix) or column.unit == unit, f"{table.name}.{column.name}"
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_a_table_without_rows_stays_so(table: Table) -> None:
+    """Rows that are added in place are added to one copy."""
+    row = pl.DataFrame({name: [None] for name in table.schema().names()}, schema=table.schema())
+    table.empty().extend(row)
+    assert table.empty().is_empty()
