@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a decoder reads in Python, plain or compressed by gzip."""
+"""Logs of lines, plain or compressed by gzip."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
@@ -11,42 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, TextIO
 
 from quiclab.errors import DecodeError
+from quiclab.store.packed_logs import opened
 
-_GZIP = b"\x1f\x8b"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MAX_LINE = 1 << 20
 """Longest line: longer ones are no log's, so they are read in pieces of this length."""
-
-
-def read_whole(path: Path, most_bytes: int = 1 << 30) -> bytes:
-    """The content of a file, unpacked. Raises OSError if it is damaged, or longer than `most_bytes`."""
-    try:
-        with _opened(path) as plain:
-            content = plain.read(most_bytes + 1)
-    except (EOFError, zlib.error) as error:
-        raise OSError(str(error)) from error
-    if len(content) > most_bytes:
-        raise OSError(f"it has more than {most_bytes} bytes")
-    return content
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The content of a file, unpacked while it is read."""
-    with path.open("rb") as file:
-        compressed = file.read(2) == _GZIP
-        file.seek(0)
-        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
 
 
 @contextmanager
 def lines_of(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file, without their ends. Raises DecodeError if it cannot be read."""
     try:
-        with _opened(path) as plain, TextIOWrapper(plain, errors="replace") as text:
+        with opened(path) as plain, TextIOWrapper(plain, errors="replace") as text:
             yield _lines(text)
     except (OSError, EOFError, zlib.error) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error

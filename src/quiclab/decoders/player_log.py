@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from quiclab.decoders._api import Context, FileTables, Finding, Take
-from quiclab.decoders._text import read_json, read_whole
+from quiclab.decoders._text import read_json
 from quiclab.errors import DecodeError
+from quiclab.store.packed_logs import read_plain
 from quiclab.tables import TABLES
 
 NETWORK_BELOW_MS = 1000.0
@@ -127,7 +128,7 @@ def _event(row: Sequence[Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        log = read_json(read_whole(path, _MOST_BYTES).decode(errors="replace"))
+        log = read_json(read_plain(path, _MOST_BYTES).decode(errors="replace"))
     except (OSError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
     if not isinstance(log, dict) or log.get("quiclab_player") != 1:

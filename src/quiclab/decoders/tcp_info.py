@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quiclab.decoders._text import read_whole
 from quiclab.errors import DecodeError
+from quiclab.store.packed_logs import read_plain
 
 _HEADER = struct.Struct("<8sIIQHBB4xQQq8x")
 _MAGIC = b"QLTCPINF"
@@ -92,7 +92,7 @@ class _Message:
 def read_tcp_info_log(path: Path) -> TcpInfoLog:
     """Decode a whole file; a last record that was cut off is left out. Raises DecodeError."""
     try:
-        data = read_whole(path)
+        data = read_plain(path)
         if data[:8] != _MAGIC:
             raise ValueError("it does not begin with QLTCPINF")
         _, version, size, interval, port, ip_version, complete, _, missed, offset = _HEADER.unpack_from(data)

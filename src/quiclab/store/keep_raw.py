@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from quiclab.store.layout import Attempt, disk_errors, judged_document, write_atomically
 from quiclab.units import ByteCount
@@ -61,7 +62,7 @@ def leave_logs_out(folder: Path, rule: str) -> int:
     document = judged_document(folder)
     if document is None:
         return 0
-    size = raw_bytes(folder)
+    size = _registered(document)
     with disk_errors(folder):
         if not document.get(LOGS_LEFT_OUT):
             document |= {"artefacts": [], LOGS_LEFT_OUT: rule}
@@ -73,5 +74,8 @@ def leave_logs_out(folder: Path, rule: str) -> int:
 
 def raw_bytes(folder: Path) -> int:
     """Size of the raw files of a trial, as its trial.json registers them."""
-    document = judged_document(folder) or {}
+    return _registered(judged_document(folder) or {})
+
+
+def _registered(document: Mapping[str, Any]) -> int:
     return sum(int(item["bytes"]) for item in document.get("artefacts", ()))

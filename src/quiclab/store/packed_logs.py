@@ -7,11 +7,13 @@ A log keeps the name that its program gave it, with `.gz` behind it on the disk 
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import shutil
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, cast
 
 _GZIP = b"\x1f\x8b"
 _SUFFIX = ".gz"
@@ -56,11 +58,22 @@ def packed(content: bytes) -> bytes:
     return gzip.compress(content, _LEVEL, mtime=0)
 
 
-def unpacked(content: bytes, most_bytes: int) -> bytes:
-    """The content without its compression. Raises OSError or EOFError for what is damaged, or longer than
-    `most_bytes`."""
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-        plain = stream.read(most_bytes + 1)
-    if len(plain) > most_bytes:
-        raise OSError(f"it has more than {most_bytes} bytes once unpacked")
-    return plain
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The content of a file, unpacked while it is read, which may raise OSError, EOFError or zlib.error."""
+    with path.open("rb") as file:
+        compressed = is_packed(file.read(len(_GZIP)))
+        file.seek(0)
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+
+
+def read_plain(path: Path, most_bytes: int = 1 << 30) -> bytes:
+    """The content of a file, unpacked. Raises OSError if it is damaged, or longer than `most_bytes`."""
+    try:
+        with opened(path) as file:
+            content = file.read(most_bytes + 1)
+    except (EOFError, zlib.error) as error:
+        raise OSError(str(error)) from error
+    if len(content) > most_bytes:
+        raise OSError(f"it has more than {most_bytes} bytes")
+    return content

@@ -13,13 +13,12 @@ import os
 import re
 import stat
 import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import write_atomically
-from quiclab.store.packed_logs import is_packed, packed, unpacked
+from quiclab.store.packed_logs import is_packed, packed, read_plain
 
 _KEY_LOG = re.compile(
     rb"(?m)^(?:CLIENT_RANDOM|EARLY_EXPORTER_(?:MASTER_)?SECRET|EXPORTER_SECRET|"
@@ -32,7 +31,7 @@ _QLOG_EVENTS = (b"key_updated", b"key_retired", b"key_discarded")
 
 _FIRST_BYTES = 1 << 14
 _MOST_BYTES = 1 << 31
-"""Largest log that is searched for keys."""
+"""Most that a compressed log may hold to be searched for keys."""
 
 _SECTION_HEADER, _DECRYPTION_SECRETS = 0x0A0D0D0A, 0x0000000A
 _BIG_ENDIAN = b"\x1a\x2b\x3c\x4d"
@@ -99,10 +98,9 @@ def _files(trial: Path) -> list[Path]:
 
 def _plain(file: Path) -> bytes:
     """The content of a file, unpacked. Raises DecodeError for one that cannot be."""
-    content = file.read_bytes()
     try:
-        return unpacked(content, _MOST_BYTES) if is_packed(content) else content
-    except (OSError, EOFError, zlib.error) as error:
+        return read_plain(file, max(_MOST_BYTES, file.stat().st_size))
+    except OSError as error:
         raise DecodeError(f"{file} cannot be searched for keys: {error}", "--with-keys packs it as it is") from error
 
 

@@ -45,7 +45,7 @@ class Stop:
         return self._asked_s is not None
 
     @contextmanager
-    def between_blocks(self) -> Iterator[None]:
+    def while_blocks_run(self) -> Iterator[None]:
         """Blocks run in it: before and after, Ctrl-C stops at once, as there is nothing to finish."""
         self._waits = True
         try:

@@ -110,7 +110,7 @@ def run_trials(
             run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block), stop)
             if side_by_side is not None:
                 run_all = side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
-            with stop.between_blocks():
+            with stop.while_blocks_run():
                 later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.store.packed_logs import is_packed, pack_logs, packed, plain_names, unpacked
+from quiclab.store.packed_logs import is_packed, pack_logs, packed, plain_names, read_plain
 
 _LOG = b'{"name": "recovery:metrics_updated"}\n' * 1000
 
@@ -62,12 +62,16 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     assert (tmp_path / "outside").read_bytes() == _LOG
 
 
-def test_what_was_packed_is_unpacked_up_to_a_size() -> None:
+def test_what_was_packed_is_unpacked_up_to_a_size(tmp_path: Path) -> None:
     """A file that grows without end when it is unpacked is an error, as is a damaged one."""
     assert is_packed(packed(_LOG))
     assert not is_packed(_LOG)
-    assert unpacked(packed(_LOG), len(_LOG)) == _LOG
-    with pytest.raises(OSError, match="more than"):
-        unpacked(packed(_LOG), len(_LOG) - 1)
-    with pytest.raises((OSError, EOFError)):
-        unpacked(packed(_LOG)[:-9], len(_LOG))
+    file = tmp_path / "log"
+    for content in (_LOG, packed(_LOG)):
+        file.write_bytes(content)
+        assert read_plain(file, len(_LOG)) == _LOG
+        with pytest.raises(OSError, match="more than"):
+            read_plain(file, len(_LOG) - 1)
+    file.write_bytes(packed(_LOG)[:-9])
+    with pytest.raises(OSError):
+        read_plain(file)

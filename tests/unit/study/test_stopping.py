@@ -27,10 +27,10 @@ def _ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_once_stops_between_blocks(clock: list[float]) -> None:
+def test_once_stops_while_blocks_run(clock: list[float]) -> None:
     """One Ctrl-C may come several times, from the terminal and from processes that hand it on; it is told once."""
     told: list[str] = []
-    with Stop(lambda: told.append("told")) as stop, pytest.raises(KeyboardInterrupt), stop.between_blocks():
+    with Stop(lambda: told.append("told")) as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
         stop.check()
         assert not stop.asked
         for now in (1.0, 1.1, 1.4):
@@ -45,7 +45,7 @@ def test_once_stops_between_blocks(clock: list[float]) -> None:
 
 def test_twice_stops_at_once(clock: list[float]) -> None:
     """In the way of before, which may turn further signals away while it is cleared up."""
-    with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.between_blocks():
+    with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
         _ctrl_c()
         clock[0] = 0.6
         _ctrl_c()
@@ -58,11 +58,11 @@ def test_before_and_after_there_is_nothing_to_finish() -> None:
     with Stop() as stop:
         with pytest.raises(KeyboardInterrupt):
             _ctrl_c()
-        with stop.between_blocks():
+        with stop.while_blocks_run():
             assert not stop.asked
         with pytest.raises(KeyboardInterrupt):
             _ctrl_c()
-        with pytest.raises(KeyboardInterrupt), stop.between_blocks():
+        with pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
             _ctrl_c()
 
 
@@ -74,7 +74,7 @@ def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, once)
-    with pytest.raises(KeyboardInterrupt), Stop() as stop, stop.between_blocks():
+    with pytest.raises(KeyboardInterrupt), Stop() as stop, stop.while_blocks_run():
         _ctrl_c()
         clock[0] = 2.0
         stop.check()
