@@ -39,9 +39,9 @@ class Judges:
         """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
         return self._of(position).probes(position)
 
-    def cause(self, position: int, reason: Reason) -> Cause:
-        """What the packet's sending goes back to, given why it came no earlier."""
-        return self._of(position).cause(position, reason)
+    def cause(self, position: int, reason: Reason, data: int) -> Cause:
+        """What a packet's sending goes back to, given why the packet at position `data` came no earlier."""
+        return self._of(position).cause(position, reason, data)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
         """Why the sender had waited for the packet that came at an instant before it sent the one at a position."""

@@ -119,8 +119,9 @@ class Judge:
             self.timers.reason(None if came is None else self._came.written[came], sent_ns, prompted=False) is not None
         )
 
-    def cause(self, position: int, reason: Reason) -> Cause:
-        """What the packet's sending goes back to, given why it came no earlier."""
+    def cause(self, position: int, reason: Reason, data: int) -> Cause:
+        """What a packet's sending goes back to, given why the packet at position `data`, which is the same or the first
+        with data after it, came no earlier."""
         if reason.why in _OWN:
             before = Before.SENDING if reason.why is Why.PACING else Before.LATEST
             return Cause(before, What.TIMER)
@@ -129,6 +130,9 @@ class Judge:
         if came is None or not self._prompted(came, self.path.ahead.arrival[position]):
             return Cause(Before.LATEST, what)
         had_room = reason.why in UNIONS[Why.PACING_OR_PROGRAM] or reason.why is Why.PACING_OR_PROGRAM
+        if had_room and data != position:
+            # An acknowledgment left at once; data, which a packet had allowed by then, did not.
+            had_room = self.before_arrival(self._came.written[came] or 0, reason, data) == reason
         return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
@@ -140,8 +144,7 @@ class Judge:
         if reason.why not in _AFTER_WAITING:
             return reason
         content = self.path.content(self.path.ahead, position)
-        stream = content.stream if content else None
-        full, spent = self.window.full(came_ns), self._spent(came_ns, stream)
+        spent, full = self._used_up(position, came_ns, content.stream if content else None)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:

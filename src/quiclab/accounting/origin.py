@@ -50,6 +50,8 @@ class Origin:
     """Bytes with data that the proxy had sent to its origin."""
     own: OriginSender | None = None
     """What is known of the origin as a sender."""
+    asked_ns: int | None = None
+    """Instant at which the proxy had its first request whole; None where no record of its own shows it."""
 
     def last_data(self, sent_ns: int) -> int | None:
         """Position down of the last packet that had come to the proxy by an instant; None where it carried no data."""
@@ -70,7 +72,9 @@ class Origin:
         came_ns = None if came is None else client.up.written[came]
         since = came_ns is None or came_ns <= arrived_ns
         if reason.why is Why.REQUEST:
-            return self.edges(last, sent_ns, floor_ns) if since else None
+            # What a client sends after its request, as an acknowledgment of settings, is not what ends this wait.
+            asked = self.asked_ns is not None and max(self.asked_ns, floor_ns) <= arrived_ns
+            return self.edges(last, sent_ns, floor_ns) if since or asked else None
         prompt = sent_ns - arrived_ns <= PROMPT_NS
         if prompt and since:
             return self.edges(last, sent_ns, floor_ns)
@@ -167,7 +171,10 @@ def origin_of(evidence: Evidence) -> Origin | None:
     up, down = ways
     own = origin_sender(evidence)
     received = _moved((down.written[p] or 0, down.size[p]) for p in down.came)
-    return Origin(Path(up, down, {}, {}, evidence.way), received, _moved(zip(up.arrival, up.size, strict=True)), own)
+    sent = _moved(zip(up.arrival, up.size, strict=True))
+    asked_ns = evidence.table("http_requests").filter(pl.col("vantage") == "server")["send_end_ns"].min()
+    known = asked_ns if isinstance(asked_ns, int) else None
+    return Origin(Path(up, down, {}, {}, evidence.way), received, sent, own, known)
 
 
 def _moved(packets: Iterable[tuple[int, int]]) -> Steps[int]:

@@ -44,18 +44,24 @@ def response_edges(path: Path, judge: Judge | Judges, first: int, completing: in
 def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge]:
     """Edges of an idle time of the bottleneck, latest first."""
     ahead, sender, opener, floor_ns = path.ahead, path.sender, idle.position, idle.floor_ns
+    data_of: dict[int, int] = {}
     reasons: dict[int, Reason] = {}
+
+    def data(position: int) -> int:
+        if position not in data_of:
+            data_of[position] = _with_data(path, judge, position, last)
+        return data_of[position]
 
     def reason(position: int) -> Reason:
         if position not in reasons:
-            reasons[position] = judge.reason(_with_data(path, judge, position, last), floor_ns)
+            reasons[position] = judge.reason(data(position), floor_ns)
         return reasons[position]
 
     current = reason(opener)
 
     def cause(end: End, position: int) -> Cause:
         if end == sender:
-            return judge.cause(position, reason(position))
+            return judge.cause(position, reason(position), data(position))
         content = path.content(path.up, position)
         after_ns = path.prompted_after_ns(end, position)
         if content is not None and content.unasked and (after_ns is None or after_ns > PROMPT_NS):
@@ -78,7 +84,7 @@ def _idle(path: Path, judge: Judge | Judges, idle: Idle, last: int) -> list[Edge
             for edge in leg.edges:
                 if leg.end == sender and edge is leg.edges[0]:
                     yield replace(edge, reason=current)
-                    current = judge.before_arrival(edge.from_ns, current, _with_data(path, judge, leg.position, last))
+                    current = judge.before_arrival(edge.from_ns, current, data(leg.position))
                     continue
                 yield replace(edge, reason=current)
 

@@ -90,6 +90,15 @@ def test_a_later_packet_of_the_client_leaves_it_to_the_bytes() -> None:
     assert _wait(_client(acknowledged=45.2), _origin(received=200_000)) is None
 
 
+@pytest.mark.parametrize(("asked", "waits"), [(20, True), (None, False), (44, True), (45.1, False)])
+def test_what_a_client_sends_after_its_request_does_not_end_the_wait_for_the_answer(
+    asked: float | None, waits: bool
+) -> None:
+    """The proxy's record shows when it had the request, and the client's packet of 45.2 is another one."""
+    origin = replace(_origin(), asked_ns=None if asked is None else round(asked * _MS))
+    assert (_wait(_client(acknowledged=45.2), origin, Why.REQUEST) is not None) is waits
+
+
 def test_a_proxy_that_sends_long_after_its_origin_waited_only_until_that() -> None:
     """Its last packet from there is 2 ms old, its program's; one that holds 100 KB waits for something else."""
     client = _client(acknowledged=40)

@@ -80,6 +80,32 @@ def test_credit_is_the_servers(scope: str, why: str, tmp_path: Path) -> None:
     assert sums(account_of_transfer(_quic(tmp_path, flow_control=limits, **_full(50_000))))[why] == 20
 
 
+@pytest.mark.parametrize("acknowledges", [False, True])
+@pytest.mark.parametrize("last_came", [42, 42.2])
+def test_a_program_that_goes_on_late_after_credit_came_waited_for_the_credit_until_then(
+    last_came: float, acknowledges: bool, tmp_path: Path
+) -> None:
+    """Only from the last packet that came, 0.2 ms after the credit or with it, to the body's next is the client's."""
+    story = Quic(asks=None)
+    story.up(22, writers.stream(0, 1200), length=1240)
+    story.up(22, writers.stream(1200, 1200), length=1240)
+    story.tell(32, writers.ack((0, 2)))
+    if last_came > 42:
+        story.tell(last_came - 10, {"frame_type": "ping"})
+    if acknowledges:
+        story.up(42.3, writers.ack((0, 2)))
+    story.up(44, writers.stream(2400, 1200), length=1240)
+    story.up(44, writers.stream(3600, 1200, fin=True), length=1240)
+    story.down(55, 0, 50, fin=True)
+    scene = story.end(65, 0)
+    scene.extra["expected"] = {"direction": "upload", "body_bytes": 4700}
+    limits = [limit_row(at, "stream", limit, 0, of="client", way="up") for at, limit in ((0, 2400), (42, 9000))]
+    evidence = evidence_of_scene(scene, tmp_path, http_requests=upload_rows(54), flow_control=limits, **_full(50_000))
+    why = sums(account_of_transfer(evidence))
+    assert why["stream_credit"] == pytest.approx(last_came - 22)
+    assert why["pacing_or_program"] == pytest.approx(1 + 44 - last_came)
+
+
 def test_the_clients_own_word_counts(tmp_path: Path) -> None:
     """It says that it paces; a word of the server, which sends nothing, would not count."""
     said = [blocked_row(22.1, "blocked", "pacing"), blocked_row(42, "unblocked", None)]
