@@ -16,6 +16,7 @@ from field_docs import field_docs
 
 from quiclab.cli.as_json import Ends, Key, Level, keys_of
 from quiclab.cli.documents import DOCUMENTS
+from quiclab.cli.events import EVENTS
 
 _HEAD = """\
 # JSON of the command line
@@ -31,6 +32,13 @@ not bound it. Keys may be added; where one goes or changes its meaning, `version
 `quiclab sql --format json` prints rows, in the columns of the query.
 
 This page is generated from the source by `tools/generate_reference.py`.
+"""
+
+_EVENTS = """
+## `quiclab run SPEC --events FILE`
+
+One JSON object in each line, written when it happens. Every line has the name of the `event` and when it was, in UTC
+(`when_utc`), beside the keys below. Events may be added. They show no result: what a trial measured is in its tables.
 """
 
 _SIMPLE = {
@@ -84,15 +92,19 @@ def json_page() -> str:
     parts, seen = [_HEAD], list(DOCUMENTS.values())
     for command, cls in DOCUMENTS.items():
         parts += _section(f"`quiclab {command}`", cls, seen)
+    parts.append(_EVENTS)
+    for name, cls in EVENTS.items():
+        parts += _section(f"`{name}`", cls, seen, level=3)
     for cls in itertools.islice(seen, len(DOCUMENTS), None):  # it grows meanwhile
         parts += _section(cls.__name__, cls, seen)
     return "\n".join(parts) + "\n"
 
 
-def _section(title: str, cls: type[Any], seen: list[type[Any]]) -> list[str]:
-    lines = [f"\n## {title}\n", " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split()) + "\n"]
-    lines += ["| key | value | meaning |", "|---|---|---|"]
+def _section(title: str, cls: type[Any], seen: list[type[Any]], level: int = 2) -> list[str]:
+    lines = [f"\n{'#' * level} {title}\n", " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split()) + "\n"]
     keys = keys_of(cls)
+    if keys:
+        lines += ["| key | value | meaning |", "|---|---|---|"]
     for before, key in zip([None, *keys], keys, strict=False):
         lines.append(f"| `{key.name}` | {kind_text(key.kind, seen)} | {meaning(cls, key, before)} |")
     return lines

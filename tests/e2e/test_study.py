@@ -25,7 +25,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished study of two blocks with loss."""
     folder = tmp_path_factory.mktemp("study")
     spec = write_spec(folder, blocks=2, size="100 KB", path='loss = "1 %"')
-    done = quiclab("run", spec, "--out", folder / "study")
+    done = quiclab("run", spec, "--out", folder / "study", "--events", folder / "events.jsonl")
     assert done.returncode == 0, done.stdout + done.stderr
     (folder / "study" / "stdout.txt").write_text(done.stdout)
     return folder / "study"
@@ -45,6 +45,20 @@ def test_every_trial_is_verified_and_proves_what_it_ran(study: Path) -> None:
         assert proof["tls_group"] not in ("unproven", "")
         assert proof["quic_version"] == ("v1" if h3 else "unproven")
         assert proof["tcp_congestion_control"] == ("unproven" if h3 else "reno")
+
+
+def test_events_tell_of_each_trial_as_it_happens(study: Path) -> None:
+    """Between the first line and the last each trial begins before it ends, and ends in its block."""
+    lines = [json.loads(line) for line in (study.parent / "events.jsonl").read_text().splitlines()]
+    assert [lines[0]["event"], lines[-1]["event"]] == ["began", "finished"]
+    assert (lines[0]["trials"], lines[0]["directory"]) == (8, str(study))
+    assert [line["when_utc"] for line in lines] == sorted(line["when_utc"] for line in lines)
+    told = [(line["event"], line["trial_id"]) for line in lines if line["event"] in ("running", "ended")]
+    assert [event for event, _ in told] == ["running", "ended"] * (len(told) // 2)
+    verified = [line["trial_id"] for line in lines if line.get("status") == "verified"]
+    assert {trial["row"]["trial_id"] for trial in trials(study)} <= set(verified)
+    assert sum(line["event"] == "block_over" for line in lines) >= 4
+    assert lines[-1]["trials"]["verified"] == 8
 
 
 def test_trials_of_a_block_share_seed_and_differ_in_arm(study: Path) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from quiclab.errors import ExitCode
+
 pytestmark = pytest.mark.netns
 
 
@@ -107,6 +109,20 @@ def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, 
     caller.send_signal(number)
     _, told = caller.communicate(timeout=60)
     assert (caller.returncode, told) == (130, "")
+
+
+@pytest.mark.parametrize("machine", ["allows", "forbids"])
+def test_a_caller_that_is_gone_already_is_told_nothing(machine: str) -> None:
+    """Killed between the fork and the word that its namespaces are there, it leaves a keeper without a reader."""
+    code = (
+        "import os\nfrom quiclab.testbed import _libc, sandbox\nfrom quiclab.errors import HostError\n"
+        "def refuse(*_):\n    raise HostError('no', 'none')\n"
+        f"_libc.unshare = refuse if {machine!r} == 'forbids' else _libc.unshare\n"
+        "pipes = os.pipe(), os.pipe()\nos.close(pipes[0][0])\n"
+        "raise SystemExit(sandbox._keep(lambda: 0, pipes[0][1], pipes[1][0], True))"
+    )
+    done = _run(code)
+    assert (done.returncode, done.stderr) == (ExitCode.CRASH, "")
 
 
 def test_a_thread_forbids_entering() -> None:

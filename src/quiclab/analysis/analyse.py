@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -46,11 +47,15 @@ def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
 
 
 def usual_metric(study: Study) -> str:
-    """The metric that the spec names. Else a video is not over when its last byte is there, nor is a page; of a
+    """The metric that a study is compared by, unless another one is asked for."""
+    return usual_metric_of(study.resolved, study.items("workloads"))
+
+
+def usual_metric_of(resolved: Mapping[str, Any], workloads: Sequence[Mapping[str, Any]]) -> str:
+    """The metric that a resolved spec names. Else a video is not over when its last byte is there, nor is a page; of a
     competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
-    if study.resolved.get("metric"):
-        return str(study.resolved["metric"])
-    workloads = study.items("workloads")
+    if resolved.get("metric"):
+        return str(resolved["metric"])
     competitions = [workload.get("competition") for workload in workloads]
     kinds = {str(workload.get("kind")) for workload in workloads}
     by_the_clock = all(each and (each.get("duration_ns") or kinds == {"video"}) for each in competitions)

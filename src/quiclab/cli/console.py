@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -16,6 +16,19 @@ from quiclab.visible import visible
 
 class VisibleConsole(Console):
     """A console of Rich on which what would steer the terminal is shown, but for what Rich makes itself."""
+
+    @property
+    def file(self) -> IO[str]:
+        """The stream itself: Rich takes off one of the wrappers that print to it, and a bar adds one to that of
+        `visible`, which would show the bar's own control sequences instead of sending them."""
+        stream = super().file
+        while (inner := getattr(stream, "rich_proxied_file", None)) is not None:
+            stream = inner
+        return stream
+
+    @file.setter
+    def file(self, new: IO[str]) -> None:
+        self._file = new
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print; a command in a text is printed as it can be copied."""

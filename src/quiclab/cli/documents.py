@@ -81,16 +81,16 @@ class CellStatus:
 
 @dataclass(frozen=True)
 class TroubleEntry:
-    """Attempts that ended the same way for the same reason."""
+    """Attempts that ended the same way for the same reason, whatever numbers it has."""
 
     status: str
     """`failed`, `unproven`, `void` or `damaged`."""
     reason: str
-    """What is known of why."""
+    """What is known of why the latest of them did."""
     attempts: int
     """How many."""
     latest: str
-    """Place of one of them: cell, arm and block."""
+    """Place of that one: cell, arm and block."""
 
 
 @dataclass(frozen=True)

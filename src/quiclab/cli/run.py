@@ -15,9 +15,11 @@ from quiclab.errors import ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
+    from quiclab.cli.trials import Bar
     from quiclab.plan.part import Part
     from quiclab.spec.model import Study
     from quiclab.store.keep_raw import KeepRaw
+    from quiclab.study.observer import Observer
 
 _MOST_JOBS = 64
 
@@ -101,6 +103,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
     )
+    parser.add_argument(
+        "--medians",
+        action="store_true",
+        help="show in the terminal the median so far of each arm in each cell, which counts as a look at the result: "
+        "blocks that are added to the spec later are then tested more strictly",
+    )
+    parser.add_argument(
+        "--events",
+        metavar="FILE",
+        help="add what happens to this file as JSON lines, one for each event, for a program that watches; - is "
+        "standard output (docs/reference/json.md has their keys)",
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     add_quiet(parser)
     add_json(parser)
@@ -110,6 +124,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Enter the sandbox for the trials; decode and report outside it."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.event_file import event_file
     from quiclab.cli.foreseen import print_foreseen
     from quiclab.cli.until import look, read_goal
     from quiclab.plan.part import Part, check_part
@@ -131,7 +146,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_part(part, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir((arguments.out or _usual_place(arguments.spec, study.name, part)).resolve())
-    with held(study_dir, spec_file, study) as changes:
+    with (
+        event_file(arguments.events, as_json=arguments.json) as events,
+        held(study_dir, spec_file, study) as changes,
+    ):
         for change in changes:
             print(change)
         keep_claims(study_dir, spec_file, claims)
@@ -145,15 +163,15 @@ def run(arguments: argparse.Namespace) -> int:
                     from quiclab.study.stopping import Stop
                     from quiclab.study.trials import run_trials
 
-                    bar = Bar(anyway=arguments.anyway)
-                    with Stop(bar.stopping) as stop:
+                    observer = _observer(Bar(anyway=arguments.anyway), arguments, study_dir, events)
+                    with Stop(observer.stopping) as stop:
                         outcome = run_trials(
                             study,
                             study_dir,
                             arguments.backend,
                             blocks=planned_blocks(study_dir),
                             part=part,
-                            observer=bar,
+                            observer=observer,
                             side_by_side=side_by_side,
                             keep_raw=arguments.keep_raw,
                             stop=stop,
@@ -169,7 +187,7 @@ def run(arguments: argparse.Namespace) -> int:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        return _finish(arguments, study, study_dir, part, code)
+        return _finish(arguments, study, study_dir, part, code, events)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -204,7 +222,27 @@ def _usual_place(spec: Path, name: str, part: Part) -> Path:
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
-def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int) -> int:
+def _observer(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
+    """The bar, and what else the options ask for; `events` is a descriptor for events."""
+    from quiclab.study.observer import Both
+
+    observer: Observer = bar
+    if arguments.medians and bar.is_drawn:
+        from quiclab.cli.medians import Medians
+
+        medians = Medians(study_dir)
+        bar.show_medians(medians.heading, medians.shown)
+        observer = Both(observer, medians)
+    if events is not None:
+        from quiclab.cli.events import Events
+
+        observer = Both(observer, Events(events, study_dir.root))
+    return observer
+
+
+def _finish(
+    arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int, events: int | None
+) -> int:
     """Report what has run, and say what has not."""
     from quiclab.cli.run_document import counts, run_document
     from quiclab.plan.part import WHOLE
@@ -221,6 +259,10 @@ def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, pa
         if part.shard is not None:
             rest = "Join the shards: " + shlex.join(["quiclab", "merge", "STUDY", str(study_dir.root), "OTHER", "…"])
         print(as_typed(f"{told} {rest}"))
+    if events is not None:
+        from quiclab.cli.events import Events, Finished
+
+        Events(events, study_dir.root).write(Finished(code, trials))
     if arguments.json:
         print_document(run_document(study_dir, code, trials, result))
     return code

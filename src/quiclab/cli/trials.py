@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import TaskID
 from rich.status import Status
 
 from quiclab.cli.console import VisibleConsole
+from quiclab.cli.live_view import LiveProgress
+from quiclab.cli.status import pressure
+from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
 from quiclab.errors import ExitCode, HostError
 from quiclab.plan.duration import expected_duration
@@ -66,25 +69,26 @@ class Bar(Observer):
         """Prepare a bar; without `anyway` a study does not begin where arms lack their programs."""
         self._anyway = anyway
         self._console = VisibleConsole()
-        self._progress = Progress(
-            TextColumn("{task.fields[now]}"),
-            BarColumn(),
-            TextColumn("{task.fields[trials]}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=self._console,
-        )
+        self._progress = LiveProgress(self._console, pressure)
+        self._tally = Tally()
         self._expected: dict[str, float] = {}
         self._task = TaskID(0)
-        self._done: set[str] = set()
-        self._void: set[str] = set()
         self._skipped = 0.0
         self._started = time.monotonic()
         self._ran: set[str] = set()
         """Blocks that were run now, in whole or in part."""
         self._at_once = self._most_at_once = 1
-        self._under_way = self._most_under_way = 0
+        self._most_under_way = 0
         self._status: Status | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is drawn while trials run: in a terminal."""
+        return self._console.is_terminal
+
+    def show_medians(self, metric: str, medians: Mapping[Place, str]) -> None:
+        """Show a median of each arm in each cell too, as it is in `medians` by then."""
+        self._progress.medians = metric, medians
 
     def began(self, beginning: Beginning) -> None:
         if beginning.cannot_run and not self._anyway:
@@ -94,14 +98,15 @@ class Bar(Observer):
             self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
         self._expected = {row.trial_id: expected_duration(row, beginning.study).s for row in beginning.rows}
         total = sum(self._expected.values())
+        self._tally = self._progress.tally = Tally(beginning.rows)
         self._progress.start()
         self._started = time.monotonic()
         self._task = self._progress.add_task("", total=total, now="", trials="", left=f"about {total:.0f} s left")
 
     def running(self, row: PlanRow) -> None:
         self._ran.add(row.block_id)
-        self._under_way += 1
-        self._most_under_way = max(self._under_way, self._most_under_way)
+        self._tally.running(row)
+        self._most_under_way = max(len(self._tally.under_way), self._most_under_way)
         now = f"{row.cell_id} {row.arm}" if self._at_once == 1 else f"{self._at_once} at a time: {row.cell_id}"
         self._progress.update(self._task, now=now[:32].ljust(32))
 
@@ -109,7 +114,7 @@ class Bar(Observer):
         self._at_once, self._most_at_once = number, max(number, self._most_at_once)
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
-        self._under_way -= 1
+        self._tally.ended(row, attempt)
         if attempt.status != "verified":
             place = f"{row.cell_id} {row.arm} block {row.block}"
             self._note(f"[yellow]{attempt.status}[/yellow] {place}: {escape(attempt.reason)}")
@@ -121,12 +126,10 @@ class Bar(Observer):
         expected = sum(self._expected[row.trial_id] for row in block)
         if block[0].block_id not in self._ran:
             self._skipped += expected  # done by an earlier run
-        ids = {row.trial_id for row in block}
-        self._void = self._void | ids if void else self._void - ids
-        self._done = self._done - ids if void else self._done | ids
-        trials = f"{len(self._done)}/{len(self._expected)} trials"
-        if self._void:
-            trials += f", {len(self._void)} void"
+        self._tally.block_over(block, void=void)
+        trials = f"{self._tally.over}/{self._tally.planned} trials"
+        if self._tally.void:
+            trials += f", {self._tally.void} void"
         self._progress.update(self._task, advance=expected, trials=trials, left=self._left())
 
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
@@ -139,7 +142,8 @@ class Bar(Observer):
         self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
 
     def over(self) -> None:
-        whole = len(self._done) + len(self._void) == len(self._expected)
+        self._progress.tally = None
+        whole = self._tally.over + self._tally.void == self._tally.planned
         if self._task in self._progress.task_ids and whole:
             self._progress.update(self._task, now="all trials".ljust(32), left="done")
         self._progress.stop()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a verb's words go: to standard output, with --quiet nowhere, and with --json to standard error, since standard
-output is then one document for programs."""
+output is then one document for programs (with `--events -`, a line for each event)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def words_where_asked(arguments: argparse.Namespace) -> Iterator[None]:
     """Send what is printed meanwhile where these options want it."""
     quiet, as_json = (getattr(arguments, name, False) for name in ("quiet", "json"))
-    if not (quiet or as_json):
+    events = getattr(arguments, "events", None) == "-"
+    if not (quiet or as_json or events):
         yield
         return
     with ExitStack() as stack:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,18 +27,22 @@ _LATEST = 40
 _HEAD = 4096
 """Characters of a trial.json that say when it began, and more."""
 _LOCKS = Path("/proc/locks")
+_REST = 10
+"""Multiple of the time that a trial is expected to take, and `_REST_S` beyond it, from which nothing ran meanwhile."""
+_REST_S = 60
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """Attempts that ended the same way for the same reason."""
+    """Attempts that ended the same way for the same reason, whatever numbers it has."""
 
     status: str
     """`failed`, `unproven`, `void` or `damaged`."""
     reason: str
+    """Reason of the latest of them."""
     attempts: int
     latest: str
-    """Place of one of them, as `CELL ARM block N`."""
+    """Place of that one, as `CELL ARM block N`."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,18 @@ def _began(study_dir: StudyDir, tries: Mapping[str, Sequence[Attempt]]) -> Itera
 
 
 def _pace(began: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> float:
-    """Time that the latest trials took, as a multiple of the expected one: the median, since a study may rest."""
-    gaps = [(after[0] - before[0]) / expected[before[1]] for before, after in pairwise(began[-_LATEST:])]
-    return statistics.median(gaps) if gaps else 1.0
+    """Time that the latest trials took, as a multiple of the expected one, without the times in which nothing ran.
+
+    The sums are compared, as trials side by side begin in groups: many have no time between them.
+    """
+    gaps = [(after[0] - before[0], expected[before[1]]) for before, after in pairwise(began[-_LATEST:])]
+    ran = [(took, planned) for took, planned in gaps if took <= _REST_S + _REST * planned]
+    return sum(took for took, _ in ran) / sum(planned for _, planned in ran) if ran else 1.0
+
+
+def kind_of_reason(reason: str) -> str:
+    """A reason without its numbers, which it shares with others of its kind."""
+    return re.sub(r"\d[\d.,\u2009]*", "#", reason)
 
 
 def _trouble(
@@ -132,12 +144,12 @@ def _trouble(
         if each.status != "verified" and each.reason != BLOCK_VOID
     ]
     told += [(DAMAGED, lacks, trial_id) for trial_id, lacks in damaged.items() if trial_id in planned]
-    counted = Counter((status, reason) for status, reason, _ in told)
-    latest = {(status, reason): planned[trial_id] for status, reason, trial_id in told}
+    counted = Counter((status, kind_of_reason(reason)) for status, reason, _ in told)
+    latest = {(status, kind_of_reason(reason)): (reason, planned[trial_id]) for status, reason, trial_id in told}
     return [
-        Trouble(status, reason, number, f"{row.cell_id} {row.arm} block {row.block}")
-        for (status, reason), number in counted.most_common()
-        for row in (latest[status, reason],)
+        Trouble(kind[0], reason, number, f"{row.cell_id} {row.arm} block {row.block}")
+        for kind, number in counted.most_common()
+        for reason, row in (latest[kind],)
     ]
 
 

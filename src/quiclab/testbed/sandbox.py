@@ -95,11 +95,14 @@ def _keep(main: Callable[[], int], unshared: int, mapped: int, own_network: bool
     try:
         _libc.unshare(flags, "user, mount, PID, IPC and network namespaces")
         _libc.die_with_parent(signal.SIGKILL)
+        told, code = b"ok", None
     except HostError as error:
-        os.write(unshared, error.message.encode())
-        return ExitCode.CRASH
-    os.write(unshared, b"ok")
-    if os.read(mapped, 1) != b"x":
+        told, code = error.message.encode(), ExitCode.CRASH
+    try:
+        os.write(unshared, told)
+    except BrokenPipeError:  # the caller was killed before this process was to die with it
+        code = ExitCode.CRASH
+    if code is not None or os.read(mapped, 1) != b"x":
         return ExitCode.CRASH
     for number in forwarded():
         signal.signal(number, _interrupt)  # for the child, which is to end in order even if it is told to at once

@@ -121,6 +121,31 @@ def test_what_ended_how_and_what_is_left(study: Study, study_dir: StudyDir, reco
     assert four.trial_id not in found.status
 
 
+def test_trials_that_begin_in_groups_take_as_long_as_they_do_together(
+    study: Study, study_dir: StudyDir, record: Record
+) -> None:
+    """Three at a time begin within 30 ms, every 10 s; an hour in which nothing ran is none of it."""
+    plan = grow_plan(study, {})
+    for row in plan[:6]:
+        record(row, 1, "verified", "")
+    now = datetime.now(UTC)
+    for ago_s, row in zip((3620, 3619.99, 3619.98, 20, 10, 10), plan[:6], strict=True):
+        began = (now - timedelta(seconds=ago_s)).isoformat()
+        document = {"trial_id": row.trial_id, "started_utc": began, "artefacts": []}
+        (study_dir.trial(row.trial_id) / "trial.json").write_text(json.dumps(document))
+    # 10 s for four begins, where the rest of ten is four.
+    assert progress(study, study_dir).left_s == pytest.approx(10, rel=0.1)
+
+
+def test_reasons_that_differ_in_numbers_are_one(study: Study, study_dir: StudyDir, record: Record) -> None:
+    one, two, *_ = grow_plan(study, {})
+    record(one, 1, "void", "the link was 1.75 ms late (bound 1.2 ms)")
+    record(two, 1, "void", "the link was 12 ms late (bound 1.2 ms)")
+    (trouble,) = progress(study, study_dir).trouble
+    assert (trouble.attempts, trouble.reason) == (2, "the link was 12 ms late (bound 1.2 ms)")
+    assert trouble.latest == f"{two.cell_id} {two.arm} block {two.block}"
+
+
 def test_a_trial_whose_files_are_lost_is_damaged(study: Study, study_dir: StudyDir, record: Record) -> None:
     first = grow_plan(study, {})[0]
     record(first, 1, "verified", "")

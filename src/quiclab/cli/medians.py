@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab run --medians`: the median so far of each arm in each cell, in the terminal's view of a run.
+
+Each cell that is shown is kept as a look (docs/decisions/0003-what-decides.md), before it is shown.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from quiclab import wording
+from quiclab.analysis.analyse import usual_metric_of
+from quiclab.cli.tally import Place, place_of
+from quiclab.plan.rows import PlanRow
+from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.looks import Look, keep_look
+from quiclab.study.observer import Observer
+from quiclab.study.trial_tables import kept_metrics
+
+
+class Medians(Observer):
+    """Medians over the trials of blocks that are over and not void, by the metric that the study compares; a trial
+    without a value ranks worst."""
+
+    def __init__(self, study_dir: StudyDir) -> None:
+        """Read what the study in this directory compares."""
+        self._study_dir = study_dir
+        self._resolved = read_object(study_dir.resolved)
+        self._metric = usual_metric_of(self._resolved, self._resolved["workloads"])
+        self._values: defaultdict[Place, dict[str, float]] = defaultdict(dict)
+        self._unit, self._worst = "", math.inf
+        self._seen: set[str] = set()
+        self.shown: dict[Place, str] = {}
+        """What to show of each arm in each cell that has a value."""
+
+    @property
+    def heading(self) -> str:
+        """Name of the metric, without the unit, which stands at each value."""
+        return self._metric.removesuffix("_ms").removesuffix("_bit_per_s")
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
+        if void:
+            return
+        for row in block:
+            self._values[place_of(row)][row.trial_id] = self._value(row.trial_id)
+        self._remember(block[0])
+        for place in {place_of(row) for row in block}:
+            middle = statistics.median(self._values[place].values())
+            self.shown[place] = wording.quantity(middle if math.isfinite(middle) else math.inf, self._unit)
+
+    def _value(self, trial_id: str) -> float:
+        found = kept_metrics(self._study_dir, trial_id)
+        rows = [] if found is None else found.filter(name=self._metric).rows(named=True)
+        if not rows or rows[0]["value"] is None:
+            return self._worst
+        self._unit, self._worst = rows[0]["unit"], math.inf if rows[0]["better"] == "lower" else -math.inf
+        return float(rows[0]["value"])
+
+    def _remember(self, row: PlanRow) -> None:
+        if row.kind != "main" or row.cell_id in self._seen or self._resolved.get("only_blocks"):
+            return
+        self._seen.add(row.cell_id)
+        look = Look(
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            self._resolved["blocks"],
+            dict.fromkeys(sorted(self._seen), 1),
+            float(self._resolved["alpha"]),
+            (self._metric,),
+            self._resolved.get("matters_pct"),
+        )
+        keep_look(self._study_dir.root, look)

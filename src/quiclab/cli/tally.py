@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has become of a run's trials so far, added up from its events for those that watch it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quiclab.plan.rows import PlanRow
+from quiclab.store.layout import Attempt
+from quiclab.study.progress import kind_of_reason
+
+Place = tuple[str, str]
+"""Cell and arm."""
+
+
+def place_of(row: PlanRow) -> Place:
+    """Return where the results of a trial belong."""
+    return row.cell_id, row.arm
+
+
+@dataclass(frozen=True)
+class Line:
+    """One arm in one cell."""
+
+    place: Place
+    planned: int
+    over: int
+    void: int
+    """Trials of blocks that are void so far."""
+
+
+class Tally:
+    """Counts of one run. The thread that draws reads them while another one tells of the events of `Observer`."""
+
+    def __init__(self, rows: Sequence[PlanRow] = ()) -> None:
+        """Begin with the plan of the run."""
+        self._lock = threading.Lock()
+        named = sorted(rows, key=lambda row: (row.kind != "main", row.cell_id, row.arm))
+        self._planned = Counter(place_of(row) for row in named)
+        self._blocks: dict[str, tuple[Sequence[PlanRow], bool]] = {}
+        self._recent: dict[str, None] = {}
+        self._wrong: Counter[tuple[str, str]] = Counter()
+        self._latest: dict[tuple[str, str], str] = {}
+        self._running: dict[str, PlanRow] = {}
+
+    def running(self, row: PlanRow) -> None:
+        """Count a trial that begins."""
+        with self._lock:
+            self._running[row.trial_id] = row
+            self._recent.pop(row.cell_id, None)
+            self._recent[row.cell_id] = None
+
+    def ended(self, row: PlanRow, attempt: Attempt) -> None:
+        """Count a trial that has its verdict."""
+        with self._lock:
+            self._running.pop(row.trial_id, None)
+            if attempt.status != "verified":
+                kind = attempt.status, kind_of_reason(attempt.reason)
+                self._wrong[kind] += 1
+                self._latest[kind] = f"{attempt.reason} ({row.cell_id} {row.arm} block {row.block})"
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
+        """Count a block that has nothing left to run, or that stayed void."""
+        with self._lock:
+            self._blocks[block[0].block_id] = block, void
+
+    @property
+    def under_way(self) -> list[PlanRow]:
+        """Trials under way, the one that has run longest first."""
+        with self._lock:
+            return list(self._running.values())
+
+    @property
+    def over(self) -> int:
+        """Trials of blocks that are over and not void."""
+        with self._lock:
+            return sum(len(block) for block, void in self._blocks.values() if not void)
+
+    @property
+    def void(self) -> int:
+        """Trials of blocks that are void so far."""
+        with self._lock:
+            return sum(len(block) for block, void in self._blocks.values() if void)
+
+    @property
+    def planned(self) -> int:
+        """Trials of this run, with those of earlier runs of the study."""
+        return self._planned.total()
+
+    @property
+    def wrong(self) -> list[tuple[int, str, str]]:
+        """How often attempts went wrong in one way, how, and why and where the latest of them did; the most frequent
+        way first."""
+        with self._lock:
+            return [(number, kind[0], self._latest[kind]) for kind, number in self._wrong.most_common()]
+
+    def lines(self, most: int) -> list[Line]:
+        """Arms in cells, main cells first; where there are more than `most`, those of the cells in which trials began
+        last."""
+        with self._lock:
+            blocks = list(self._blocks.values())
+            recent = {cell: -number for number, cell in enumerate(self._recent, 1)}
+        over, void = (
+            Counter(place_of(row) for block, is_void in blocks if is_void == which for row in block)
+            for which in (False, True)
+        )
+        places = list(self._planned)
+        if len(places) > most:
+            places = sorted(places, key=lambda place: recent.get(place[0], 0))[:most]
+        return [Line(place, self._planned[place], over[place], void[place]) for place in places]
+
+    @property
+    def places(self) -> int:
+        """Number of arms in cells."""
+        return len(self._planned)
