@@ -38,6 +38,8 @@ def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
     assert "2 trials, 2 of them without logs (--keep-raw), without keys" in bundled.stdout
     decoded = quiclab("decode", study / "trials" / min(without), "-o", tmp_path / "decoded")
     assert "its logs were not kept (--keep-raw pairs:1)" in decoded.stdout
+    exported = quiclab("export", "qlog", study / "trials" / min(without), "-o", tmp_path / "exported")
+    assert "its logs were not kept (--keep-raw pairs:1)" in exported.stdout
 
 
 def test_a_finished_study_makes_room(tmp_path: Path) -> None:

@@ -122,12 +122,15 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
     def trials(confirming: Study, directory: StudyDir, blocks: Mapping[str, int]) -> int:
         def work() -> int:
             from quiclab.cli.trials import Bar, tell
+            from quiclab.study.stopping import Stop
             from quiclab.study.trials import run_trials
 
-            # Blocks that stay void are tried once more each time, so that a further look has new trials.
-            outcome = run_trials(
-                confirming, directory, arguments.backend, blocks=blocks, rounds_later=1, observer=Bar()
-            )
+            bar = Bar()
+            with Stop(bar.stopping) as stop:
+                # Blocks that stay void are tried once more each time, so that a further look has new trials.
+                outcome = run_trials(
+                    confirming, directory, arguments.backend, blocks=blocks, rounds_later=1, observer=bar, stop=stop
+                )
             return tell(outcome)
 
         return code_of(work, "interrupted: finished trials are kept; the same command goes on")

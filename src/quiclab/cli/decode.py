@@ -7,7 +7,7 @@ import argparse
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,11 +79,16 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             shutil.rmtree(work, ignore_errors=True)
     print(f"tables: {out}")
-    for folder in arguments.files:
+    tell_what_was_not_kept(arguments.files)
+    return code
+
+
+def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
+    """Say of each trial whose logs were not kept that what comes of it is little, and where its tables are."""
+    for folder in folders:
         if rule := (judged_document(folder) or {}).get(LOGS_LEFT_OUT):
             told = f"{as_text(folder)}: its logs were not kept (--keep-raw {rule}), so this is what trial.json tells"
             print(f"{told}; the tables of its logs are in the study's tables/")
-    return code
 
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.decode import as_text, check_out, find_logs, write_tables
+from quiclab.cli.decode import as_text, check_out, find_logs, tell_what_was_not_kept, write_tables
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import disk_errors
@@ -127,6 +127,7 @@ def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Co
     if decoded:
         return open_tables(decoded[0])
     found = find_logs(list(sources), [], [], keys)
+    tell_what_was_not_kept(sources)
     folder.mkdir()
     account, _ = write_tables(found, folder, console)
     unreadable = [f"{name}: {each.advice}" for name, each in account.findings if each.name == "unreadable"]

@@ -55,9 +55,13 @@ def run_interleaved(arguments: argparse.Namespace) -> tuple[StudyDir, int]:
             def trials() -> int:
                 def work() -> int:
                     from quiclab.cli.trials import Bar, tell
+                    from quiclab.study.stopping import Stop
                     from quiclab.study.trials import run_trials
 
-                    return tell(run_trials(study, study_dir, arguments.backend, observer=Bar()))
+                    bar = Bar()
+                    with Stop(bar.stopping) as stop:
+                        outcome = run_trials(study, study_dir, arguments.backend, observer=bar, stop=stop)
+                    return tell(outcome)
 
                 again = shlex.join(["quiclab", "run", str(study_dir.root)])
                 return code_of(

@@ -187,7 +187,10 @@ def run(arguments: argparse.Namespace) -> int:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        return _finish(arguments, study, study_dir, part, code, events)
+        from quiclab.wording import from_here
+
+        told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
+        return code_of(lambda: _finish(arguments, study, study_dir, part, code, events), told)
 
 
 def _shard(text: str) -> tuple[int, int]:

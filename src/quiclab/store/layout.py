@@ -196,7 +196,8 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
         }
         if error.errno not in hints or _is_elsewhere(error, place):
             raise
-        where = error.filename or place
+        # A chamber's files are written from outside it, below its root.
+        where = re.sub(r"^/proc/\d+/root(?=/)", "", str(error.filename or place))
         raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
 
 

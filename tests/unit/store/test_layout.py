@@ -134,6 +134,8 @@ def test_disk_errors_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="cannot write") as caught, disk_errors(tmp_path):
         raise OSError(28, "No space left on device", str(tmp_path))
     assert "finished trials are kept" in caught.value.hint
+    with pytest.raises(HostError, match="cannot write /study/tables: No space") as caught, disk_errors(tmp_path):
+        raise OSError(28, "No space left on device", "/proc/9/root/study/tables")
     with pytest.raises(FileNotFoundError), disk_errors(tmp_path):
         (tmp_path / "nowhere").read_text()
 
