@@ -7,8 +7,10 @@ import math
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from quiclab.statistics import Interval
+if TYPE_CHECKING:
+    from quiclab.statistics import Interval
 
 
 def number(value: float) -> str:

@@ -22,7 +22,8 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     has nothing to compare by it.
     """
     # Imported late: these take a while, which the measuring side never needs.
-    from quiclab.cli.documents import VERSION, ReportDocument
+    from quiclab.cli.documents import ReportDocument
+    from quiclab.cli.status_document import VERSION
     from quiclab.report import (
         analyse_study,
         because_lines,

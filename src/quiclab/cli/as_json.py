@@ -15,27 +15,31 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from quiclab.analysis.builds.change import Change
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis, TrialResult
-from quiclab.statistics import Interval, Shift
+if TYPE_CHECKING:
+    from quiclab.statistics import Interval
 
+# These classes are named and not imported: a document without them need not wait for the analysis.
 _IN_UNIT = {
-    TrialResult: ("value",),
-    ArmResult: ("median", "mean", "sd", "interval"),
-    Comparison: ("difference", "interval"),
-    Change: ("shift",),
+    "quiclab.analysis.model.TrialResult": ("value",),
+    "quiclab.analysis.model.ArmResult": ("median", "mean", "sd", "interval"),
+    "quiclab.analysis.model.Comparison": ("difference", "interval"),
+    "quiclab.analysis.builds.change.Change": ("shift",),
 }
 """Fields in the unit of their metric, which their names do not tell."""
-_LEFT_OUT = {Change: ("ratio",), Comparison: ("leans",)}
+_LEFT_OUT = {
+    "quiclab.analysis.builds.change.Change": ("ratio",),
+    "quiclab.analysis.model.Comparison": ("leans",),
+}
 """Fields that are told by derived ones."""
 _DERIVED = {
-    ArmResult: ("failures", "unproven", "unmeasured"),
-    Change: ("change_pct", "interval_pct"),
-    StudyAnalysis: ("confidence", "decided_by", "noise_floor_pct"),
+    "quiclab.analysis.model.ArmResult": ("failures", "unproven", "unmeasured"),
+    "quiclab.analysis.builds.change.Change": ("change_pct", "interval_pct"),
+    "quiclab.analysis.model.StudyAnalysis": ("confidence", "decided_by", "noise_floor_pct"),
 }
 """Properties that are told beside the fields."""
+_INTERVAL, _SHIFT = "quiclab.statistics.interval.Interval", "quiclab.statistics.hodges_lehmann.Shift"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +66,9 @@ class Level:
 def keys_of(cls: type[Any]) -> list[Key]:
     """Return the keys of a dataclass in JSON."""
     hints = typing.get_type_hints(cls)
-    left_out, in_unit = _LEFT_OUT.get(cls, ()), _IN_UNIT.get(cls, ())
+    left_out, in_unit = _LEFT_OUT.get(_name(cls), ()), _IN_UNIT.get(_name(cls), ())
     kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.name not in left_out}
-    for name in _DERIVED.get(cls, ()):
+    for name in _DERIVED.get(_name(cls), ()):
         kinds[name] = typing.get_type_hints(getattr(cls, name).fget)["return"]
     found = []
     for name, kind in kinds.items():
@@ -76,9 +80,9 @@ def _keys(source: str, name: str, kind: Any) -> list[Key]:
     def value(holder: Any) -> Any:
         return getattr(holder, source)
 
-    if _is(kind, Interval):
+    if _is(kind, _INTERVAL):
         return _interval(source, name, value)
-    if _is(kind, Shift):
+    if _is(kind, _SHIFT):
         stem, _, unit = name.partition("_in_unit")
         interval = f"{stem}_interval_in_unit" if unit or name.endswith("_in_unit") else f"{stem}_interval"
         return [
@@ -104,9 +108,14 @@ def _interval(source: str, name: str, value: Callable[[Any], Interval | None]) -
     return [Key(name, Ends, source, ends), Key(f"{stem}_confidence", Level, source, level)]
 
 
-def _is(kind: Any, wanted: type[Any]) -> bool:
-    """Whether a type hint is a type, or this type or None."""
-    return kind is wanted or (isinstance(kind, types.UnionType) and wanted in kind.__args__)
+def _is(kind: Any, wanted: str) -> bool:
+    """Whether a type hint is the type of a name, or this type or None."""
+    return wanted in map(_name, kind.__args__ if isinstance(kind, types.UnionType) else (kind,))
+
+
+def _name(cls: Any) -> str:
+    """Module and name of a class."""
+    return f"{getattr(cls, '__module__', '')}.{getattr(cls, '__qualname__', '')}"
 
 
 def as_json(value: Any) -> Any:

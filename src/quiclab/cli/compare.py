@@ -167,7 +167,8 @@ def _document(
     result: StudiesCompared, verdict: Verdict | None, judgements: Sequence[Judgement], code: ExitCode
 ) -> dict[str, Any]:
     from quiclab.cli.as_json import as_json
-    from quiclab.cli.documents import VERSION, CompareDocument, Judged
+    from quiclab.cli.documents import CompareDocument, Judged
+    from quiclab.cli.status_document import VERSION
 
     judged = tuple(
         Judged(

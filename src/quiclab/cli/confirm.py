@@ -184,7 +184,7 @@ def _document(plan: Plan) -> object:
     from quiclab.analysis.confirm.kept import judgement_document, read_confirmation
     from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
-    from quiclab.cli.documents import VERSION
+    from quiclab.cli.status_document import VERSION
 
     found = read_confirmation(plan.directory)
     shown = judgement_document(found.judgement) if found is not None and found.judgement is not None else None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents that verbs print with --json, as dataclasses; `as_json` makes JSON of them."""
+"""The documents that verbs print with --json, as dataclasses; `as_json` makes JSON of them. What a run says of its
+trials is in `status_document`, which imports less."""
 
 from __future__ import annotations
 
@@ -12,9 +13,7 @@ from quiclab.analysis.builds.two_studies import StudiesCompared
 from quiclab.analysis.model import StudyAnalysis
 from quiclab.cli.account_documents import ConfirmDocument, ExplainDocument
 from quiclab.cli.recordings_document import RecordingsDocument
-
-VERSION = 1
-"""Version of every document's form. It grows where a key goes or changes its meaning, and not where one is added."""
+from quiclab.cli.status_document import StatusDocument, TrialCounts
 
 
 @dataclass(frozen=True)
@@ -32,26 +31,6 @@ class ReportDocument:
 
 
 @dataclass(frozen=True)
-class TrialCounts:
-    """How the trials of a study ended; each is counted once, by its last attempt."""
-
-    planned: int
-    """Trials that the spec plans, with what `--until` added."""
-    verified: int
-    """Trials that count."""
-    failed: int
-    """Trials that failed or reached their time limit: they rank worst."""
-    unproven: int
-    """Trials without a proof of what their client got: in no comparison."""
-    void: int
-    """Trials that the laboratory disturbed, and those of the same blocks: in no comparison."""
-    damaged: int
-    """Verified trials whose files are no longer whole: without a result."""
-    not_run: int
-    """Planned trials that have not been tried yet."""
-
-
-@dataclass(frozen=True)
 class RunDocument:
     """What became of a study's trials, and what they show."""
 
@@ -65,59 +44,6 @@ class RunDocument:
     """How the trials ended."""
     result: ReportDocument | None
     """What `quiclab report --json` prints; null with `--no-report`."""
-
-
-@dataclass(frozen=True)
-class CellStatus:
-    """How the trials of one arm in one cell ended."""
-
-    cell_id: str
-    """The cell: `WORKLOAD/PATH`."""
-    arm: str
-    """Name of the arm."""
-    trials: TrialCounts
-    """How many ended how."""
-
-
-@dataclass(frozen=True)
-class TroubleEntry:
-    """Attempts that ended the same way for the same reason, whatever numbers it has."""
-
-    status: str
-    """`failed`, `unproven`, `void` or `damaged`."""
-    reason: str
-    """What is known of why the latest of them did."""
-    attempts: int
-    """How many."""
-    latest: str
-    """Place of that one: cell, arm and block."""
-
-
-@dataclass(frozen=True)
-class StatusDocument:
-    """How far a study is."""
-
-    version: int
-    """Version of the document's form."""
-    directory: str
-    """Directory of the study."""
-    running: bool
-    """Whether a process works on it."""
-    pid: int | None
-    """Number of that process; null where it cannot be seen from here."""
-    trials: TrialCounts
-    """How all trials ended."""
-    cells: tuple[CellStatus, ...]
-    """How those of each cell and arm ended."""
-    left_ms: float
-    """Time that the rest takes, at the pace of the latest trials."""
-    since_last_ms: float | None
-    """Time since the last attempt began that has ended; null where none has."""
-    trouble: tuple[TroubleEntry, ...]
-    """What went wrong, in all attempts so far, the most frequent first."""
-    pressure_pct: Mapping[str, float]
-    """Share of the last ten seconds in which a task of this machine waited for `cpu`, `io` or `memory`; what the kernel
-    does not tell is left out."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.cli.as_json import as_json
-from quiclab.cli.documents import VERSION, TrialCounts
 from quiclab.cli.status import pressure
+from quiclab.cli.status_document import VERSION, TrialCounts
 from quiclab.errors import HostError
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt

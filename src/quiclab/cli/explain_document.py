@@ -19,7 +19,7 @@ from quiclab.cli.account_documents import (
     StepEntry,
 )
 from quiclab.cli.as_json import as_json
-from quiclab.cli.documents import VERSION
+from quiclab.cli.status_document import VERSION
 from quiclab.opened import OpenedStudy
 from quiclab.report.words.causes import rest_ms
 

@@ -46,8 +46,8 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
     found = compare_recordings(("h2", "h3"), first, second)
     if arguments.json:
         from quiclab.cli.as_json import as_json
-        from quiclab.cli.documents import VERSION
         from quiclab.cli.recordings_document import recordings_document
+        from quiclab.cli.status_document import VERSION
 
         print_document(as_json(recordings_document(VERSION, (h2, h3), found)))
         return ExitCode.OK

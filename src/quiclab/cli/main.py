@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from quiclab import __version__
 from quiclab.cli.completion import complete_if_asked
@@ -35,34 +37,20 @@ exit codes:
 """
 
 
-def parser() -> Parser:
-    """The whole command line. The verbs are imported here, so that Ctrl-C meanwhile is told as at any other time."""
-    from quiclab.cli import (
-        bundle,
-        causes,
-        clean,
-        compare,
-        completion,
-        conformance,
-        decode,
-        doctor,
-        execute,
-        explain,
-        export,
-        figure,
-        merge,
-        paths,
-        plan,
-        probe,
-        remark,
-        report,
-        run,
-        sql,
-        status,
-        studies,
-        trial,
-    )
+_MODULES = {
+    **{verb: verb for verb in ("plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")},
+    **{verb: verb for verb in ("sql", "decode", "export", "trial", "bundle")},
+    "note": "remark",
+    "exclude": "remark",
+    "exec": "execute",
+    **{verb: verb for verb in ("studies", "paths", "probe", "doctor", "conformance", "clean", "completion")},
+}
+"""Verb → module of this package that teaches it, in the order of the help."""
 
+
+def parser(first_word: str | None = None) -> Parser:
+    """The whole command line; where its first word is known, and a verb, only that verb: the imports of all of them
+    take longer than most verbs do. They are imported here, so that Ctrl-C meanwhile is told as at any other time."""
     top = Parser(
         prog="quiclab",
         description="Over this network, for this work: is HTTP/3 on QUIC faster or slower than HTTP/2 on TCP?",
@@ -70,27 +58,9 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"quiclab {__version__}")
     verbs = top.add_subparsers(metavar="VERB", required=True)
-    for verb in (
-        *(
-            plan,
-            run,
-            status,
-            merge,
-            report,
-            explain,
-            causes,
-            compare,
-            figure,
-            sql,
-            decode,
-            export,
-            trial,
-            bundle,
-            remark,
-        ),
-        *(execute, studies, paths, probe, doctor, conformance, clean, completion),
-    ):
-        verb.add_parser(verbs)
+    wanted = [_MODULES[first_word]] if first_word in _MODULES else _MODULES.values()
+    for module in dict.fromkeys(() if first_word == "--version" else wanted):
+        import_module(f"quiclab.cli.{module}").add_parser(verbs)
     return top
 
 
@@ -104,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    top = parser()
+    completes = "_ARGCOMPLETE" in os.environ
+    top = parser(words[0] if words and not completes else None)
     complete_if_asked(top)
     if not words:
         top.print_help()

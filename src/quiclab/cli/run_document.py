@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.as_json import as_json
-from quiclab.cli.documents import VERSION, ReportDocument, RunDocument, TrialCounts
+from quiclab.cli.status_document import VERSION, TrialCounts
 from quiclab.plan.make import grow_plan
 from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.until import planned_blocks
+
+if TYPE_CHECKING:
+    from quiclab.cli.documents import ReportDocument
 
 
 def counts(study: Study, study_dir: StudyDir) -> TrialCounts:
@@ -41,4 +44,6 @@ def trial_counts(ended: Sequence[str | None]) -> TrialCounts:
 
 def run_document(study_dir: StudyDir, code: int, trials: TrialCounts, result: ReportDocument | None) -> Any:
     """Return the document as JSON has it."""
+    from quiclab.cli.documents import RunDocument  # imported late: it takes as long as an analysis
+
     return as_json(RunDocument(VERSION, str(study_dir.root), int(code), trials, result))

@@ -14,7 +14,7 @@ from quiclab.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.cli.documents import StatusDocument
+    from quiclab.cli.status_document import StatusDocument
     from quiclab.study.progress import Progress
 
 _EPILOG = """\
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
     """What there is to say, as `--json` has it."""
-    from quiclab.cli.documents import VERSION, CellStatus, StatusDocument, TroubleEntry
     from quiclab.cli.run_document import trial_counts
+    from quiclab.cli.status_document import VERSION, CellStatus, StatusDocument, TroubleEntry
 
     cells: dict[tuple[str, str], list[str | None]] = {}
     for row in found.rows:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 
 Int64s = npt.NDArray[np.int64]
 
@@ -79,6 +78,8 @@ def _with_drift(
     )
     most = _MOST_DRIFT * 1e6
     bounds = [(None, None), (-most, most), (None, None)]
+    from scipy.optimize import linprog  # imported late: it takes longer than a small log to decode
+
     solved = linprog([0, 0, -1], A_ub=rows, b_ub=np.concatenate([upper, -lower]), bounds=bounds)
     if not solved.success:
         return None

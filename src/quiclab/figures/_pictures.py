@@ -6,14 +6,14 @@ from __future__ import annotations
 import base64
 import io
 
-from PIL import Image
-
 _PICTURE_PX = 220
 """Width of a frame: enough for a strip across a wide page, also at two pixels a point."""
 
 
 def as_uri(image: bytes) -> str | None:
     """Return a small JPEG as a `data:` URI; None of what is no picture."""
+    from PIL import Image  # imported late: few figures have pictures
+
     try:
         picture = Image.open(io.BytesIO(image)).convert("RGB")
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import importlib
 import json
 import math
 import types
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from synthetic_study import Shape, write_study
 
+from quiclab.cli import as_json as as_json_module
 from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
 from quiclab.cli.documents import DOCUMENTS
@@ -106,6 +108,14 @@ def test_every_document_has_the_form_of_the_reference(
     document = json.loads(captured.out)
     assert fits(DOCUMENTS[command], document)
     assert document["version"] == 1
+
+
+def test_the_classes_that_are_told_apart_by_name_exist() -> None:
+    """They are not imported where their rules stand, so that nothing else tells when one moves."""
+    names = {*as_json_module._IN_UNIT, *as_json_module._LEFT_OUT, *as_json_module._DERIVED}
+    for name in (*names, as_json_module._INTERVAL, as_json_module._SHIFT):
+        module, _, cls = name.rpartition(".")
+        assert getattr(importlib.import_module(module), cls).__module__ == module
 
 
 def test_a_page_without_words_is_a_document_of_its_own(
