@@ -206,6 +206,8 @@ def _usual_place(spec: Path, name: str, part: Part) -> Path:
 
 def _finish(arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int) -> int:
     """Report what has run, and say what has not."""
+    if arguments.no_report and part.is_whole and not arguments.json:
+        return code  # Nothing is told, and what would tell it takes half a second to import.
     from quiclab.cli.run_document import counts, run_document
     from quiclab.plan.part import WHOLE
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 
 Int64s = npt.NDArray[np.int64]
 
@@ -77,6 +76,8 @@ def _with_drift(
             np.column_stack([-np.ones_like(x_lower), -x_lower / 1e6, np.ones_like(x_lower)]),
         ]
     )
+    from scipy.optimize import linprog  # imported late: it takes as long as a small report, and few clocks drift
+
     most = _MOST_DRIFT * 1e6
     bounds = [(None, None), (-most, most), (None, None)]
     solved = linprog([0, 0, -1], A_ub=rows, b_ub=np.concatenate([upper, -lower]), bounds=bounds)
