@@ -111,8 +111,8 @@ def start_quiclab(*arguments: str | Path) -> subprocess.Popen[str]:
 
 
 def trials(study: Path) -> list[dict[str, Any]]:
-    """trial.json of every kept attempt, failed and void ones included."""
-    files = [*study.glob("trials/*/trial.json"), *study.glob("failed/*/trial.json")]
+    """trial.json of every kept attempt, failed and void ones included; not of one that is still being moved in."""
+    files = [*study.glob("trials/[!.]*/trial.json"), *study.glob("failed/[!.]*/trial.json")]
     return [json.loads(file.read_text()) for file in sorted(files)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,23 @@ class Shape:
     )
 
 
+_MADE: dict[str, dict[Path, bytes]] = {}
+"""Shape → the files of its study: many tests write the same ones."""
+
+
 def write_study(directory: Path, shape: Shape = Shape()) -> Path:
     """Write the study directory and return it."""
+    if (name := repr(shape)) not in _MADE:
+        with TemporaryDirectory() as folder:
+            files = [file for file in _made(Path(folder), shape).rglob("*") if file.is_file()]
+            _MADE[name] = {file.relative_to(folder): file.read_bytes() for file in files}
+    for file, content in _MADE[name].items():
+        (directory / file).parent.mkdir(parents=True, exist_ok=True)
+        (directory / file).write_bytes(content)
+    return directory
+
+
+def _made(directory: Path, shape: Shape) -> Path:
     rng = np.random.default_rng(shape.seed)
     trials: Rows = []
     metrics: Rows = []

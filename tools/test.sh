@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 . tools/stages.sh
 results=.venv/test-results failed=
 rm -rf "$results"
+# What pytest makes of the tests is kept from step to step, although a user's settings may be against it.
+unset PYTHONDONTWRITEBYTECODE
 
 # python_tests NAME EXPRESSION OPTION...: those whose markers make the expression true. A failure does not keep the
 # next step away; the last line and the exit code tell of it.

@@ -35,25 +35,20 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_draws_every_figure_within_the_screen(browser: Any, report: Path, size: tuple[int, int], scheme: str) -> None:
-    """Eleven figures with marks in them; the page itself never scrolls sideways."""
+    """Eleven figures with marks in them; the page itself never scrolls sideways, and takes the reader's scheme: light
+    ink on dark paper, or the reverse."""
     with opened(browser, report, size, scheme) as page:
         assert page.locator("[data-drawn] .main-svg").count() >= 11
         assert page.locator("#map .heatmaplayer image").count() >= 1
         assert page.locator("#distributions .boxlayer .point").count() == 160
         assert page.locator("#bytes .scatterlayer .js-line").count() == 2
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-
-
-@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
-def test_follows_the_theme(browser: Any, report: Path, scheme: str, dark: bool) -> None:
-    """Page and figures take the reader's scheme: light ink on dark paper, or the reverse."""
-    with opened(browser, report, DESKTOP, scheme) as page:
         ink = page.evaluate("getComputedStyle(document.querySelector('#map .xtick text')).fill")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         brightness = [
             sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) for colour in (ink, paper)
         ]
-        assert (brightness[0] > brightness[1]) == dark
+        assert (brightness[0] > brightness[1]) == (scheme == "dark")
 
 
 def test_the_pair_selector_changes_the_curves(browser: Any, report: Path) -> None:

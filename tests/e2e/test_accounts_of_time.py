@@ -119,7 +119,7 @@ def test_three_times_what_came_is_a_limit_of_the_set_up_and_of_early_data(tmp_pa
     need(("client", "quic-go"), ("server", "quic-go"))
     early = 'protocol = "h3"\nclient = { name = "quic-go", session = "early_data" }\n'
     arms = {
-        "long": _CADDY.format("h3") + '\ncertificate = { key = "rsa-4096", intermediates = 6 }',
+        "long": _CADDY.format("h3") + '\ncertificate = { key = "rsa-4096", intermediates = 3 }',
         "early": early + 'server = { name = "quic-go", early_data = true }',
         "refused": early + 'server = { name = "quic-go", early_data = false }',
     }

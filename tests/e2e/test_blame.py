@@ -27,7 +27,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _victim(run: subprocess.Popen[str], program: str) -> int:
-    """The measured program in mid-transfer: once the client's namespace has carried a fifth of the object."""
+    """The measured program in mid-transfer: once the client's namespace has carried a third of the object."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         lines = {pid: line for pid in _family(run.pid) if "warm-up" not in (line := _command_line(pid))}
@@ -54,9 +54,9 @@ def _carried(pid: int) -> int:
 
 
 def _run(tmp_path: Path) -> tuple[Path, subprocess.Popen[str]]:
-    """Trials that take more than a second each."""
+    """Trials that take a second each."""
     study = tmp_path / "study"
-    return study, start_quiclab("run", main_only(write_spec(tmp_path, size="5 MB")), "--out", study, "--no-report")
+    return study, start_quiclab("run", main_only(write_spec(tmp_path, size="3 MB")), "--out", study, "--no-report")
 
 
 def _verdicts(study: Path, run: subprocess.Popen[str]) -> list[tuple[str, str]]:

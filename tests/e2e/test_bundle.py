@@ -11,7 +11,7 @@ from pathlib import Path
 import polars
 import pytest
 from by_night import by_night
-from small_study import quiclab, trials, write_spec
+from small_study import main_only, quiclab, trials, write_spec
 
 import quiclab as package
 from quiclab.store.secrets import secrets_in, written
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of one block, whose captures hold their decryption secrets, as some programs write them."""
     folder = tmp_path_factory.mktemp("bundle")
-    done = quiclab("run", write_spec(folder), "--out", folder / "study")
+    done = quiclab("run", main_only(write_spec(folder)), "--out", folder / "study")
     assert done.returncode == 0, done.stdout + done.stderr
     for raw in (folder / "study").glob("trials/*/raw"):
         _put_secrets_into(raw / "client.pcapng", (raw / "keys.log").read_bytes())

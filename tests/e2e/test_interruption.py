@@ -51,7 +51,7 @@ def test_ctrl_c_once_finishes_the_block_that_runs(tmp_path: Path) -> None:
 def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> None:
     """Ctrl-C twice, and SIGTERM, end at once, with code 130 and a sentence; no process is left."""
     study = tmp_path / "study"
-    process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="20 MB"), "--out", study)
+    process = start_quiclab("run", write_spec(tmp_path, blocks=4, size="8 MB"), "--out", study)
     wait_for_trials(study, 1)
     time.sleep(1)
     # Ctrl-C reaches the whole foreground group, `kill` one process.
@@ -71,10 +71,10 @@ def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> Non
 def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
     """After `kill -9` at random instants no finished trial is lost, repeated or half counted."""
     study = tmp_path / "study"
-    spec = write_spec(tmp_path, blocks=3)
+    spec = write_spec(tmp_path, blocks=2)
     rng = random.Random(20)
     finished: dict[str, str] = {}
-    for _ in range(4):
+    for _ in range(3):
         process = start_quiclab("run", spec, "--out", study, "--no-report")
         time.sleep(rng.uniform(0.6, 2.2))
         os.kill(process.pid, signal.SIGKILL)
@@ -87,7 +87,7 @@ def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     last = {trial["trial_id"]: trial["started_utc"] for trial in trials(study)}
     assert finished.items() <= last.items()
-    assert len(last) == 3 * 2 + 2 * 2
+    assert len(last) == 2 * 2 + 2 * 2
     assert len(trials(study)) == len(last)
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_study import quiclab, trials, write_spec
+from by_night import by_night
+from small_study import main_only, quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", *by_night("2")])
 def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
     """Logs of the first pair stay, compressed; a report made anew says the same, and so does the same command again."""
-    spec, study = write_spec(tmp_path, blocks=2, size="1 MB"), tmp_path / "study"
+    spec, study = main_only(write_spec(tmp_path, blocks=2, size="1 MB")), tmp_path / "study"
     words = ("run", spec, "--out", study, "--jobs", jobs, "--keep-raw", "pairs:1")
     done = quiclab(*words)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -33,7 +34,7 @@ def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
     assert set(before["trial_id"]) == set(kept)
     assert quiclab("report", study, "--again").returncode == 0
     assert pl.read_parquet(study / "metrics.parquet").sort(pl.all()).equals(before.sort(pl.all()))
-    assert quiclab(*words).returncode == 0
+    assert quiclab(*words, "--no-report").returncode == 0
     bundled = quiclab("bundle", study, "object/plain:1", "--out", tmp_path / "bundle.tar.gz")
     assert "2 trials, 2 of them without logs (--keep-raw), without keys" in bundled.stdout
     decoded = quiclab("decode", study / "trials" / min(without), "-o", tmp_path / "decoded")
@@ -44,8 +45,8 @@ def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
 
 def test_a_finished_study_makes_room(tmp_path: Path) -> None:
     """Running it again with a rule runs nothing; a rule that there is not is refused."""
-    spec, study = write_spec(tmp_path, blocks=1), tmp_path / "study"
-    assert quiclab("run", spec, "--out", study).returncode == 0
+    spec, study = main_only(write_spec(tmp_path)), tmp_path / "study"
+    assert quiclab("run", spec, "--out", study, "--no-report").returncode == 0
     began = {each["trial_id"]: each["started_utc"] for each in trials(study)}
     wrong = quiclab("run", study, "--keep-raw", "some")
     assert wrong.returncode == 2

@@ -60,7 +60,7 @@ def test_what_is_wrong_is_raised(tmp_path: Path) -> None:
 def test_side_by_side_and_without_logs(tmp_path: Path) -> None:
     """As `quiclab run` takes them; what is wrong with either is raised."""
     study = tmp_path / "study"
-    call = f"run_study({str(write_spec(tmp_path, blocks=4))!r}, {str(study)!r}, "
+    call = f"run_study({str(main_only(write_spec(tmp_path, blocks=3)))!r}, {str(study)!r}, "
     program = (
         "from quiclab.errors import SpecError\nfrom quiclab.study import run_study\n"
         "for wrong in ({'jobs': 0}, {'keep_raw': 'some'}):\n"

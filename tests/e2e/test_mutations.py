@@ -47,9 +47,9 @@ HARMS: dict[str, Harm] = {
     "a folder": _folder_instead,
 }
 FILES = (
-    *("resolved.json", "ledger.sqlite", "tables/packets/{}.parquet"),
-    *("trials/{}", "trials/{}/trial.json", "trials/{}/raw/client.pcapng"),
+    *("resolved.json", "ledger.sqlite", "trials/{}", "trials/{}/trial.json", "trials/{}/raw/client.pcapng"),
     *by_night("host.json", "spec.toml", "metrics.parquet", "report.html", ".lock", "tables/trials.parquet"),
+    *by_night("tables/packets/{}.parquet"),
     *by_night("tables/metrics/{}.parquet", "tables/losses", "trials/{}/raw", "trials/{}/raw/link.qplog"),
 )
 ROWS = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from small_study import main_only, quiclab, trials, write_spec
 from stack_study import need, run_arms, spec_text
 
@@ -53,13 +54,10 @@ def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
     [
         ("curl-cffi", "h2"),
         ("curl", "h3"),
-        ("quic-go", "h2"),
-        pytest.param("curl-cffi", "h3", marks=pytest.mark.matrix),
-        pytest.param("curl", "h2", marks=pytest.mark.matrix),
-        pytest.param("quic-go", "h3", marks=pytest.mark.matrix),
         ("quinn", "h3"),
         ("quiche", "h3"),
         ("aioquic", "h3"),
+        *by_night(("curl-cffi", "h3"), ("curl", "h2"), ("quic-go", "h2"), ("quic-go", "h3")),
     ],
 )
 def test_mixed_objects_two_at_once(tmp_path: Path, client: str, protocol: str) -> None:

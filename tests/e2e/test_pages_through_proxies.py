@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
@@ -55,14 +56,14 @@ def _check(found: dict[str, dict[str, Any]]) -> None:
         assert versions == {"server.test": own, "third-1.test": "HTTP/2", "third-2.test": "HTTP/2"}
 
 
-def test_every_proxy_beside_the_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocols", [("h2", "h3", "h2", "h3"), *by_night((("h3", "h2", "h3", "h2"),))])
+def test_every_proxy_beside_the_server(tmp_path: Path, protocols: tuple[str, ...]) -> None:
     """Fonts and data of other hosts too, which a browser takes only where the origin's permission comes once."""
     proxies = ("haproxy", "envoy", "caddy", "nginx")
     need(("client", "chromium"), *(("proxy", proxy) for proxy in proxies))
     arms = {
         f"{proxy}-{protocol}": f'protocol = "{protocol}"\nclient = "chromium"\nserver = "caddy"\nproxy = "{proxy}"'
-        for proxy in proxies
-        for protocol in ("h2", "h3")
+        for proxy, protocol in zip(proxies, protocols, strict=True)
     }
     _check(_run(tmp_path, arms))
 

@@ -71,7 +71,7 @@ def _run(folder: Path, arms: Mapping[str, str], path: str = "") -> dict[str, dic
     return {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
 
 
-@pytest.mark.parametrize("ip_version", [4, 6])
+@pytest.mark.parametrize("ip_version", [6, *by_night(4)])
 def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: int) -> None:
     """The proxy answers at its node; the origin's leg is proven by the packets behind it; loss stays on its link."""
     need(("proxy", "haproxy"))
@@ -230,7 +230,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("proxy", ["caddy", "envoy", "haproxy", "nginx"])
+@pytest.mark.parametrize("proxy", ["haproxy", "nginx", *by_night("caddy", "envoy")])
 def test_a_proxy_asks_its_origin_once(tmp_path: Path, proxy: str) -> None:
     """Retries are off: an origin that closes instead of answering is not asked again, and the client has the error."""
     need(("proxy", proxy))

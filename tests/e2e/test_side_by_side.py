@@ -44,7 +44,8 @@ def _whole(study: Path) -> None:
 def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     """The first of each arm ran alone; the others are verified by their own packets, and their proof names them."""
     study = tmp_path / "study"
-    done = quiclab("run", write_spec(tmp_path, blocks=_BLOCKS, size="1 MB"), "--out", study, "--jobs", "3")
+    spec = write_spec(tmp_path, blocks=_BLOCKS, size="1 MB")
+    done = quiclab("run", spec, "--out", study, "--no-report", "--jobs", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     _whole(study)
     kept = [trial for trial in trials(study) if trial["status"] == "verified"]

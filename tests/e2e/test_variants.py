@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 from plain_user import as_plain_user, open_folder
 from small_study import main_only, quiclab, trials, write_spec
 
@@ -37,7 +38,7 @@ def test_packet_sockets(tmp_path: Path) -> None:
     assert "was run over veth" in mixed.stderr
 
 
-@pytest.mark.parametrize("name", ["cubic", "bbr"])
+@pytest.mark.parametrize("name", ["bbr", *by_night("cubic")])
 def test_tcp_congestion_control_is_what_was_asked(tmp_path: Path, name: str) -> None:
     """The server's own socket says so, whatever the machine's default or its list of allowed ones."""
     if name not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text():

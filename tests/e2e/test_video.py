@@ -42,17 +42,17 @@ video = { qualities = ["360p"], length = "2 s", watch = "20 s", loop = "2 s" }
 [[workload]]
 name = "starves"
 kind = "video"
-video = { qualities = ["1080p"], bitrates = ["60 Mbit/s"], length = "4 s", watch = "1 s", loop = "2 s" }
+video = { qualities = ["1080p"], bitrates = ["60 Mbit/s"], length = "2 s", watch = "1 s", loop = "2 s" }
 
 [[workload]]
 name = "undecoded"
 kind = "video"
-video = { decode = false, qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "12 s", loop = "2 s"}
+video = { decode = false, qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "6 s", loop = "2 s"}
 
 [[workload]]
 name = "adapts"
 kind = "video"
-video = {delivery = "dash", qualities = ["234p", "360p"], length = "6 s", watch = "9 s", loop = "2 s", segment = "2 s"}
+video = {delivery = "dash", qualities = ["234p", "360p"], length = "4 s", watch = "7 s", loop = "2 s", segment = "2 s"}
 
 [[path]]
 name = "slow"
@@ -179,7 +179,7 @@ def test_adaptive(study: Path, arm: str) -> None:
     assert trial["status"] == "verified", trial["reason"]
     assert trial["client"]["versions"]["dash.js"]
     values = _metrics(study, trial)
-    assert values["played_s"] == pytest.approx(6, abs=0.3)
+    assert values["played_s"] == pytest.approx(4, abs=0.3)
     quality = values["mean_quality_bit_per_s"]
     assert quality is not None
     # A weighted mean in floating point may exceed its largest term in the last digit.

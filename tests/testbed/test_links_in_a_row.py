@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from live_link import bulk_tcp, in_sandbox, open_path, udp_flood
 
 from quiclab.decoders._api import Context
@@ -46,7 +47,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return request.param  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("ip_version", [4, 6])
+@pytest.mark.parametrize("ip_version", [6, *by_night(4)])
 def test_a_connection_crosses_both_links(tmp_path: Path, backend: Backend, ip_version: int) -> None:
     """TCP runs end to end over either family; what leaves one link reaches the next, and each link's books balance."""
 

@@ -247,6 +247,8 @@ def _finish(
     arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int, events: int | None
 ) -> int:
     """Report what has run, and say what has not."""
+    if arguments.no_report and part.is_whole and not arguments.json and events is None:
+        return code  # Nothing is told, and what would tell it takes half a second to import.
     from quiclab.cli.run_document import counts, run_document
     from quiclab.plan.part import WHOLE
 

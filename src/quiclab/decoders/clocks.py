@@ -76,10 +76,10 @@ def _with_drift(
             np.column_stack([-np.ones_like(x_lower), -x_lower / 1e6, np.ones_like(x_lower)]),
         ]
     )
+    from scipy.optimize import linprog  # imported late: it takes as long as a small report, and few clocks drift
+
     most = _MOST_DRIFT * 1e6
     bounds = [(None, None), (-most, most), (None, None)]
-    from scipy.optimize import linprog  # imported late: it takes longer than a small log to decode
-
     solved = linprog([0, 0, -1], A_ub=rows, b_ub=np.concatenate([upper, -lower]), bounds=bounds)
     if not solved.success:
         return None

@@ -32,13 +32,14 @@ def quantile(values: npt.NDArray[np.float64], share: float, confidence: float) -
     known = np.sort(values[~np.isnan(values)])
     if not known.size:
         return None
-    from scipy.stats import binom  # imported late: it takes longer than the rest of an analysis
+    from scipy.special import bdtr, bdtrc  # imported late: it takes longer than the rest of an analysis
 
     n, miss = known.size, (1 - confidence) / 2
-    below = binom(n, share)
-    low = int(below.ppf(miss))  # P(B < low) ≤ miss: the low-th value in order is a lower bound
-    high = int(below.isf(miss)) + 1
-    attained = float(below.cdf(high - 1) - (below.cdf(low - 1) if low else 0.0))
+    counts = np.arange(n + 1)
+    at_most, above = bdtr(counts, n, share), bdtrc(counts, n, share)
+    low = int(np.argmax(at_most >= miss))  # P(B < low) ≤ miss: the low-th value in order is a lower bound
+    high = int(np.argmax(above <= miss)) + 1
+    attained = float(at_most[high - 1] - (at_most[low - 1] if low else 0.0))
     estimate = float(known[max(0, math.ceil(share * n) - 1)])
     return Quantile(
         estimate,

@@ -125,12 +125,13 @@ def damage(data: bytes, rng: random.Random) -> bytes:
 
 @pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.format)
 def test_damage_is_survived(decoder: object, tmp_path: Path) -> None:
-    """Five hundred damaged files per sample: tables that fit the schema, or a DecodeError."""
+    """Five hundred damaged files, of several samples two hundred each: tables that fit the schema, or a DecodeError."""
     rng = random.Random(11)
     path = tmp_path / "damaged"
     decoded = 0
-    for sample in SAMPLES[decoder.format]:  # type: ignore[attr-defined]
-        for _ in range(500):
+    samples = SAMPLES[decoder.format]  # type: ignore[attr-defined]
+    for sample in samples:
+        for _ in range(500 if len(samples) == 1 else 200):
             path.write_bytes(damage(sample, rng))
             with contextlib.suppress(DecodeError):
                 tables = decoder.decode(path, Context(vantage="client", realtime_minus_monotonic_ns=3)).tables  # type: ignore[attr-defined]

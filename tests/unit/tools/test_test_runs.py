@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import os
 import re
 import subprocess
@@ -16,11 +16,7 @@ from by_night import by_night
 ROOT = Path(__file__).resolve().parents[3]
 TOTALS = ROOT / "tools" / "totals.py"
 
-_LISTER = """
-import json
-def pytest_collection_finish(session):
-    print("LIST", json.dumps({item.nodeid: [mark.name for mark in item.iter_markers()] for item in session.items}))
-"""
+_MARKERS = ("packets", "alone", "nightly", "matrix")
 
 
 def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -30,23 +26,25 @@ def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProces
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd=ROOT, env=env)
 
 
-def test_every_test_is_in_one_run(tmp_path: Path) -> None:
-    """Of those of `make test`, which are beside each other or alone, and that of `make nightly`."""
-    (tmp_path / "lister.py").write_text(_LISTER)
-    env = {"PYTHONPATH": os.pathsep.join((str(ROOT / "tests"), str(tmp_path)))}
-    listed = _run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "", "-p", "lister", **env)
-    marks = json.loads(
-        next(line for line in listed.stdout.splitlines() if line.startswith("LIST ")).removeprefix("LIST ")
-    )
+def test_every_test_is_in_one_run() -> None:
+    """Whatever markers it has: of those of `make test`, which are beside each other or alone, or that of the night."""
     pushes = re.findall(r"^python_tests \w+ '([^']+)'", (ROOT / "tools" / "test.sh").read_text(), re.MULTILINE)
     nights = re.findall(r"-m '([^']+)'", (ROOT / "Makefile").read_text())
     assert (len(pushes), len(nights)) == (3, 1)
-    for test, names in marks.items():
-        known = {name: name in names for name in ("packets", "alone", "nightly", "matrix")}
+    for has in itertools.product((False, True), repeat=len(_MARKERS)):
+        known = dict(zip(_MARKERS, has, strict=True))
         runs = [expression for expression in (*pushes, *nights) if eval(expression, {}, dict(known))]
-        assert len(runs) == 1, (test, runs)
-    studies = [test for test, names in marks.items() if "nightly" in names]
-    assert len(studies) >= len(list(ROOT.glob("experiments/*/small.toml")))
+        assert len(runs) == 1, (known, runs)
+
+
+def test_every_study_has_its_night() -> None:
+    """By the folder of its tests, which gives the marker: nobody has to name a new study."""
+    night = ROOT / "tests" / "nightly" / "test_small_studies.py"
+    one_per_line = ("-o", "addopts=--import-mode=importlib")
+    listed = _run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "nightly", *one_per_line, night).stdout
+    small = list(ROOT.glob("experiments/*/small.toml"))
+    assert small
+    assert [each.parent.name for each in small if f"{each.parent.name}]" not in listed] == []
 
 
 _TESTS = """

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
+from by_night import by_night
 from PIL import Image
 from synthetic_logs import write_logs
 from synthetic_pages import add_pages
@@ -35,7 +37,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "violins": ("distributions", {"shape": "violin"}),
     "many lines": ("window", {"block": 0, "overlaid": (1, 2)}),
 }
-ENDINGS = ("html", "svg", "png", "pdf")
+BY_DAY = ("differences", "filmstrip", "waterfall", "many lines")
+"""A coloured map, images, bars, and many curves: those that are drawn as pixels and on paper by day, too."""
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +73,10 @@ def test_what_is_left_out_has_no_data(asked: Asked) -> None:
 @pytest.mark.filterwarnings("ignore:The kopts argument is ignored")  # of a browser that is there already
 @pytest.mark.parametrize("case", CASES)
 def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -> None:
-    """As a page with its question, and as pictures with its labels."""
+    """As a page with its question, and as a picture with its labels."""
     name, choice = CASES[case]
     data = FIGURES[name].gather(replace(asked, **choice))
-    out = {ending: tmp_path / f"{name}.{ending}" for ending in ENDINGS}
-    for file in out.values():
-        write_figure(FIGURES[name], data, file)
+    out = _written(name, data, tmp_path, "html", "svg")
     page = html.unescape(out["html"].read_text(encoding="utf-8"))
     assert f"<title>{FIGURES[name].question}</title>" in page
     assert f"<h1>{FIGURES[name].question}</h1>" in page
@@ -84,6 +85,17 @@ def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -
     labels = _labels(figures.spec(FIGURES[name].draw(data)))
     assert labels
     assert [label for label in labels if _bare(label) not in told] == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
+@pytest.mark.usefixtures("_browser")
+@pytest.mark.filterwarnings("ignore:The kopts argument is ignored")  # of a browser that is there already
+@pytest.mark.parametrize("case", [*BY_DAY, *by_night(*(case for case in CASES if case not in BY_DAY))])
+def test_every_figure_is_a_picture_of_its_width_and_one_page(case: str, asked: Asked, tmp_path: Path) -> None:
+    """Neither is empty, and nothing of the page is cut off."""
+    name, choice = CASES[case]
+    data = FIGURES[name].gather(replace(asked, **choice))
+    out = _written(name, data, tmp_path, "png", "pdf")
     with Image.open(out["png"]) as image:
         assert image.format == "PNG"
         assert image.width == 2 * max(
@@ -95,6 +107,14 @@ def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -
     assert printed.rstrip().endswith(b"%%EOF")
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
     assert _corner(printed) == (0.0, 0.0)
+
+
+def _written(name: str, data: pl.DataFrame, folder: Path, *endings: str) -> dict[str, Path]:
+    """The files of a figure by their endings."""
+    out = {ending: folder / f"{name}.{ending}" for ending in endings}
+    for file in out.values():
+        write_figure(FIGURES[name], data, file)
+    return out
 
 
 def _corner(printed: bytes) -> tuple[float, float]:

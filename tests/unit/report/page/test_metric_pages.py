@@ -26,26 +26,32 @@ def body(page: Path) -> str:
     return re.sub(r"<script>.*?</script>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def test_a_page_about_another_metric_stands_beside_the_report(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with a page about goodput beside its report."""
+    directory = write_study(tmp_path_factory.mktemp("study"), SHAPE)
+    assert write_report(directory, "goodput_bit_per_s") == directory / "report-goodput_bit_per_s.html"
+    return directory
+
+
+def test_a_page_about_another_metric_stands_beside_the_report(study: Path) -> None:
     """It is about that metric throughout, with data and pairs of its own; nothing of the report is lost."""
-    page = write_report(write_study(tmp_path, SHAPE), "goodput_bit_per_s")
-    assert page == tmp_path / "report-goodput_bit_per_s.html"
+    page = study / "report-goodput_bit_per_s.html"
     assert "goodput" in body(page)[: body(page).index("The answer")]
     assert "h3 is better than h2" in body(page)
-    assert "h3 is faster than h2" in body(tmp_path / "report.html")
-    metric = {folder: pl.read_csv(tmp_path / folder / "data" / "differences.csv")["metric"][0] for folder in
+    assert "h3 is faster than h2" in body(study / "report.html")
+    metric = {folder: pl.read_csv(study / folder / "data" / "differences.csv")["metric"][0] for folder in
               ("report", "report-goodput_bit_per_s")}  # fmt: skip
     assert metric == {"report": "ttlb_ms", "report-goodput_bit_per_s": "goodput_bit_per_s"}
     links = re.findall(r'href="(report[^"#]*)', body(page))
-    assert all((tmp_path / link).exists() for link in links)
+    assert all((study / link).exists() for link in links)
     assert {link.partition("/")[0] for link in links} == {"report.html", "report-goodput_bit_per_s"}
 
 
-def test_the_pages_of_pairs_lead_back_to_their_own_report(tmp_path: Path) -> None:
+def test_the_pages_of_pairs_lead_back_to_their_own_report(study: Path) -> None:
     """Pages about a metric open on its median trials and lead back to it."""
-    write_report(write_study(tmp_path, SHAPE), "goodput_bit_per_s")
-    pages = sorted((tmp_path / "report-goodput_bit_per_s" / "pairs").glob("*/*.html"))
-    assert len(pages) == len(list((tmp_path / "report" / "pairs").glob("*/*.html"))) > 0
+    pages = sorted((study / "report-goodput_bit_per_s" / "pairs").glob("*/*.html"))
+    assert len(pages) == len(list((study / "report" / "pairs").glob("*/*.html"))) > 0
     assert all("../../../report-goodput_bit_per_s.html#pairs-" in page.read_text() for page in pages)
 
 
@@ -59,12 +65,11 @@ def test_pages_tell_of_each_other_and_that_looks_are_not_corrected_together(tmp_
         assert "The same trials are compared by 2 metrics" in text
 
 
-def test_the_correction_is_over_the_cells_of_the_metric(tmp_path: Path) -> None:
+def test_the_correction_is_over_the_cells_of_the_metric(study: Path) -> None:
     """Two comparisons each, however many metrics have a page."""
-    write_report(write_study(tmp_path, SHAPE), "goodput_bit_per_s")
-    rows = pl.read_csv(tmp_path / "report-goodput_bit_per_s" / "data" / "differences.csv").filter(kind="main")
+    rows = pl.read_csv(study / "report-goodput_bit_per_s" / "data" / "differences.csv").filter(kind="main")
     assert rows["adjusted_p"].max() == pytest.approx(rows["p"].max())  # Benjamini–Hochberg: times 2 / 2
-    assert "Benjamini–Hochberg over 2 comparisons" in body(tmp_path / "report-goodput_bit_per_s.html")
+    assert "Benjamini–Hochberg over 2 comparisons" in body(study / "report-goodput_bit_per_s.html")
 
 
 def test_a_page_that_was_asked_for_once_is_kept_up_to_date(tmp_path: Path) -> None:

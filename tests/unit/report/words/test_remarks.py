@@ -14,6 +14,8 @@ from quiclab.report.page.write import write_report
 from quiclab.report.words.remarks import both_ways, remark_lines, remark_tables, without
 from quiclab.store.remarks import excluded, read_remarks, say, take_back, write_remarks
 
+SMALL = Shape(workloads=("1 MB",), paths=("clean", "loss"), aa_blocks=0, voids=frozenset())
+
 
 def _trial(folder: Path, cell: str, block: int) -> str:
     trials = pl.read_parquet(folder / "tables" / "trials.parquet")
@@ -22,7 +24,7 @@ def _trial(folder: Path, cell: str, block: int) -> str:
 
 def test_a_block_loses_the_pair_and_only_there(tmp_path: Path) -> None:
     """Of all cells, that of the excluded trial has one pair less; the answer itself counts all trials."""
-    folder = write_study(tmp_path)
+    folder = write_study(tmp_path, SMALL)
     trial = _trial(folder, "1 MB/loss", 4)
     write_remarks(folder, say([], trial, "exclusion", "a <backup> ran"))
     study, analysis = read_study(folder), analyse_study(folder)
@@ -66,7 +68,7 @@ def test_undo_brings_the_trial_back_and_keeps_what_was_said(tmp_path: Path) -> N
 
 def test_a_damaged_file_is_told_and_the_rest_shown(tmp_path: Path) -> None:
     """The answer counts all trials, whatever anybody said of them."""
-    folder = write_study(tmp_path)
+    folder = write_study(tmp_path, SMALL)
     (folder / "remarks.json").write_text('{"remarks": [')
     page = write_report(folder).read_text()
     assert "remarks.json cannot be read" in page
