@@ -45,6 +45,10 @@ def _run(
     return folder / "study", {trial["row"]["arm"]: trial for trial in kept if trial["status"] != "void"}
 
 
+_FRAME_MS = 17
+"""Between two pictures of a screen that shows sixty a second."""
+
+
 def test_a_page_of_two_hosts(tmp_path: Path) -> None:
     """Everything comes to the byte, each host by its own protocol; the browser's own moments become metrics, and the
     account of the page adds up to its load time."""
@@ -62,7 +66,8 @@ def test_a_page_of_two_hosts(tmp_path: Path) -> None:
         metrics = pl.read_parquet(study / "tables" / "metrics" / f"{trial['trial_id']}.parquet")
         value = dict(metrics.select("name", "value").iter_rows())
         assert value["page_requests"] == 11
-        assert 0 < value["fcp_ms"] <= value["last_visual_change_ms"]
+        # A picture has the time at which it was drawn, and that paint the one at which it was shown.
+        assert 0 < value["fcp_ms"] <= value["last_visual_change_ms"] + _FRAME_MS
         assert 0 < value["main_image_start_ms"] < value["main_image_end_ms"] <= value["plt_ms"]
         assert 0 < value["speed_index_ms"] <= value["last_visual_change_ms"]
         assert value["critical_path_requests"] >= 2
