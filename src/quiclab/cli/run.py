@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from quiclab.store.keep_raw import KeepRaw
 
 _MOST_JOBS = 64
+_RAN = (ExitCode.OK, ExitCode.TRIALS_FAILED)
+"""Codes of a run after which there is something to report."""
 
 _EPILOG = """\
 examples:
@@ -31,6 +33,7 @@ examples:
   quiclab run spec.toml --jobs auto           trials side by side, as many as leave each other alone
   quiclab run spec.toml --keep-raw failures   without the logs of trials that went well
   quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
+  quiclab run spec.toml --dask tcp://HOST:8786    on the workers of a Dask cluster
 """
 
 
@@ -99,6 +102,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="only the I-th of N parts, each of whole blocks, for one of N machines: `quiclab merge` joins them",
     )
     parser.add_argument(
+        "--dask",
+        metavar="WHERE",
+        help="have the workers of a Dask cluster run the blocks, one block at a time each: tcp://HOST:PORT of its "
+        "scheduler, or local:N for N workers on this machine (needs quiclab[dask])",
+    )
+    parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
     )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
@@ -119,6 +128,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.specs import held, load_study, spec_file_of
     from quiclab.study.until import planned_blocks
 
+    if arguments.dask is not None:
+        from quiclab.cli.dask import check_options, run_by_workers
+
+        check_options(arguments)
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     if not arguments.quiet:
@@ -135,6 +148,11 @@ def run(arguments: argparse.Namespace) -> int:
         for change in changes:
             print(change)
         keep_claims(study_dir, spec_file, claims)
+
+        again = _again(study_dir, part, arguments)
+        if arguments.dask is not None:
+            code = run_by_workers(arguments, spec_file, study, study_dir, part, again)
+            return code if code not in _RAN else _finish(arguments, study, study_dir, part, code)
 
         def trials() -> int:
             def work() -> int:
@@ -160,12 +178,12 @@ def run(arguments: argparse.Namespace) -> int:
                         )
                     return tell(outcome)
 
-            told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part, arguments)}"
+            told = f"interrupted: finished trials are kept; continue with: {again}"
             return code_of(work, told)
 
         while True:
             code = in_sandbox_of(study_dir, trials)
-            if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+            if code not in _RAN:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
@@ -233,4 +251,5 @@ def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> st
     shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
     jobs = [] if arguments.jobs == 1 else ["--jobs", str(arguments.jobs or "auto")]
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
-    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw])
+    dask = [] if arguments.dask is None else ["--dask", arguments.dask]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw, *dask])

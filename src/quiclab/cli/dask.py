@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab run --dask`: what the option goes with, and what is said of workers while they run blocks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+
+from quiclab.cli.trials import Bar, tell
+from quiclab.cli.trouble import code_of
+from quiclab.errors import SpecError
+from quiclab.plan.part import Part
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir
+from quiclab.study.dask.cluster import check_dask, connected
+from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster
+from quiclab.study.dask.observer import ClusterObserver
+from quiclab.study.stopping import Stop
+
+
+class ClusterBar(Bar, ClusterObserver):
+    """The bar of every run, with notes about workers above it."""
+
+    def joined(self, worker: str) -> None:
+        self._note(f"worker {escape(worker)}: examined, it gets blocks")
+
+    def left_out(self, worker: str, reasons: Sequence[str]) -> None:
+        self._note(f"[yellow]worker {escape(worker)} gets no blocks: {escape('; '.join(reasons))}[/yellow]")
+
+    def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
+        self._note(f"[yellow]worker {escape(worker)} is gone: {_place(rows)} is run again[/yellow]")
+
+    def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
+        self._note(f"[yellow]worker {escape(worker)} sent no result of {_place(rows)}: {escape(reason)}[/yellow]")
+
+    def over(self) -> None:
+        self._most_under_way = 0  # blocks that ran at a time did so on several workers, and nothing bounded them
+        super().over()
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise SpecError for options that say nothing beside --dask, or name no cluster; HostError without Dask."""
+    if arguments.until is not None:
+        told = "--until looks after each round of blocks, and --dask runs a plan that is fixed"
+        raise SpecError(told, "run the spec's blocks with --dask first, and then the same study with --until alone")
+    if arguments.jobs != 1:
+        raise SpecError("--jobs with --dask: each worker runs one block at a time", "start more workers instead")
+    check_dask(arguments.dask)
+
+
+def run_by_workers(
+    arguments: argparse.Namespace, spec_file: Path, study: Study, study_dir: StudyDir, part: Part, again: str
+) -> int:
+    """Have the workers run what is left of a study that is held. Returns the exit code."""
+    asked = Asked(study, study_dir, part, arguments.backend, arguments.keep_raw, arguments.anyway)
+    bar = ClusterBar(anyway=True)  # a worker whose programs are not all there was left out before
+
+    def work() -> int:
+        with connected(arguments.dask) as cluster, Stop(bar.stopping) as stop:
+            return tell(run_on_cluster(asked, files_of(spec_file, study), cluster, bar, stop))
+
+    return code_of(work, f"interrupted: finished trials are kept; continue with: {again}")
+
+
+def _place(rows: Sequence[PlanRow]) -> str:
+    return f"{rows[0].cell_id} block {rows[0].block}"
