@@ -309,7 +309,7 @@ class _Coordinator:
         if now - self._no_worker_since > patience:
             raise HostError(
                 f"no worker is left that takes blocks, and {len(self._waiting)} of {len(self._blocks)} are to be run",
-                "start workers, or mend those that were left out; then the same command goes on, as finished trials are kept",
+                "start workers, or mend those that were left out; the same command goes on: finished trials are kept",
             )
 
     def _end_at_once(self) -> None:
