@@ -59,7 +59,7 @@ class Ledger:
         self._db = connection
         self._study_dir = study_dir
         self.leases = Leases(connection, study_dir)
-        """Which worker of a cluster had which block when."""
+        """Leases of the blocks that workers of a cluster run."""
 
     def plan(self, rows: Sequence[Any]) -> None:
         """Enter plan rows (dataclasses with trial_id and block_id); rows that are there already are kept."""

@@ -89,13 +89,12 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
         attempts = _read(part, {row.trial_id for row in rows}, study_dir).attempts
         if lacking := [row.trial_id for row in rows if row.trial_id not in attempts]:
             raise DecodeError(f"{part.root} lacks {len(lacking)} of the block's {len(rows)} trials", "run it again")
-        known = ledger.attempts()
+        known = {trial_id: ledger.attempts().get(trial_id, []) for trial_id in attempts}
+        if twice := [each for each, before in known.items() if attempts[each][: len(before)] != before]:
+            raise SpecError(f"{study_dir.root} and {part.root} have both run the trial {twice[0]}")
         for trial_id, tries in attempts.items():
-            before = known.get(trial_id, [])
-            if tries[: len(before)] != before:
-                raise SpecError(f"{study_dir.root} and {part.root} have both run the trial {trial_id}")
-            if tries[len(before) :]:
-                _bring(study_dir, part, ledger, tries[len(before) :])
+            if new := tries[len(known[trial_id]) :]:
+                _bring(study_dir, part, ledger, new)
         _keep_what_belongs_to_all(study_dir, [part])
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from quiclab.errors import HostError, SpecError
@@ -52,7 +52,6 @@ class Task:
 
     def drop(self) -> None:
         """Forget the task: it is not run again elsewhere, and its answer is not kept."""
-        self._arriving.cancel()
         with suppress(Exception):  # whatever a cluster that is going says to that
             self._future.cancel()
 
@@ -69,7 +68,8 @@ class Cluster:
         """Return the workers that are there, by address, each with whether it takes work: one that is paused, closing
         or being retired does not. Raises HostError where the scheduler is gone."""
         try:
-            seen = self._client.scheduler_info(n_workers=-1)["workers"]
+            # Not `scheduler_info`, whose answer another thread of the client may replace by one without workers.
+            seen = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
         except (OSError, TimeoutError, RuntimeError) as error:
             raise HostError(
                 f"Dask's scheduler does not answer any more: {error}",
@@ -135,22 +135,29 @@ def connected(where: str) -> Iterator[Cluster]:
 def _workers_here(number: int, scheduler: str) -> Iterator[None]:
     """Workers on this machine, in sessions of their own: Ctrl-C is for the coordinator. They end with this process."""
     options = ["--nthreads", "1", "--no-dashboard", "--death-timeout", "30"]
-    environment = os.environ | {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
-    with tempfile.TemporaryDirectory(prefix="quiclab-dask-") as scratch, ExitStack() as ended:
-        for _ in range(number):
-            process = subprocess.Popen(
+    quiet = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical", "PYTHONWARNINGS": "ignore"}  # of what ends abruptly
+    with tempfile.TemporaryDirectory(prefix="quiclab-dask-", ignore_cleanup_errors=True) as scratch:
+        processes = [
+            subprocess.Popen(
                 [sys.executable, "-c", _WORKER, scheduler, *options, "--local-directory", scratch],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=environment,
+                env=os.environ | quiet,
             )
-            ended.callback(_end, process)
-        yield
+            for _ in range(number)
+        ]
+        try:
+            yield
+        finally:
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)  # the worker as well as what restarts it
+            for process in processes:
+                _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
     try:
         process.wait(_STOP_S)
     except subprocess.TimeoutExpired:

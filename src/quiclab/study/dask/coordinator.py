@@ -7,22 +7,19 @@ while its lease is the newest of the block and has not ended (`store/leases.py`)
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.errors import DecodeError, HostError, SpecError
+from quiclab.errors import HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import Part
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
-from quiclab.store.archive import unpack
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir
 from quiclab.store.leases import Lease
@@ -31,26 +28,21 @@ from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.members import Member, Members
 from quiclab.study.dask.observer import ClusterObserver
+from quiclab.study.dask.results import Results
 from quiclab.study.limits import void_what_is_too_late
-from quiclab.study.merge import merge_block
 from quiclab.study.observer import Beginning
 from quiclab.study.room import RoomMaker
 from quiclab.study.specs import traces_of
 from quiclab.study.stopping import Stop
 from quiclab.study.trials import Outcome
 
-_PARTS = ".parts"
-"""Folder in which results are unpacked, in the study."""
-_UNPACKING = ".unpacking"
 _TICK_S = 0.2
-_MOST_BYTES = 8 << 30
-"""Most bytes of one block's files."""
 _MOST_LEASES = 3
 """Leases of a block that end without a result before it is given up: it may be what ends its workers."""
 _WAIT_FOR_ANY_S = 60
 """Time in which no worker is there that takes blocks, after which nobody is waited for."""
 _WAIT_FOR_ANOTHER_S = 15
-"""The same where workers are there, and all were left out."""
+"""Time in which workers are there, and all were left out, after which no other is waited for."""
 _SPARE_S = 30
 """Time that a worker must have left beyond twice the expected time of a block, to begin it."""
 
@@ -130,6 +122,7 @@ class _Coordinator:
         self._observer = observer
         self._stop = stop
         self._rows = rows
+        self._results = Results(asked.study_dir, ledger)
         self._room = RoomMaker(asked.study_dir, ledger, asked.keep_raw)
         self._blocks: dict[str, list[PlanRow]] = {}
         for row in rows:
@@ -211,44 +204,24 @@ class _Coordinator:
 
     def _take_in(self, running: _Running) -> None:
         """Merge what a worker sent, or say why it does not count."""
+        lease, member, rows = running.lease, running.member, running.rows
         try:
             fence, packed, trouble = running.task.answer()
         except Exception as error:  # what the work raised, or what Dask says in its place
-            fence, packed, trouble = running.lease.fence, b"", f"{type(error).__name__}: {error}"
+            fence, packed, trouble = lease.fence, b"", f"{type(error).__name__}: {error}"
         finally:
             running.task.drop()
         if trouble:
-            self._ledger.leases.end(running.lease, "failed")
+            self._ledger.leases.end(lease, "failed")
         else:
-            trouble = self._merge(running, fence, packed)
-        if not trouble:
-            running.member.failures = 0
+            trouble = self._results.take_in(lease, fence, packed, member.machine, rows)
+        if trouble:
+            self._observer.no_result(member.name, rows, trouble)
+            self._members.failed(member, trouble)
+            self._again(running, trouble)
             return
-        self._observer.no_result(running.member.name, running.rows, trouble)
-        self._members.failed(running.member, trouble)
-        self._again(running, trouble)
-
-    def _merge(self, running: _Running, fence: int, packed: bytes) -> str:
-        """Bring a result into the study. Returns why it does not count, where it does not."""
-        leases, lease = self._ledger.leases, running.lease
-        if not leases.holds(fence, lease.block_id):
-            return f"it was made under lease {fence}, which is not the newest of the block or has ended"
-        folder = self._asked.study_dir.root / _PARTS / str(fence)
-        try:
-            unpack(packed, folder / _UNPACKING, _MOST_BYTES)
-            # With its new name it is whole, and is merged whatever happens to this process.
-            part = (folder / _UNPACKING / "part").rename(folder / running.member.machine)
-            merge_block(self._asked.study_dir, self._ledger, StudyDir(part), running.rows)
-        except (SpecError, DecodeError) as error:
-            leases.end(lease, "refused")
-            shutil.rmtree(folder, ignore_errors=True)
-            return "; ".join((error.message, *error.problems))
-        leases.end(lease, "merged")
-        shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # another result is in it
-            folder.parent.rmdir()
-        self._settled(running.rows)
-        return ""
+        member.failures = 0
+        self._settled(rows)
 
     def _settled(self, rows: Sequence[PlanRow]) -> None:
         attempts = self._ledger.attempts()
@@ -285,13 +258,7 @@ class _Coordinator:
 
     def _take_up(self) -> None:
         """Finish what a killed run was merging, end its leases, and see what is left."""
-        for part in sorted((self._asked.study_dir.root / _PARTS).glob("[0-9]*/*")):
-            block_id = self._ledger.leases.block_of(int(part.parent.name))
-            if part.name != _UNPACKING and block_id in self._blocks:
-                with suppress(SpecError, DecodeError):  # it is run again
-                    merge_block(self._asked.study_dir, self._ledger, StudyDir(part), self._blocks[block_id])
-        shutil.rmtree(self._asked.study_dir.root / _PARTS, ignore_errors=True)
-        self._ledger.leases.end_all()
+        self._results.take_up(self._blocks)
         attempts = self._ledger.attempts()
         self._waiting.extend(
             block_id for block_id, rows in self._blocks.items() if not any(row.trial_id in attempts for row in rows)

@@ -27,14 +27,14 @@ class Member:
     address: str
     number: int
     name: str
-    """Its machine and address, for people."""
+    """Machine and address, for people."""
     machine: str = ""
     """Name of its machine, as a file name."""
     examining: Task | None = None
     is_in: bool = False
     """Whether it may have blocks."""
     ends_s: float | None = None
-    """When it will end, by the monotonic clock of this process."""
+    """Time at which it will end, by the monotonic clock of this process."""
     failures: int = 0
     """Blocks in a row that ended in an error."""
 
