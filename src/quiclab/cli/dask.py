@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
+from quiclab import wording
 from quiclab.cli.trials import Bar, tell
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError
@@ -36,6 +37,12 @@ class ClusterBar(Bar, ClusterObserver):
 
     def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
         self._note(f"[yellow]worker {escape(worker)} sent no result of {_place(rows)}: {escape(reason)}[/yellow]")
+
+    def not_for_workers(self, blocks: int) -> None:
+        self._note(
+            f"{wording.counted(blocks, 'block')} stayed void, or had begun before: `quiclab run STUDY` without --dask "
+            "goes on with them"
+        )
 
     def over(self) -> None:
         self._most_under_way = 0  # blocks that ran at a time did so on several workers, and nothing bounded them

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -13,6 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import disk_errors
+
+_OF_ITS_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+"""Refusals of a file that is in an archive twice, as a file and as a folder, or by a name that no file can have."""
 
 
 def pack(folder: Path, name: str) -> bytes:
@@ -55,14 +59,16 @@ def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
     if content is None or name.is_absolute() or ".." in name.parts or not name.parts:
         raise DecodeError(f"an archive holds {entry.name!r}, which is no file of its own folder")
     file = folder / name
-    try:
-        with disk_errors(folder):
+    with disk_errors(folder):
+        try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("xb") as written:
                 os.fchmod(written.fileno(), 0o644 if entry.mode & 0o077 else 0o600)
                 shutil.copyfileobj(content, written)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise DecodeError(f"an archive holds {entry.name!r} twice, or as a file and as a folder") from error
+        except OSError as error:
+            if error.errno not in _OF_ITS_NAME:
+                raise
+            raise DecodeError(f"an archive holds a file that cannot be written: {error}") from error
 
 
 class _Bounded(io.RawIOBase):

@@ -21,7 +21,7 @@ from quiclab.plan.part import Part
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KeepRaw
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.leases import Lease
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.study.dask import remote
@@ -149,6 +149,10 @@ class _Coordinator:
             raise
         finally:
             self._observer.over()
+        attempts = self._ledger.attempts()
+        begun = [rows for rows in self._blocks.values() if any(row.trial_id in attempts for row in rows)]
+        if unfinished := sum(any(_is_open(attempts.get(row.trial_id)) for row in rows) for rows in begun):
+            self._observer.not_for_workers(unfinished)
         if self._given_up:
             raise HostError(
                 f"{len(self._given_up)} blocks ended without a result {_MOST_LEASES} times each, and were given up",
@@ -295,3 +299,7 @@ class _Coordinator:
     def _place(self, block_id: str) -> str:
         row = self._blocks[block_id][0]
         return f"{row.cell_id} block {row.block}"
+
+
+def _is_open(tries: Sequence[Attempt] | None) -> bool:
+    return not tries or tries[-1].status == "void"
