@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -147,20 +148,27 @@ def test_a_worker_is_killed(tmp_path: Path) -> None:
     _lost_once_and_merged(study)
 
 
+def _scheduler(processes: ExitStack, folder: Path) -> str:
+    """Start a scheduler, and return its address."""
+    where = folder / "scheduler.json"
+    options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", where)
+    _start(processes, "dask_scheduler", *options)
+    _wait(where.exists, "the scheduler does not start")
+    return str(json.loads(where.read_text())["address"])
+
+
+def _options(address: str, scratch: Path) -> tuple[str | Path, ...]:
+    return (address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", scratch)
+
+
 def test_workers_that_are_cut_off_or_cannot(tmp_path: Path, processes: ExitStack) -> None:
     """What comes back after its lease has ended changes nothing; where namespaces are forbidden nothing is run."""
     spec, study = main_only(write_spec(tmp_path, blocks=2)), tmp_path / "study"
-    where = tmp_path / "scheduler.json"
-    _start(
-        processes, "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", where
-    )
-    _wait(where.exists, "the scheduler does not start")
-    address = json.loads(where.read_text())["address"]
-    options = (address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", tmp_path / "scratch")
+    address = _scheduler(processes, tmp_path)
     forbid = "echo 0 > /proc/sys/user/max_user_namespaces"
     forbidden = ("unshare", "--user", "--map-root-user", "sh", "-c", f'{forbid}; exec "$@"', "sh")
     for before in (forbidden, (), ()):
-        _start(processes, "dask_worker", *options, before=before)
+        _start(processes, "dask_worker", *_options(address, tmp_path / "scratch"), before=before)
     running = start_quiclab("run", spec, "--dask", address, "--out", study, "--no-report")
     cut_off = _at_work(study)
     os.kill(cut_off, signal.SIGSTOP)
@@ -173,6 +181,23 @@ def test_workers_that_are_cut_off_or_cannot(tmp_path: Path, processes: ExitStack
     (refused,) = (line for line in told.splitlines() if "gets no blocks" in line)
     assert "namespaces" in refused
     assert not any(worker in refused for _, worker, _ in _leases(study))
+
+
+def test_a_worker_whose_blocks_end_in_errors(tmp_path: Path, processes: ExitStack) -> None:
+    """It is named and left out, and where no other is there the run ends with one error, to go on later."""
+    spec, study, scratch = main_only(write_spec(tmp_path, blocks=3)), tmp_path / "study", tmp_path / "scratch"
+    address = _scheduler(processes, tmp_path)
+    _start(processes, "dask_worker", *_options(address, scratch))
+    running = start_quiclab("run", spec, "--dask", address, "--out", study, "--no-report")
+    _wait(lambda: _leases(study), "no block is granted")
+    shutil.rmtree(scratch, ignore_errors=True)
+    told, _ = running.communicate(timeout=_PATIENCE_S)
+    assert running.returncode == 3, told
+    assert "2 blocks in a row ended in an error" in " ".join(told.split())
+    assert "quiclab: no worker is left that takes blocks, and 3 of 3 are to be run" in told
+    assert "Traceback" not in told
+    assert [outcome for _, _, outcome in _leases(study)] == ["failed", "failed"]
+    assert trials(study) == []
 
 
 def _lost_once_and_merged(study: Path) -> None:
