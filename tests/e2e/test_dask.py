@@ -62,9 +62,11 @@ def _at_work(study: Path) -> int:
 
 
 def _runs_a_block(worker: int) -> bool:
-    threads = (each.read_text().split() for each in Path(f"/proc/{worker}/task").glob("*/children"))
-    children = (Path("/proc", pid, "cmdline").read_bytes() for pids in threads for pid in pids)
-    return any(b"quiclab.processes" in line for line in children)
+    with suppress(OSError):  # a process that has just ended
+        threads = (each.read_text().split() for each in Path(f"/proc/{worker}/task").glob("*/children"))
+        children = [Path("/proc", pid, "cmdline").read_bytes() for pids in threads for pid in pids]
+        return any(b"quiclab.processes" in line for line in children)
+    return False
 
 
 def _listener(port: int) -> int:

@@ -113,7 +113,8 @@ def connected(where: str) -> Iterator[Cluster]:
     check_dask(where)
     from distributed import Client, LocalCluster
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what a user must know is said by us
+    for name in ("distributed", "distributed.client", "distributed.scheduler"):  # Dask gives each a level of its own
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what a user must know is said by us
     if where.startswith("local:"):
         # Dask's own way to start workers runs the program's main script again in each.
         with (
