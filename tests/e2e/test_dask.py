@@ -75,10 +75,10 @@ def _listener(port: int) -> int:
     here = {
         f"socket:[{each[9]}]" for each in entries if each[3] == "0A" and int(each[1].rpartition(":")[2], 16) == port
     }
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if here & {str(fd.readlink()) for fd in (process / "fd").iterdir()}:
-                return int(process.name)
+    for fd in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # it was closed meanwhile
+            if str(fd.readlink()) in here:
+                return int(fd.parts[2])
     raise AssertionError(f"no process listens on port {port}")
 
 
