@@ -10,5 +10,5 @@ compile() { # compile OUTPUT INPUT ARGUMENT...
         --no-emit-find-links --strip-extras --allow-unsafe "$@" --output-file "$output" "$input"
 }
 compile requirements.lock pyproject.toml --extra build
-compile requirements-dev.lock pyproject.toml --extra build --extra dev --constraint requirements.lock
+compile requirements-dev.lock pyproject.toml --extra build --extra dask --extra dev --constraint requirements.lock
 compile requirements-stacks.lock requirements-stacks.in

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import ExitCode, HostError
+from quiclab.errors import ExitCode
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -59,15 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Probe, print, judge; or install."""
     if arguments.install is not None or arguments.uninstall:
         return _change(arguments)
-    machine = _machine()
+    from quiclab.testbed.machine import NEEDED, machine_findings
+
+    machine = machine_findings()
     endpoints = _endpoints()
     if arguments.json:
         print_document({"version": 1, "machine": [asdict(finding) for finding in machine], "endpoints": endpoints})
     else:
         _print(machine, endpoints)
         _print_conformance()
-    needed = {"namespaces", "link emulator"}
-    broken = any(finding.state == "missing" and finding.name in needed for finding in machine)
+    broken = any(finding.state == "missing" and finding.name in NEEDED for finding in machine)
     embedded = {("server", "caddy"), ("client", "curl-cffi")}
     broken |= any(row["status"] != "available" and (row["role"], row["name"]) in embedded for row in endpoints)
     return ExitCode.HOST if broken else ExitCode.OK
@@ -86,28 +87,6 @@ def _change(arguments: argparse.Namespace) -> int:
         uninstall(stacks_folder(), say)
         return ExitCode.OK
     return ExitCode.OK if install(stacks_folder(), arguments.install, say) else ExitCode.HOST
-
-
-def _machine() -> list[Finding]:
-    from quiclab.testbed.host import Finding, inside_findings, outside_findings
-    from quiclab.testbed.sandbox import run_in_sandbox
-
-    reader, writer = os.pipe()
-
-    def inside() -> int:
-        os.write(writer, json.dumps([asdict(finding) for finding in inside_findings()]).encode())
-        return 0
-
-    try:
-        run_in_sandbox(inside)
-    except HostError as error:
-        os.close(writer)
-        return [Finding("namespaces", "missing", error.message, error.hint), *outside_findings()]
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        answer = pipe.read()
-    inner = [Finding(**values) for values in json.loads(answer or "[]")]
-    return [*inner, *outside_findings()]
 
 
 def _endpoints() -> list[dict[str, Any]]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from quiclab.study.observer import Observer
 
 _MOST_JOBS = 64
+_RAN = (ExitCode.OK, ExitCode.TRIALS_FAILED)
+"""Codes of a run after which there is something to report."""
 
 _EPILOG = """\
 examples:
@@ -33,6 +35,7 @@ examples:
   quiclab run spec.toml --jobs auto           trials side by side, as many as leave each other alone
   quiclab run spec.toml --keep-raw failures   without the logs of trials that went well
   quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
+  quiclab run spec.toml --dask tcp://HOST:8786    on the workers of a Dask cluster
 """
 
 
@@ -101,6 +104,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="only the I-th of N parts, each of whole blocks, for one of N machines: `quiclab merge` joins them",
     )
     parser.add_argument(
+        "--dask",
+        metavar="WHERE",
+        help="have the workers of a Dask cluster run the blocks, one block at a time each: tcp://HOST:PORT of its "
+        "scheduler, or local:N for N workers on this machine (needs quiclab[dask])",
+    )
+    parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
     )
     parser.add_argument(
@@ -134,6 +143,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.specs import held, load_study, spec_file_of
     from quiclab.study.until import planned_blocks
 
+    if arguments.dask is not None:
+        from quiclab.cli.dask import ClusterBar, check_options, run_by_workers
+
+        check_options(arguments)
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     if not arguments.quiet:
@@ -154,16 +167,32 @@ def run(arguments: argparse.Namespace) -> int:
             print(change)
         keep_claims(study_dir, spec_file, claims)
 
+        again = _again(study_dir, part, arguments)
+
+        def finish(code: int) -> int:
+            from quiclab.wording import from_here
+
+            told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
+            return code_of(lambda: _finish(arguments, study, study_dir, part, code, events), told)
+
+        if arguments.dask is not None:
+            bar = ClusterBar()
+            watchers = _watchers(bar, arguments, study_dir, events)
+            code = run_by_workers(arguments, spec_file, study, study_dir, part, again, bar, watchers)
+            return finish(code) if code in _RAN else code
+
         def trials() -> int:
             def work() -> int:
                 from quiclab.study.side_by_side import up_to
 
                 with up_to(arguments.jobs) as side_by_side:
                     from quiclab.cli.trials import Bar, tell
+                    from quiclab.study.observer import Both
                     from quiclab.study.stopping import Stop
                     from quiclab.study.trials import run_trials
 
-                    observer = _observer(Bar(anyway=arguments.anyway), arguments, study_dir, events)
+                    bar = Bar(anyway=arguments.anyway)
+                    observer = Both(bar, _watchers(bar, arguments, study_dir, events))
                     with Stop(observer.stopping) as stop:
                         outcome = run_trials(
                             study,
@@ -178,19 +207,16 @@ def run(arguments: argparse.Namespace) -> int:
                         )
                     return tell(outcome)
 
-            told = f"interrupted: finished trials are kept; continue with: {_again(study_dir, part, arguments)}"
+            told = f"interrupted: finished trials are kept; continue with: {again}"
             return code_of(work, told)
 
         while True:
             code = in_sandbox_of(study_dir, trials)
-            if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+            if code not in _RAN:
                 return code
             if goal is None or not look(study_dir, study, goal):
                 break
-        from quiclab.wording import from_here
-
-        told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
-        return code_of(lambda: _finish(arguments, study, study_dir, part, code, events), told)
+        return finish(code)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -225,22 +251,22 @@ def _usual_place(spec: Path, name: str, part: Part) -> Path:
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
-def _observer(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
-    """The bar, and what else the options ask for; `events` is a descriptor for events."""
-    from quiclab.study.observer import Both
+def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
+    """What watches a run beside its bar, by the options; `events` is a descriptor for events."""
+    from quiclab.study.observer import NOBODY, Both
 
-    observer: Observer = bar
+    watchers = NOBODY
     if arguments.medians and bar.is_drawn:
         from quiclab.cli.medians import Medians
 
         medians = Medians(study_dir)
         bar.show_medians(medians.heading, medians.shown)
-        observer = Both(observer, medians)
+        watchers = Both(watchers, medians)
     if events is not None:
         from quiclab.cli.events import Events
 
-        observer = Both(observer, Events(events, study_dir.root))
-    return observer
+        watchers = Both(watchers, Events(events, study_dir.root))
+    return watchers
 
 
 def _finish(
@@ -280,4 +306,5 @@ def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> st
     shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
     jobs = [] if arguments.jobs == 1 else ["--jobs", str(arguments.jobs or "auto")]
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
-    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw])
+    dask = [] if arguments.dask is None else ["--dask", arguments.dask]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw, *dask])

@@ -25,11 +25,13 @@ class Part:
     """Ids of the cells that run; empty is all. A/A cells run where they are named."""
     shard: tuple[int, int] | None = None
     """Number of a shard, from 1, and of how many: it has every so many blocks of each cell. None is all."""
+    block_id: str | None = None
+    """The one block of one cell that a worker of a cluster runs; None is all."""
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
-        return self.blocks is None and not self.cells and self.shard is None
+        return self == WHOLE
 
     def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
         """The rows of this part, in their order."""
@@ -39,6 +41,7 @@ class Part:
             if (self.blocks is None or row.block < self.blocks)
             and (not self.cells or row.cell_id in self.cells)
             and (self.shard is None or row.block % self.shard[1] == self.shard[0] - 1)
+            and (self.block_id is None or row.block_id == self.block_id)
         )
 
 

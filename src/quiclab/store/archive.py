@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder as one archive that depends on its content alone: the same files make the same bytes."""
+"""A folder as one archive that depends on its content alone: the same files make the same bytes. And back."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
+import shutil
 import tarfile
-from pathlib import Path
+import zlib
+from pathlib import Path, PurePosixPath
+
+from quiclab.errors import DecodeError
+from quiclab.store.layout import disk_errors
+
+_OF_ITS_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+"""Refusals of a file that is in an archive twice, as a file and as a folder, or by a name that no file can have."""
 
 
 def pack(folder: Path, name: str) -> bytes:
@@ -24,3 +34,53 @@ def pack(folder: Path, name: str) -> bytes:
     with gzip.GzipFile(filename="", fileobj=packed, mode="wb", compresslevel=6, mtime=0) as stream:
         stream.write(plain.getvalue())
     return packed.getvalue()
+
+
+def unpack(packed: bytes, folder: Path, most_bytes: int) -> None:
+    """Write the files of an archive that another machine packed below `folder`, which must not be there yet.
+
+    Raises DecodeError for links, devices and names that lead elsewhere, before they are written, and for what would
+    be larger than `most_bytes`.
+    """
+    with disk_errors(folder):
+        folder.mkdir(parents=True)
+    plain = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(packed)), most_bytes)
+    try:
+        with tarfile.open(fileobj=plain, mode="r|") as archive:
+            for entry in archive:
+                _write(archive, entry, folder)
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
+        raise DecodeError(f"an archive cannot be unpacked: {error}") from error
+
+
+def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
+    name = PurePosixPath(entry.name)
+    content = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
+    if content is None or name.is_absolute() or ".." in name.parts or not name.parts:
+        raise DecodeError(f"an archive holds {entry.name!r}, which is no file of its own folder")
+    file = folder / name
+    with disk_errors(folder):
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as written:
+                os.fchmod(written.fileno(), 0o644 if entry.mode & 0o077 else 0o600)
+                shutil.copyfileobj(content, written)
+        except OSError as error:
+            if error.errno not in _OF_ITS_NAME:
+                raise
+            raise DecodeError(f"an archive holds a file that cannot be written: {error}") from error
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that refuses to be longer than so many bytes."""
+
+    def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
+        self._stream = stream
+        self._left = self._most = most_bytes
+
+    def read(self, size: int = -1) -> bytes:
+        part = self._stream.read(size)
+        self._left -= len(part)
+        if self._left < 0:
+            raise DecodeError(f"an archive holds more than {self._most} bytes")
+        return part

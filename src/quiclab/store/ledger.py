@@ -19,12 +19,17 @@ from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
 from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, damage, disk_errors, judged_document
+from quiclab.store.leases import Leases
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS attempts (
     trial_id TEXT NOT NULL REFERENCES trials, attempt INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
     PRIMARY KEY (trial_id, attempt)
+);
+CREATE TABLE IF NOT EXISTS leases (
+    fence INTEGER PRIMARY KEY AUTOINCREMENT, block_id TEXT NOT NULL, worker TEXT NOT NULL,
+    granted_utc TEXT NOT NULL, ended_utc TEXT, outcome TEXT
 );
 PRAGMA user_version = 1;
 """
@@ -53,6 +58,8 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, study_dir: StudyDir) -> None:
         self._db = connection
         self._study_dir = study_dir
+        self.leases = Leases(connection, study_dir)
+        """Leases of the blocks that workers of a cluster run."""
 
     def plan(self, rows: Sequence[Any]) -> None:
         """Enter plan rows (dataclasses with trial_id and block_id); rows that are there already are kept."""

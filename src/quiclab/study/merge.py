@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.make import grow_plan
@@ -58,7 +59,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     with ExitStack() as held_all:
         for each in dict.fromkeys(parts):
             held_all.enter_context(each.locked())
-        _refuse_others(study_dir, parts)
+        _refuse_others(study_dir, parts, first)
         planned = {row.trial_id for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _new(study_dir, {}, read)
@@ -76,9 +77,39 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     return Merged(study, sum(len(tries) for tries in new.values()), known)
 
 
-def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
-    """Raise SpecError for a part with another spec, or with other programs."""
-    resolved = read_object(parts[0].resolved)
+def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Sequence[PlanRow]) -> None:
+    """Bring one block, which ran alone in `part`, into a study that is held and whose ledger is open; again where that
+    was interrupted.
+
+    Raises SpecError for a part of another study, or run with other programs; DecodeError for one that is no study or
+    lacks trials of the block.
+    """
+    with part.locked():
+        _refuse_others(study_dir, [part], study_dir)
+        attempts = _read(part, {row.trial_id for row in rows}, study_dir).attempts
+        if lacking := [row.trial_id for row in rows if row.trial_id not in attempts]:
+            raise DecodeError(f"{part.root} lacks {len(lacking)} of the block's {len(rows)} trials", "run it again")
+        known = {trial_id: ledger.attempts().get(trial_id, []) for trial_id in attempts}
+        if twice := [each for each, before in known.items() if attempts[each][: len(before)] != before]:
+            raise SpecError(f"{study_dir.root} and {part.root} have both run the trial {twice[0]}")
+        for trial_id, tries in attempts.items():
+            if new := tries[len(known[trial_id]) :]:
+                _bring(study_dir, part, ledger, new)
+        _keep_what_belongs_to_all(study_dir, [part])
+
+
+def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
+    """What two machines, by the facts of their host.json, must have in common and have not, a sentence each."""
+    return tuple(
+        f"{key} is {_told(facts.get(key))}, elsewhere {_told(others.get(key))}"
+        for key in _SAME
+        if facts.get(key) != others.get(key)
+    )
+
+
+def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyDir) -> None:
+    """Raise SpecError for a part with another spec than `first`, or with other programs."""
+    resolved = read_object(first.resolved)
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
@@ -87,12 +118,7 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
         except (KeyError, TypeError, AttributeError) as error:
             told = f"{each.resolved} is not a resolved spec: {error!r}"
             raise DecodeError(told, "put it back from a copy of the study") from error
-        its = read_object(each.host)
-        problems += [
-            f"{each.root}: {key} is {_told(its.get(key))}, elsewhere {_told(host.get(key))}"
-            for key in _SAME
-            if its.get(key) != host.get(key)
-        ]
+        problems += [f"{each.root}: {told}" for told in differences(read_object(each.host), host)]
     if problems:
         hint = "run all parts of a study with one spec, one quiclab and the same programs"
         raise SpecError("these studies are not parts of one", hint, tuple(problems))

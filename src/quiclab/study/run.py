@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.plan.part import WHOLE, Part
 from quiclab.processes import in_fresh_process
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.keep_raw import KeepRaw
@@ -34,6 +35,7 @@ class _Asked:
     backend: Backend | None
     jobs: int | None
     keep_raw: KeepRaw
+    part: Part
 
 
 def run_study(
@@ -43,13 +45,14 @@ def run_study(
     backend: Backend | None = None,
     jobs: int | None = 1,
     keep_raw: str = "all",
+    part: Part = WHOLE,
 ) -> Outcome:
     """Run every trial of a spec that has not been run yet, keep all in the directory `out`, and make its tables.
 
     `spec` is a spec.toml, or the directory of a study that is to go on. Up to so many trials run at a time (`jobs`), or
-    as many as this machine has room for (None); `keep_raw` is a rule as `quiclab run --keep-raw` takes it. It works
-    from a program with threads, such as a notebook. Raises SpecError for a wrong spec or rule, HostError where this
-    machine cannot run it, BusyError where another run holds the directory.
+    as many as this machine has room for (None); `keep_raw` is a rule as `quiclab run --keep-raw` takes it; of a
+    plan only `part` is run. It works from a program with threads, such as a notebook. Raises SpecError for a wrong spec
+    or rule, HostError where this machine cannot run it, BusyError where another run holds the directory.
     """
     try:
         keep = KeepRaw.parse(keep_raw)
@@ -59,7 +62,7 @@ def run_study(
         raise SpecError(
             f"jobs: {jobs} trials at a time are none", "give a number from 1 on, or None for as many as fit"
         )
-    asked = _Asked(spec_file_of(Path(spec)).absolute(), StudyDir(Path(out).resolve()), backend, jobs, keep)
+    asked = _Asked(spec_file_of(Path(spec)).absolute(), StudyDir(Path(out).resolve()), backend, jobs, keep, part)
     return in_fresh_process(_run, asked)
 
 
@@ -84,16 +87,23 @@ def _run(asked: _Asked) -> Outcome:
             with up_to(asked.jobs) as side_by_side:
                 from quiclab.study.trials import run_trials
 
-                return run_trials(study, study_dir, asked.backend, side_by_side=side_by_side, keep_raw=asked.keep_raw)
+                return run_trials(
+                    study,
+                    study_dir,
+                    asked.backend,
+                    part=asked.part,
+                    side_by_side=side_by_side,
+                    keep_raw=asked.keep_raw,
+                )
 
-        outcome = _told_by_the_sandbox(study_dir, trials)
+        outcome = told_by_the_sandbox(study_dir, trials)
         from quiclab.study.tables import make_tables
 
         make_tables(study_dir)
         return outcome
 
 
-def _told_by_the_sandbox(study_dir: StudyDir, work: Callable[[], Result]) -> Result:
+def told_by_the_sandbox(study_dir: StudyDir, work: Callable[[], Result]) -> Result:
     """What `work` returns in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
     with tempfile.TemporaryFile() as told:
 

@@ -30,6 +30,14 @@ def test_a_cell_runs_without_the_control_unless_that_is_named(tmp_path: pathlib.
     assert {row.kind for row in Part(cells=("100KB/plain/aa-h2",)).of(rows)} == {"aa"}
 
 
+def test_one_block_is_of_one_cell(tmp_path: pathlib.Path) -> None:
+    """A worker of a cluster runs it, with a trial of each arm."""
+    rows = make_plan(study_of(tmp_path))
+    one = Part(block_id=rows[0].block_id)
+    assert not one.is_whole
+    assert one.of(rows) == tuple(row for row in rows if (row.cell_id, row.block) == (rows[0].cell_id, rows[0].block))
+
+
 @pytest.mark.parametrize(
     ("part", "told", "hint"),
     [

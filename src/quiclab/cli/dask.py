@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab run --dask`: what the option goes with, and what is said of workers while they run blocks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+
+from quiclab import wording
+from quiclab.cli.trials import Bar, tell
+from quiclab.cli.trouble import code_of
+from quiclab.errors import SpecError
+from quiclab.plan.part import Part
+from quiclab.plan.rows import PlanRow
+from quiclab.spec.model import Study
+from quiclab.store.layout import StudyDir
+from quiclab.study.dask.cluster import check_dask, connected
+from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster
+from quiclab.study.dask.observer import ClusterObserver
+from quiclab.study.observer import Both, Observer
+from quiclab.study.stopping import Stop
+
+
+class ClusterBar(Bar, ClusterObserver):
+    """The bar of every run, with notes about workers above it."""
+
+    def __init__(self) -> None:
+        """Prepare it; a worker whose programs are not all there is left out before."""
+        super().__init__(anyway=True)
+
+    def joined(self, worker: str) -> None:
+        self._note(f"worker {escape(worker)}: examined, it gets blocks")
+
+    def left_out(self, worker: str, reasons: Sequence[str]) -> None:
+        self._note(f"[yellow]worker {escape(worker)} gets no blocks: {escape('; '.join(reasons))}[/yellow]")
+
+    def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
+        self._note(f"[yellow]worker {escape(worker)} is gone: {_place(rows)} is run again[/yellow]")
+
+    def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
+        self._note(f"[yellow]worker {escape(worker)} sent no result of {_place(rows)}: {escape(reason)}[/yellow]")
+
+    def not_for_workers(self, blocks: int) -> None:
+        self._note(
+            f"{wording.counted(blocks, 'block')} stayed void, or had begun before: `quiclab run STUDY` without --dask "
+            "goes on with them"
+        )
+
+    def over(self) -> None:
+        self._most_under_way = 0  # blocks that ran at a time did so on several workers, and nothing bounded them
+        super().over()
+
+
+class _Watched(Both, ClusterObserver):
+    """A bar and what else watches the run; of workers the bar alone hears."""
+
+    def __init__(self, bar: ClusterBar, watchers: Observer) -> None:
+        super().__init__(bar, watchers)
+        self._bar = bar
+
+    def joined(self, worker: str) -> None:
+        self._bar.joined(worker)
+
+    def left_out(self, worker: str, reasons: Sequence[str]) -> None:
+        self._bar.left_out(worker, reasons)
+
+    def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
+        self._bar.lost(worker, rows)
+
+    def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
+        self._bar.no_result(worker, rows, reason)
+
+    def not_for_workers(self, blocks: int) -> None:
+        self._bar.not_for_workers(blocks)
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise SpecError for options that say nothing beside --dask, or name no cluster; HostError without Dask."""
+    if arguments.until is not None:
+        told = "--until looks after each round of blocks, and --dask runs a plan that is fixed"
+        raise SpecError(told, "run the spec's blocks with --dask first, and then the same study with --until alone")
+    if arguments.jobs != 1:
+        raise SpecError("--jobs with --dask: each worker runs one block at a time", "start more workers instead")
+    check_dask(arguments.dask)
+
+
+def run_by_workers(
+    arguments: argparse.Namespace,
+    spec_file: Path,
+    study: Study,
+    study_dir: StudyDir,
+    part: Part,
+    again: str,
+    bar: ClusterBar,
+    watchers: Observer,
+) -> int:
+    """Have the workers run what is left of a study that is held. Returns the exit code; `again` is the command that
+    goes on."""
+    asked = Asked(study, study_dir, part, arguments.backend, arguments.keep_raw, arguments.anyway)
+    observer = _Watched(bar, watchers)
+
+    def work() -> int:
+        with connected(arguments.dask) as cluster, Stop(observer.stopping) as stop:
+            return tell(run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop))
+
+    return code_of(work, f"interrupted: finished trials are kept; continue with: {again}")
+
+
+def _place(rows: Sequence[PlanRow]) -> str:
+    return f"{rows[0].cell_id} block {rows[0].block}"

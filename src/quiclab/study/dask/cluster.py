@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Dask cluster, as far as quiclab uses one: which workers there are, and a task for one of them. The only place
+that knows Dask on the coordinator's side; it is imported when it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from quiclab.errors import HostError, SpecError
+
+_MOST_LOCAL = 64
+_CONNECT_S = 20
+_STOP_S = 5
+_WORKER = f"""
+import ctypes
+ctypes.CDLL(None).prctl(1, {signal.SIGTERM:d}, 0, 0, 0)  # PR_SET_PDEATHSIG: it ends when the coordinator is killed
+from distributed.cli.dask_worker import main
+main()
+"""
+
+
+class Task:
+    """Work that one worker was given."""
+
+    def __init__(self, client: Any, future: Any) -> None:
+        self._client = client
+        self._future = future
+        self._arriving: Future[Any] = asyncio.run_coroutine_threadsafe(self._arrive(), client.loop.asyncio_loop)
+
+    async def _arrive(self) -> Any:
+        return await self._client.gather(self._future, asynchronous=True)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is an answer, or none will come."""
+        return self._arriving.done()
+
+    def answer(self) -> Any:
+        """Return the answer of a task that is over. Raises what the work raised, or what Dask says in its place."""
+        return self._arriving.result()
+
+    def drop(self) -> None:
+        """Forget the task: it is not run again elsewhere, and its answer is not kept."""
+        with suppress(Exception):  # whatever a cluster that is going says to that
+            self._future.cancel()
+
+
+class Cluster:
+    """A cluster that is connected."""
+
+    def __init__(self, client: Any, *, is_local: bool) -> None:
+        self._client = client
+        self.is_local = is_local
+        """Whether it was started for this run, on this machine."""
+
+    def workers(self) -> dict[str, bool]:
+        """Return the workers that are there, by address, each with whether it takes work: one that is paused, closing
+        or being retired does not. Raises HostError where the scheduler is gone."""
+        try:
+            # Not `scheduler_info`, whose answer another thread of the client may replace by one without workers.
+            seen = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise HostError(
+                f"Dask's scheduler does not answer any more: {error}",
+                "start it again and run the same command: finished trials are kept",
+            ) from error
+        return {str(address): each["status"] == "running" for address, each in seen.items()}
+
+    def ask(self, address: str, name: str, work: Callable[..., Any], *arguments: Any) -> Task:
+        """Give work to one worker and to no other."""
+        future = self._client.submit(
+            work, *arguments, key=name, workers=[address], allow_other_workers=False, pure=False, retries=0
+        )
+        return Task(self._client, future)
+
+    def stop(self, addresses: list[str], work: Callable[[], None]) -> None:
+        """Have workers do something at once, beside what they do."""
+        with suppress(Exception):  # they may be gone; nothing depends on it
+            asyncio.run_coroutine_threadsafe(
+                self._client.run(work, workers=addresses, wait=True, on_error="ignore", asynchronous=True),
+                self._client.loop.asyncio_loop,
+            ).result(_STOP_S)
+
+
+def check_dask(where: str) -> None:
+    """Raise SpecError for a place that names no cluster, HostError where Dask is not installed."""
+    local = re.fullmatch(r"local:([0-9]+)", where)
+    if local is not None and not 1 <= int(local[1]) <= _MOST_LOCAL:
+        raise SpecError(f"--dask {where}: {local[1]} workers", f"give 1 to {_MOST_LOCAL}")
+    if local is None and not re.fullmatch(r"(tcp|tls)://.+:[0-9]+", where):
+        raise SpecError(f"--dask {where}: this is no cluster", "give tcp://HOST:PORT of a scheduler, or local:2")
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise HostError(f"--dask needs Dask, which is not here: {error}", "pip install 'quiclab[dask]'") from error
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Cluster]:
+    """Connect to a cluster, or start one on this machine. Raises as `check_dask`, and HostError where no scheduler
+    answers."""
+    check_dask(where)
+    from distributed import Client, LocalCluster
+
+    for name in ("distributed", "distributed.client", "distributed.scheduler"):  # Dask gives each a level of its own
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what a user must know is said by us
+    if where.startswith("local:"):
+        # Dask's own way to start workers runs the program's main script again in each.
+        with (
+            LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as local,  # type: ignore[no-untyped-call]
+            _workers_here(int(where.removeprefix("local:")), local.scheduler_address),
+            Client(local) as client,  # type: ignore[no-untyped-call]
+        ):
+            yield Cluster(client, is_local=True)
+        return
+    try:
+        client = Client(where, timeout=_CONNECT_S)  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError) as error:
+        raise HostError(f"no Dask scheduler answers at {where}: {error}", "start one: dask scheduler") from error
+    with client:
+        yield Cluster(client, is_local=False)
+
+
+@contextmanager
+def _workers_here(number: int, scheduler: str) -> Iterator[None]:
+    """Workers on this machine, in sessions of their own: Ctrl-C is for the coordinator. They end with this process."""
+    options = ["--nthreads", "1", "--no-dashboard", "--death-timeout", "30"]
+    quiet = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical", "PYTHONWARNINGS": "ignore"}  # of what ends abruptly
+    with tempfile.TemporaryDirectory(prefix="quiclab-dask-", ignore_cleanup_errors=True) as scratch:
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", _WORKER, scheduler, *options, "--local-directory", scratch],
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=os.environ | quiet,
+            )
+            for _ in range(number)
+        ]
+        try:
+            yield
+        finally:
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)  # the worker as well as what restarts it
+            for process in processes:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
