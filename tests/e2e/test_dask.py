@@ -75,10 +75,12 @@ def _listener(port: int) -> int:
     here = {
         f"socket:[{each[9]}]" for each in entries if each[3] == "0A" and int(each[1].rpartition(":")[2], 16) == port
     }
-    for fd in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):  # it was closed meanwhile
-            if str(fd.readlink()) in here:
-                return int(fd.parts[2])
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            for fd in (process / "fd").iterdir():
+                with suppress(OSError):  # it was closed meanwhile
+                    if str(fd.readlink()) in here:
+                        return int(process.name)
     raise AssertionError(f"no process listens on port {port}")
 
 
