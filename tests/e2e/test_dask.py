@@ -233,3 +233,26 @@ def test_a_result_counts_once_and_under_the_newest_lease(tmp_path: Path) -> None
         assert "has ended" in str(results.take_in(newer, newer.fence, packed, "b", one))
         assert not ledger.damaged()
     assert not (study_dir.root / ".parts").exists()
+
+
+def test_a_plain_run_goes_on_where_a_coordinator_was_killed_while_it_merged(tmp_path: Path) -> None:
+    """The block's other trial is that of the worker, although the run is asked for other blocks alone."""
+    spec, study = main_only(write_spec(tmp_path, blocks=2)), tmp_path / "study"
+    last = [row for row in make_plan(read_study(spec)) if row.block == 1]
+    run_study(spec, tmp_path / "part", part=Part(block_id=last[0].block_id))
+    sent = {each["trial_id"]: each["started_utc"] for each in trials(tmp_path / "part")}
+    study_dir = StudyDir(study)
+    with held(study_dir, spec, read_study(spec)), open_ledger(study_dir) as ledger:
+        ledger.plan(last)
+        lease = ledger.leases.grant(last[0].block_id, "vm")
+        whole = study / ".parts" / str(lease.fence) / "vm"
+        shutil.copytree(tmp_path / "part", whole)
+        host = json.loads((whole / "host.json").read_text())
+        study_dir.host.write_text(json.dumps(host))
+    done = quiclab("run", spec, "--out", study, "--no-report", "--blocks", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert _as_planned(spec, study)
+    kept = {each["trial_id"]: each["started_utc"] for each in trials(study)}
+    assert sent.items() <= kept.items()
+    assert [outcome for *_, outcome in _leases(study)] == ["merged"]
+    assert not (study / ".parts").exists()

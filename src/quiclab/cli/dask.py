@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -100,13 +101,18 @@ def run_by_workers(
     """Have the workers run what is left of a study that is held. Returns the exit code; `again` is the command that
     goes on."""
     asked = Asked(study, study_dir, part, arguments.backend, arguments.keep_raw, arguments.anyway)
-    observer = _Watched(bar, watchers)
+    observer, scratch = _Watched(bar, watchers), study_dir.root / ".work"
 
     def work() -> int:
-        with connected(arguments.dask) as cluster, Stop(observer.stopping) as stop:
-            return tell(run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop))
+        with connected(arguments.dask, scratch) as cluster, Stop(observer.stopping) as stop:
+            outcome = run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop)
+        return tell(outcome, "`quiclab run STUDY` without --dask")
 
-    return code_of(work, f"interrupted: finished trials are kept; continue with: {again}")
+    shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
+    try:
+        return code_of(work, f"interrupted: finished trials are kept; continue with: {again}")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _place(rows: Sequence[PlanRow]) -> str:

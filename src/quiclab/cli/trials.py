@@ -25,8 +25,9 @@ from quiclab.study.trials import Outcome
 from quiclab.units import ByteCount
 
 
-def tell(outcome: Outcome) -> int:
-    """Say what did not go well; exit code 0, or 1 when trials failed or are damaged, or blocks stayed void."""
+def tell(outcome: Outcome, again: str = "The same command") -> int:
+    """Say what did not go well; exit code 0, or 1 when trials failed or are damaged, or blocks stayed void. `again` is
+    what tries void blocks once more."""
     console = VisibleConsole(file=complaints())
     if outcome.again:
         mended = outcome.again - outcome.void
@@ -38,7 +39,7 @@ def tell(outcome: Outcome) -> int:
         told = f"{outcome.failed} trials failed{nobody_knows} and {outcome.void} stayed void"
         console.print(f"[yellow]{told}: the reasons are in the report[/yellow]")
     if outcome.void:
-        console.print(VOID_REMEDY, style="yellow", highlight=False)
+        console.print(VOID_REMEDY.format(again=again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
         console.print(f"logs and captures of {outcome.left_out} attempts were not kept: {size}", highlight=False)
@@ -48,8 +49,8 @@ def tell(outcome: Outcome) -> int:
 
 
 VOID_REMEDY = (
-    "A void trial counts for no arm: the laboratory was at fault, mostly because the machine was busy. The same "
-    "command tries them again; `quiclab doctor` tests whether this machine keeps time, and says what helps."
+    "A void trial counts for no arm: the laboratory was at fault, mostly because the machine was busy. "
+    "{again} tries them again; `quiclab doctor` tests whether this machine keeps time, and says what helps."
 )
 
 

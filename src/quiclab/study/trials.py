@@ -27,6 +27,7 @@ from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
+from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.limits import void_what_is_too_late
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
@@ -101,6 +102,8 @@ def run_trials(
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             ledger.plan(rows)
+            if (study_dir.root / PARTS).exists():  # a run with --dask was killed while it merged
+                Results(study_dir, ledger).take_up(grow_plan(study, blocks))
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_too_late(study, study_dir, ledger, rows)
             room = RoomMaker(study_dir, ledger, keep_raw)

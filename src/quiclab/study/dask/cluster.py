@@ -11,10 +11,10 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from quiclab.errors import HostError, SpecError
@@ -107,9 +107,11 @@ def check_dask(where: str) -> None:
 
 
 @contextmanager
-def connected(where: str) -> Iterator[Cluster]:
-    """Connect to a cluster, or start one on this machine. Raises as `check_dask`, and HostError where no scheduler
-    answers."""
+def connected(where: str, scratch: Path) -> Iterator[Cluster]:
+    """Connect to a cluster, or start one on this machine, whose workers use the folder `scratch`.
+
+    Raises as `check_dask`, and HostError where no scheduler answers.
+    """
     check_dask(where)
     from distributed import Client, LocalCluster
 
@@ -119,7 +121,7 @@ def connected(where: str) -> Iterator[Cluster]:
         # Dask's own way to start workers runs the program's main script again in each.
         with (
             LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as local,  # type: ignore[no-untyped-call]
-            _workers_here(int(where.removeprefix("local:")), local.scheduler_address),
+            _workers_here(int(where.removeprefix("local:")), local.scheduler_address, scratch),
             Client(local) as client,  # type: ignore[no-untyped-call]
         ):
             yield Cluster(client, is_local=True)
@@ -133,29 +135,28 @@ def connected(where: str) -> Iterator[Cluster]:
 
 
 @contextmanager
-def _workers_here(number: int, scheduler: str) -> Iterator[None]:
+def _workers_here(number: int, scheduler: str, scratch: Path) -> Iterator[None]:
     """Workers on this machine, in sessions of their own: Ctrl-C is for the coordinator. They end with this process."""
     options = ["--nthreads", "1", "--no-dashboard", "--death-timeout", "30"]
     quiet = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical", "PYTHONWARNINGS": "ignore"}  # of what ends abruptly
-    with tempfile.TemporaryDirectory(prefix="quiclab-dask-", ignore_cleanup_errors=True) as scratch:
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", _WORKER, scheduler, *options, "--local-directory", scratch],
-                start_new_session=True,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env=os.environ | quiet,
-            )
-            for _ in range(number)
-        ]
-        try:
-            yield
-        finally:
-            for process in processes:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)  # the worker as well as what restarts it
-            for process in processes:
-                _end(process)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WORKER, scheduler, *options, "--local-directory", str(scratch)],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | quiet,
+        )
+        for _ in range(number)
+    ]
+    try:
+        yield
+    finally:
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)  # the worker as well as what restarts it
+        for process in processes:
+            _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -262,7 +262,7 @@ class _Coordinator:
 
     def _take_up(self) -> None:
         """Finish what a killed run was merging, end its leases, and see what is left."""
-        self._results.take_up(self._blocks)
+        self._results.take_up(grow_plan(self._asked.study, {}))
         attempts = self._ledger.attempts()
         self._waiting.extend(
             block_id for block_id, rows in self._blocks.items() if not any(row.trial_id in attempts for row in rows)

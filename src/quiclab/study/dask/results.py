@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from quiclab.store.leases import Lease
 from quiclab.store.ledger import Ledger
 from quiclab.study.merge import merge_block
 
-_PARTS = ".parts"
+PARTS = ".parts"
 """Folder of the study in which a result is until it is merged, below the fence of its lease."""
 _UNPACKING = ".unpacking"
 _MOST_BYTES = 8 << 30
@@ -29,7 +29,7 @@ class Results:
     def __init__(self, study_dir: StudyDir, ledger: Ledger) -> None:
         self._study_dir = study_dir
         self._ledger = ledger
-        self._parts = study_dir.root / _PARTS
+        self._parts = study_dir.root / PARTS
 
     def take_in(self, lease: Lease, fence: int, packed: bytes, machine: str, rows: Sequence[PlanRow]) -> str | None:
         """Bring what was sent for a block into the study, and end its lease. `machine` names the facts about the
@@ -59,13 +59,18 @@ class Results:
         self._remove(folder)
         return None
 
-    def take_up(self, blocks: Mapping[str, Sequence[PlanRow]]) -> None:
-        """Finish what a run was merging when it was killed, and end all its leases."""
+    def take_up(self, plan: Iterable[PlanRow]) -> None:
+        """Finish what a run was merging when it was killed, and end all its leases. `plan` is the whole one."""
+        blocks: dict[str, list[PlanRow]] = {}
+        for row in plan:
+            blocks.setdefault(row.block_id, []).append(row)
         for part in sorted(self._parts.glob("[0-9]*/*")):
-            block_id = self._ledger.leases.block_of(int(part.parent.name))
+            fence = int(part.parent.name)
+            block_id = self._ledger.leases.block_of(fence)
             if part.name != _UNPACKING and block_id is not None and block_id in blocks:
                 with suppress(SpecError, DecodeError):  # the block is run again
                     merge_block(self._study_dir, self._ledger, StudyDir(part), blocks[block_id])
+                    self._ledger.leases.end(Lease(fence, block_id, ""), "merged")
         self._remove(self._parts)
         self._ledger.leases.end_all()
 
