@@ -121,13 +121,17 @@ def _start(
 def test_ctrl_c_finishes_blocks_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """Two workers on this machine: blocks under way are merged, and in the end the study is the one of a plain run."""
     spec, study = main_only(write_spec(tmp_path, blocks=3)), tmp_path / "study"
-    command = ("run", spec, "--dask", "local:2", "--out", study, "--no-report")
+    events = tmp_path / "events.jsonl"
+    command = ("run", spec, "--dask", "local:2", "--out", study, "--no-report", "--events", events)
     running = start_quiclab(*command)
     _wait(lambda: _leases(study), "no block is granted")
     os.killpg(running.pid, signal.SIGINT)
     told, _ = running.communicate(timeout=_PATIENCE_S)
     assert running.returncode == 130, told
     assert "Finishing the blocks under way" in told
+    assert "Traceback" not in told
+    ended = [json.loads(line) for line in events.read_text().splitlines()]
+    assert (ended[-1]["event"], ended[-1]["exit_code"]) == ("finished", 130)
     assert "--dask local:2" in told.splitlines()[-1]
     granted = _leases(study)
     assert {outcome for _, _, outcome in granted} == {"merged"}, told

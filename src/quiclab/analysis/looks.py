@@ -185,4 +185,4 @@ def _times(before: Sequence[Look]) -> str:
     """Count looks, with the blocks that each saw: `2 times (with 7 and 10 blocks)`."""
     seen = [_span(look.blocks) for look in before if look.blocks]
     listed = wording.listed(seen[:_NAMED] + (["more"] if len(seen) > _NAMED else []))
-    return f"{wording.counted(len(seen), 'time')} (with {listed} blocks)"
+    return f"{wording.counted(len(seen), 'time')} (with {listed} {'block' if seen == ['1'] else 'blocks'})"

@@ -32,6 +32,9 @@ class ClusterBar(Bar, ClusterObserver):
         """Prepare it; a worker whose programs are not all there is left out before."""
         super().__init__(anyway=True)
 
+    def waiting(self, where: str) -> None:
+        self._note(f"waiting for workers of {escape(where)}")
+
     def joined(self, worker: str) -> None:
         self._note(f"worker {escape(worker)}: examined, it gets blocks")
 
@@ -70,9 +73,14 @@ class _Watched(Both, ClusterObserver):
 
     def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
         self._bar.lost(worker, rows)
+        self.run_anew(rows, f"worker {worker} is gone")
 
     def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
         self._bar.no_result(worker, rows, reason)
+        self.run_anew(rows, f"worker {worker} sent no result: {reason}")
+
+    def waiting(self, where: str) -> None:
+        self._bar.waiting(where)
 
     def not_for_workers(self, blocks: int) -> None:
         self._bar.not_for_workers(blocks)
@@ -104,6 +112,7 @@ def run_by_workers(
     observer, scratch = _Watched(bar, watchers), study_dir.root / ".work"
 
     def work() -> int:
+        observer.waiting(arguments.dask)
         with connected(arguments.dask, scratch) as cluster, Stop(observer.stopping) as stop:
             outcome = run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop)
         return tell(outcome, "`quiclab run STUDY` without --dask")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -28,10 +29,15 @@ def event_file(place: str | None, *, as_json: bool) -> Iterator[int | None]:
         yield documents().fileno()
         return
     try:
-        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        # Without O_NONBLOCK a pipe that nobody reads would be waited for.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+        descriptor = os.open(place, flags, 0o644)
     except OSError as error:
-        told = f"cannot write events to {place}: {error.strerror}"
+        if error.errno == errno.ENXIO:
+            raise HostError(f"cannot write events to {place}: nobody reads it", "start its reader first") from error
+        told = f"cannot write events to {place or 'a file without a name'}: {error.strerror}"
         raise HostError(told, "name another file, or - for standard output") from error
+    os.set_blocking(descriptor, True)
     try:
         yield descriptor
     finally:

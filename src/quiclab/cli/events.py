@@ -58,7 +58,7 @@ class Ended:
     arm: str
     block: int
     attempt: int
-    """Number of the attempt, from 1."""
+    """Number of the attempt at its block, from 1."""
     status: str
     """`verified`, `failed`, `unproven` or `void`."""
     reason: str
@@ -75,6 +75,16 @@ class SetAside:
     trial_id: str
     folder: str
     """Where it is now."""
+
+
+@dataclass(frozen=True)
+class RunAnew:
+    """What ran a block has gone, or sent no result: its trials that began have not ended, and begin again."""
+
+    cell_id: str
+    block: int
+    reason: str
+    """What became of it."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ class Over:
 
 @dataclass(frozen=True)
 class Finished:
-    """The last line: the command ends now. Without it the run was killed, or ended by an error."""
+    """The last line: the command ends now, also after Ctrl-C. Without it the run was killed, or ended by an error."""
 
     exit_code: int
     """The exit code that the command ends with."""
@@ -128,6 +138,7 @@ EVENTS: Mapping[str, type[Any]] = {
     "running": Running,
     "ended": Ended,
     "set_aside": SetAside,
+    "run_anew": RunAnew,
     "block_over": BlockOver,
     "at_once": AtOnce,
     "again": Again,
@@ -160,6 +171,9 @@ class Events(Observer):
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
         self.write(SetAside(trial_id, str(folder)))
+
+    def run_anew(self, block: Sequence[PlanRow], why: str) -> None:
+        self.write(RunAnew(block[0].cell_id, block[0].block, why))
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         self.write(BlockOver(block[0].cell_id, block[0].block, void))

@@ -16,9 +16,12 @@ from rich.text import Text
 
 from quiclab import wording
 from quiclab.cli.tally import Line, Place, Tally
+from quiclab.visible import plain
 
 _PER_SECOND = 1
 """Drawing takes a processor, for which trials wait."""
+_LEAST_CELL, _OTHER_COLUMNS = 14, 34
+"""Columns that the name of a cell has at least, and about how many the others take, medians apart."""
 _LABEL = len("waited for in 10 s")
 _MOST_RUNNING, _MOST_WRONG, _MOST_LINES = 4, 3, 12
 _OTHER_ROWS = 6
@@ -49,11 +52,17 @@ class LiveProgress(Progress):
         yield from super().get_renderables()
         if self.tally is not None and self.console.is_terminal:
             room = self.console.size.height - _OTHER_ROWS
-            yield Padding(_below(self.tally, self._pressure(), self.medians, room), (0, 0, 0, 2))
+            # The last columns stay free: the terminal writes ^C there.
+            below = _below(self.tally, self._pressure(), self.medians, room, self.console.width)
+            yield Padding(below, (0, 4, 0, 2))
 
 
 def _below(
-    tally: Tally, pressure: Mapping[str, float], medians: tuple[str, Mapping[Place, str]] | None, room: int
+    tally: Tally,
+    pressure: Mapping[str, float],
+    medians: tuple[str, Mapping[Place, str]] | None,
+    room: int,
+    width: int,
 ) -> RenderableType:
     told = Table.grid(padding=(0, 2, 0, 0))
     told.add_column(style="dim", no_wrap=True, min_width=_LABEL)
@@ -71,18 +80,20 @@ def _below(
     whole = Table.grid()
     whole.add_row(told)
     if shown:
-        whole.add_row(_arms(shown, medians))
+        whole.add_row(_arms(shown, medians, width))
     if left_out := tally.places - len(shown):
-        whole.add_row(Text(f"{wording.counted(left_out, 'line')} more in: quiclab status STUDY", style="dim"))
+        whole.add_row(Text(f"{wording.counted(left_out, 'line')} more: `quiclab status` has all", style="dim"))
     return whole
 
 
-def _arms(lines: Iterable[Line], medians: tuple[str, Mapping[Place, str]] | None) -> Table:
+def _arms(lines: Iterable[Line], medians: tuple[str, Mapping[Place, str]] | None, width: int) -> Table:
+    longest = max(_LEAST_CELL, width - (_OTHER_COLUMNS if medians is None else 2 * _OTHER_COLUMNS))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("cell", "arm", "over", "void", *(() if medians is None else (f"median {medians[0]} so far",))):
         table.add_column(heading, justify="left" if heading in ("cell", "arm") else "right", no_wrap=True)
     for line in lines:
-        row = [*line.place, f"{line.over}/{line.planned}", str(line.void or "–")]
+        cell, arm = line.place
+        row = [plain(cell, longest - 2), arm, f"{line.over}/{line.planned}", str(line.void or "–")]
         if medians is not None:
             row.append(medians[1].get(line.place, "–"))
         table.add_row(*map(Text, row))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`quiclab run --medians`: the median so far of each arm in each cell, in the terminal's view of a run.
 
-Each cell that is shown is kept as a look (docs/decisions/0003-what-decides.md), before it is shown.
+What is shown is kept as a look (docs/decisions/0003-what-decides.md) when it has been seen.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -33,7 +33,8 @@ class Medians(Observer):
         self._metric = usual_metric_of(self._resolved, self._resolved["workloads"])
         self._values: defaultdict[Place, dict[str, float]] = defaultdict(dict)
         self._unit, self._worst = "", math.inf
-        self._seen: set[str] = set()
+        self._blocks: Counter[str] = Counter()
+        self._new = False
         self.shown: dict[Place, str] = {}
         """What to show of each arm in each cell that has a value."""
 
@@ -42,12 +43,20 @@ class Medians(Observer):
         """Name of the metric, without the unit, which stands at each value."""
         return self._metric.removesuffix("_ms").removesuffix("_bit_per_s")
 
+    def running(self, row: PlanRow) -> None:  # noqa: ARG002 - what was over before has been seen by now
+        self._remember()
+
+    def over(self) -> None:
+        self._remember()
+
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         if void:
             return
         for row in block:
             self._values[place_of(row)][row.trial_id] = self._value(row.trial_id)
-        self._remember(block[0])
+        if block[0].kind == "main":
+            self._blocks[block[0].cell_id] += 1
+            self._new = True
         for place in {place_of(row) for row in block}:
             middle = statistics.median(self._values[place].values())
             self.shown[place] = wording.quantity(middle if math.isfinite(middle) else math.inf, self._unit)
@@ -60,14 +69,14 @@ class Medians(Observer):
         self._unit, self._worst = rows[0]["unit"], math.inf if rows[0]["better"] == "lower" else -math.inf
         return float(rows[0]["value"])
 
-    def _remember(self, row: PlanRow) -> None:
-        if row.kind != "main" or row.cell_id in self._seen or self._resolved.get("only_blocks"):
+    def _remember(self) -> None:
+        if not self._new or self._resolved.get("only_blocks"):
             return
-        self._seen.add(row.cell_id)
+        self._new = False
         look = Look(
             datetime.now(UTC).isoformat(timespec="seconds"),
             self._resolved["blocks"],
-            dict.fromkeys(sorted(self._seen), 1),
+            dict(sorted(self._blocks.items())),
             float(self._resolved["alpha"]),
             (self._metric,),
             self._resolved.get("matters_pct"),

@@ -122,7 +122,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--events",
         metavar="FILE",
         help="add what happens to this file as JSON lines, one for each event, for a program that watches; - is "
-        "standard output (docs/reference/json.md has their keys)",
+        "standard output, in a terminal instead of words (docs/reference/json.md has their keys)",
     )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     add_quiet(parser)
@@ -179,7 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
             bar = ClusterBar()
             watchers = _watchers(bar, arguments, study_dir, events)
             code = run_by_workers(arguments, spec_file, study, study_dir, part, again, bar, watchers)
-            return finish(code) if code in _RAN else code
+            return finish(code) if code in _RAN else _end_early(study, study_dir, code, events)
 
         def trials() -> int:
             def work() -> int:
@@ -213,7 +213,7 @@ def run(arguments: argparse.Namespace) -> int:
         while True:
             code = in_sandbox_of(study_dir, trials)
             if code not in _RAN:
-                return code
+                return _end_early(study, study_dir, code, events)
             if goal is None or not look(study_dir, study, goal):
                 break
         return finish(code)
@@ -269,6 +269,16 @@ def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, even
     return watchers
 
 
+def _end_early(study: Study, study_dir: StudyDir, code: int, events: int | None) -> int:
+    """Tell those that read events that an interrupted run is over. Returns its code."""
+    if code == ExitCode.INTERRUPTED and events is not None and study_dir.ledger.exists():
+        from quiclab.cli.events import Events, Finished
+        from quiclab.cli.run_document import counts
+
+        Events(events, study_dir.root).write(Finished(code, counts(study, study_dir)))
+    return code
+
+
 def _finish(
     arguments: argparse.Namespace, study: Study, study_dir: StudyDir, part: Part, code: int, events: int | None
 ) -> int:
@@ -288,7 +298,7 @@ def _finish(
         told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left."
         rest = f"The rest: {_again(study_dir, WHOLE, arguments)}"
         if part.shard is not None:
-            rest = "Join the shards: " + shlex.join(["quiclab", "merge", "STUDY", str(study_dir.root), "OTHER", "…"])
+            rest = f"Join the shards: {shlex.join(['quiclab', 'merge', 'STUDY', str(study_dir.root), 'OTHER'])} …"
         print(as_typed(f"{told} {rest}"))
     if events is not None:
         from quiclab.cli.events import Events, Finished

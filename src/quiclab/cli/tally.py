@@ -62,6 +62,12 @@ class Tally:
                 self._wrong[kind] += 1
                 self._latest[kind] = f"{attempt.reason} ({row.cell_id} {row.arm} block {row.block})"
 
+    def run_anew(self, block: Sequence[PlanRow]) -> None:
+        """Forget what was under way of a block that begins again."""
+        with self._lock:
+            for row in block:
+                self._running.pop(row.trial_id, None)
+
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         """Count a block that has nothing left to run, or that stayed void."""
         with self._lock:

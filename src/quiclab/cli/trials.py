@@ -123,6 +123,9 @@ class Bar(Observer):
     def set_aside(self, trial_id: str, folder: Path) -> None:
         self._note(f"[yellow]what stood in the place of trial {trial_id} was never whole: it is in {folder}[/yellow]")
 
+    def run_anew(self, block: Sequence[PlanRow], why: str) -> None:  # noqa: ARG002 - the one that knows tells it
+        self._tally.run_anew(block)
+
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         expected = sum(self._expected[row.trial_id] for row in block)
         if block[0].block_id not in self._ran:

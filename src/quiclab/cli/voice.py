@@ -33,6 +33,7 @@ def words_where_asked(arguments: argparse.Namespace) -> Iterator[None]:
     """Send what is printed meanwhile where these options want it."""
     quiet, as_json = (getattr(arguments, name, False) for name in ("quiet", "json"))
     events = getattr(arguments, "events", None) == "-"
+    quiet = quiet or (events and sys.stdout.isatty())  # a view would be drawn over them
     if not (quiet or as_json or events):
         yield
         return

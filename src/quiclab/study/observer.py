@@ -42,6 +42,9 @@ class Observer:
     def set_aside(self, trial_id: str, folder: Path) -> None:
         """What stood in the place of a trial was never whole; it is in `folder` now."""
 
+    def run_anew(self, block: Sequence[PlanRow], why: str) -> None:
+        """What ran a block has gone, or sent no result: its trials that began have not ended, and begin again."""
+
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         """Nothing of a block is left to run, now or since an earlier run; or it stayed `void`, in all attempts of this
         round."""
@@ -92,6 +95,10 @@ class Both(Observer):
     def set_aside(self, trial_id: str, folder: Path) -> None:
         for each in self._observers:
             each.set_aside(trial_id, folder)
+
+    def run_anew(self, block: Sequence[PlanRow], why: str) -> None:
+        for each in self._observers:
+            each.run_anew(block, why)
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         for each in self._observers:

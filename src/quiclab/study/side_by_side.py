@@ -160,6 +160,7 @@ class _Course:
                     del self._busy[connection]
                     _end(worker)  # its judge might still keep what it was at
                     self._ledger.adopt()
+                    self._observer.run_anew(work.rows, "its worker was ended from outside")
                     waiting.appendleft((number, (work.rows, work.limit)))
                     if not self._busy and not self._free:
                         raise _ended() from None

@@ -162,4 +162,5 @@ def _short(ns: int) -> str:
 
 
 def _rate(bit_per_s: int) -> str:
-    return f"{bit_per_s / 1e6:.2g} Mbit/s"
+    mbit = bit_per_s / 1e6
+    return f"{mbit:.0f} Mbit/s" if mbit >= 10 else f"{mbit:.2g} Mbit/s"

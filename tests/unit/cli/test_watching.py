@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import re
 from pathlib import Path
@@ -57,6 +56,9 @@ def test_a_tally_counts_blocks_and_groups_reasons_by_their_words() -> None:
     tally.ended(two, _attempt(two, "void", "the link was 13 ms late"))
     tally.ended(two, _attempt(two, "failed", "no answer"))
     assert tally.under_way == []
+    tally.running(one)
+    tally.run_anew(_BLOCKS[0])
+    assert tally.under_way == []
     assert tally.wrong == [
         (2, "void", "the link was 13 ms late (1MB/plain h3 block 0)"),
         (1, "failed", "no answer (1MB/plain h3 block 0)"),
@@ -76,9 +78,9 @@ def test_a_view_with_little_room_has_the_cells_that_ran_last() -> None:
     assert [line.place for line in tally.lines(3)] == [("2MB/plain", "h2"), ("2MB/plain", "h3"), ("4MB/plain", "h2")]
 
 
-def _drawn(height: int, *, terminal: bool = True) -> str:
+def _drawn(height: int, *, terminal: bool = True, width: int = 90) -> str:
     """The view of a run whose first cell has been run, and whose others have not."""
-    console = VisibleConsole(force_terminal=terminal, width=90, height=height, file=io.StringIO(), no_color=True)
+    console = VisibleConsole(force_terminal=terminal, width=width, height=height, file=io.StringIO(), no_color=True)
     progress = LiveProgress(console, lambda: {"cpu": 12.4, "io": 0.0})
     tally = progress.tally = Tally(_ROWS)
     progress.medians = "ttlb", {("1MB/plain", "h2"): "812 ms"}
@@ -110,7 +112,9 @@ def test_the_view_says_what_runs_what_went_wrong_how_busy_it_is_and_each_median(
 def test_a_view_fits_into_its_terminal_and_is_none_elsewhere() -> None:
     small = _drawn(12).splitlines()
     assert len(small) <= 12
-    assert small[-1].strip() == "5 lines more in: quiclab status STUDY"
+    assert small[-1].strip() == "5 lines more: `quiclab status` has all"
+    narrow = _drawn(40, width=46).splitlines()
+    assert any(line.split()[1] == "h3" for line in narrow if line.strip().startswith("1MB"))
     assert not _drawn(40, terminal=False).strip()
 
 
@@ -149,7 +153,8 @@ def _measure(study_dir: StudyDir, row: PlanRow, value: float | None) -> None:
 
 
 def test_medians_are_of_blocks_that_count_and_a_failure_is_the_worst(study_dir: StudyDir) -> None:
-    """The cell is kept as a look once; a block that is void has none, nor has the control of equal arms."""
+    """What has been seen when the next trial begins is kept as a look; a block that is void has none, nor has the
+    control of equal arms."""
     medians = Medians(study_dir)
     assert medians.heading == "ttlb"
     for number, (h2, h3) in enumerate([(100.0, 90.0), (200.0, None), (300.0, None)]):
@@ -157,15 +162,18 @@ def test_medians_are_of_blocks_that_count_and_a_failure_is_the_worst(study_dir: 
         for row, value in zip(block, (h2, h3), strict=True):
             _measure(study_dir, row, value)
         medians.block_over(block, void=False)
+        if number:
+            medians.running(block[0])
     void = [_row("1MB/plain", "h2", 9), _row("2MB/plain", "h2", 0)]
     for row in void:
         _measure(study_dir, row, 1.0)
         medians.block_over([row], void=True)
     assert medians.shown == {("1MB/plain", "h2"): "200 ms", ("1MB/plain", "h3"): "failed"}
     medians.block_over([_row("1MB/plain/aa-h2", "h2#1", 0, "aa")], void=False)
-    (look,) = read_looks(study_dir.root)
-    assert (look.blocks, look.planned, look.metrics) == ({"1MB/plain": 1}, 3, ("ttlb_ms",))
-    assert math.isclose(look.alpha, 0.05)
+    medians.over()
+    looks = read_looks(study_dir.root)
+    assert [look.blocks for look in looks] == [{"1MB/plain": 2}, {"1MB/plain": 3}]
+    assert (looks[0].planned, looks[0].metrics, looks[0].alpha) == (3, ("ttlb_ms",), 0.05)
 
 
 _SPEC = """\
@@ -208,6 +216,7 @@ def test_each_event_is_a_line_of_the_form_of_the_reference(tmp_path: Path) -> No
         events.ended(row, _attempt(row, "void", "late"))
         events.set_aside(row.trial_id, tmp_path)
         events.again([_BLOCKS[0]])
+        events.run_anew(_BLOCKS[0], "its worker is gone")
         events.block_over(_BLOCKS[0], void=False)
         events.stopping()
         events.over()
@@ -219,7 +228,7 @@ def test_each_event_is_a_line_of_the_form_of_the_reference(tmp_path: Path) -> No
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{12}\+00:00", line.pop("when_utc"))
         assert fits(EVENTS[line.pop("event")], line)
     assert lines[3]["status"] == "void"
-    assert lines[6] == {"cell_id": "1MB/plain", "block": 0, "void": False}
+    assert lines[7] == {"cell_id": "1MB/plain", "block": 0, "void": False}
 
 
 def test_events_go_where_they_can_or_say_why_not(tmp_path: Path) -> None:
@@ -227,6 +236,9 @@ def test_events_go_where_they_can_or_say_why_not(tmp_path: Path) -> None:
         assert none is None
     with pytest.raises(HostError, match=r"cannot write events to .+/nowhere/e: No such file"):
         event_file(str(tmp_path / "nowhere" / "e"), as_json=False).__enter__()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(HostError, match="nobody reads it"):
+        event_file(str(tmp_path / "pipe"), as_json=False).__enter__()
     with pytest.raises(SpecError, match="both want standard output"):
         event_file("-", as_json=True).__enter__()
     read, write = os.pipe()

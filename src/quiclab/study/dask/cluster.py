@@ -22,6 +22,7 @@ from quiclab.errors import HostError, SpecError
 _MOST_LOCAL = 64
 _CONNECT_S = 20
 _STOP_S = 5
+_LOCAL_SILENCE = "30s"
 _WORKER = f"""
 import ctypes
 ctypes.CDLL(None).prctl(1, {signal.SIGTERM:d}, 0, 0, 0)  # PR_SET_PDEATHSIG: it ends when the coordinator is killed
@@ -113,14 +114,17 @@ def connected(where: str, scratch: Path) -> Iterator[Cluster]:
     Raises as `check_dask`, and HostError where no scheduler answers.
     """
     check_dask(where)
+    import dask
     from distributed import Client, LocalCluster
 
+    # A worker that says nothing is done without after that time, or twice that: the scheduler looks as seldom.
+    dask.config.set({"distributed.scheduler.worker-ttl": _LOCAL_SILENCE} if where.startswith("local:") else {})
     for name in ("distributed", "distributed.client", "distributed.scheduler"):  # Dask gives each a level of its own
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what a user must know is said by us
     if where.startswith("local:"):
         # Dask's own way to start workers runs the program's main script again in each.
         with (
-            LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as local,  # type: ignore[no-untyped-call]
+            LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as local,  # type: ignore[no-untyped-call]
             _workers_here(int(where.removeprefix("local:")), local.scheduler_address, scratch),
             Client(local) as client,  # type: ignore[no-untyped-call]
         ):
@@ -145,6 +149,7 @@ def _workers_here(number: int, scheduler: str, scratch: Path) -> Iterator[None]:
             start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # Dask tells with a traceback that it was told to end
             env=os.environ | quiet,
         )
         for _ in range(number)
@@ -160,8 +165,8 @@ def _workers_here(number: int, scheduler: str, scratch: Path) -> Iterator[None]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # a worker that stands still hears nothing else
+    process.wait()

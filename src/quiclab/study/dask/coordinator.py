@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quiclab import wording
 from quiclab.errors import HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
@@ -155,7 +156,8 @@ class _Coordinator:
             self._observer.not_for_workers(unfinished)
         if self._given_up:
             raise HostError(
-                f"{len(self._given_up)} blocks ended without a result {_MOST_LEASES} times each, and were given up",
+                f"{wording.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
+                "will not be tried again now",
                 "run the same command again, or look into what ends their workers; all other trials are kept",
                 tuple(f"{self._place(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
             )
@@ -229,8 +231,9 @@ class _Coordinator:
 
     def _settled(self, rows: Sequence[PlanRow]) -> None:
         attempts = self._ledger.attempts()
-        for row in rows:
-            self._observer.ended(row, attempts[row.trial_id][-1])
+        tries = [(each, row) for row in rows for each in attempts[row.trial_id]]
+        for each, row in sorted(tries, key=lambda pair: pair[0].attempt):
+            self._observer.ended(row, each)
         self._over(rows)
 
     def _over(self, rows: Sequence[PlanRow]) -> None:

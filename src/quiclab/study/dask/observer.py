@@ -12,6 +12,9 @@ from quiclab.study.observer import Observer
 class ClusterObserver(Observer):
     """Told of workers and of what they send. This one does nothing."""
 
+    def waiting(self, where: str) -> None:
+        """A cluster is asked for, and then its workers."""
+
     def joined(self, worker: str) -> None:
         """A worker was examined and gets blocks."""
 
