@@ -52,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not study_dir.spec.is_file():
         told = f"{study_dir.root} is not a study directory: it has no spec.toml"
         raise DecodeError(told, "give the directory that `quiclab run` made")
+    if not study_dir.ledger.is_file():
+        raise DecodeError(f"nothing of {study_dir.root} has run yet", f"quiclab run {study_dir.root} begins it")
     found = progress(load_study(study_dir.spec), study_dir)
     document = status_document(study_dir, found)
     if arguments.json:

@@ -33,7 +33,7 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     equal: list[str] = []
     different: list[tuple[str, list[str]]] = []
     for point in dict.fromkeys(point for points in told for point in points):
-        values = [points.get(point, NOT_TOLD) for points in told]
+        values = [points.get(point, _unsaid(point, arm)) for arm, points in zip(arms, told, strict=True)]
         if len(set(values)) == 1:
             equal.append(f"{_words(point)} {values[0]}")
         else:
@@ -49,6 +49,12 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
         for point, values in different
     ]
     return {"text": text, "differences": differences}
+
+
+def _unsaid(point: str, arm: Arm) -> str:
+    """What stands for a point on which an arm's programs say nothing."""
+    of_a_proxy = "proxy" in point or point.startswith("origin")
+    return "none" if of_a_proxy and arm.proxy is None else NOT_TOLD
 
 
 def _programs(arm: Arm) -> dict[str, str]:

@@ -66,6 +66,15 @@ def test_what_is_no_study_is_one_clear_error(tmp_path: Path, capsys: pytest.Capt
     assert "is not a study directory" in capsys.readouterr().err
 
 
+def test_a_study_that_ended_before_it_began_says_how_to_begin(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C came before the first trial was planned."""
+    (Path(begun) / "ledger.sqlite").unlink()
+    assert main(["status", begun]) == ExitCode.DECODE
+    told = capsys.readouterr().err
+    assert f"nothing of {begun} has run yet" in told
+    assert as_typed(f"quiclab run {begun} begins it") in told
+
+
 def test_the_pressure_of_the_machine_is_read_where_the_kernel_tells_it(tmp_path: Path) -> None:
     (tmp_path / "cpu").write_text("some avg10=12.50 avg60=3.00 avg300=1.00 total=9\n")
     (tmp_path / "io").write_text("nothing\n")

@@ -45,6 +45,16 @@ def test_different_programs_are_a_difference(tmp_path: pathlib.Path) -> None:
     assert "server: h2 /opt/my-server, h3 caddy" in arms_summary(study, {})["differences"]
 
 
+def test_an_arm_without_a_proxy_has_none(tmp_path: pathlib.Path) -> None:
+    """Nothing is unknown about it; what the proxy's program does not tell is."""
+    study = study_of(tmp_path)
+    proxied = dataclasses.replace(study.arms[0], name="px", proxy=study.arms[0].server)
+    told = arms_summary(dataclasses.replace(study, arms=(study.arms[0], proxied)), {"h2": {"pacing": "none"}})
+    assert "proxy: h2 none, px caddy" in told["differences"]
+    assert "origin protocol: h2 none, px HTTP/1.1" in told["differences"]
+    assert "pacing: h2 none, px unknown" in told["differences"]
+
+
 def test_tcp_settings_are_compared_between_arms_that_use_tcp(tmp_path: pathlib.Path) -> None:
     """An h3 arm has no say in SACK."""
     text = changed(

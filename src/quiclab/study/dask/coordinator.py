@@ -140,6 +140,8 @@ class _Coordinator:
     def run(self) -> None:
         """Grant and merge until nothing is left."""
         self._take_up()
+        if not self._waiting and self._members.facts is not None:
+            self._begin()
         try:
             with self._stop.while_blocks_run():
                 while self._running or (self._waiting and not self._stop.asked):
