@@ -100,9 +100,9 @@ def quiclab(
 
 
 def start_quiclab(*arguments: str | Path) -> subprocess.Popen[str]:
-    """Run `quiclab` and go on."""
+    """Run `quiclab` and go on; it hears SIGINT, which those are to ignore that a script starts in the background."""
     return subprocess.Popen(
-        [str(QUICLAB), *map(str, arguments)],
+        ["env", "--default-signal=INT", str(QUICLAB), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -20,14 +20,19 @@ _ONE_CTRL_C_S = 0.5
 class Stop:
     """Asked for or not. As a context manager, in the main thread, it has SIGINT ask for it."""
 
-    def __init__(self, told: Callable[[], None] = lambda: None) -> None:
-        """`told` is called when it is asked for."""
+    def __init__(self, told: Callable[[], None] = lambda: None, *, in_sandbox: bool = True) -> None:
+        """`told` is called when it is asked for. Outside the sandbox a SIGINT that is ignored is none that was heard:
+        the program was started in the background."""
         self._told = told
+        self._in_sandbox = in_sandbox
         self._asked_s: float | None = None
         self._waits = False
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._ask)
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before == signal.SIG_IGN and not self._in_sandbox:
+            return self
+        signal.signal(signal.SIGINT, self._ask)
         if self._before == signal.SIG_IGN:
             # The sandbox ignores it once it was heard. What was imported then may have swallowed the exception.
             raise KeyboardInterrupt

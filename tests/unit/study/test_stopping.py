@@ -90,6 +90,17 @@ def test_one_that_was_heard_before_and_swallowed_counts() -> None:
 
 
 @pytest.mark.usefixtures("clock")
+def test_in_the_background_it_is_ignored_as_it_was() -> None:
+    """A shell has what a script starts with & ignore SIGINT: outside the sandbox nobody has pressed Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Stop(in_sandbox=False) as stop, stop.while_blocks_run():
+        _ctrl_c()
+        stop.check()
+    assert not stop.asked
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("clock")
 def test_forked_processes_leave_it_to_their_parent() -> None:
     """And a program that they start hears it."""
     with deaf_to_ctrl_c():
