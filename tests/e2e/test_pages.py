@@ -14,6 +14,9 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
+from quiclab.store.layout import StudyDir
+from quiclab.study.tables import make_tables
+
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 _PAGE = """kind = "page"
@@ -76,6 +79,7 @@ def test_a_page_of_two_hosts(tmp_path: Path) -> None:
         assert account.select(pl.col("until_ns") - pl.col("from_ns")).sum().item() == round(value["plt_ms"] * 1e6)
         assert account.row(-1, named=True)["evidence"] == "page_events"
         assert {"browser", "request", "link_busy", "last_flight"} <= set(account["why"])
+    make_tables(StudyDir(study))
     assert facts(study).untrue == []
 
 
