@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,3 +34,11 @@ class PlanRow:
     position: int
     """Position in the order of the whole plan, from 0, as it was when the trial was planned first; a block that is run
     again draws its inner order anew."""
+
+
+def by_block(rows: Iterable[PlanRow]) -> dict[str, list[PlanRow]]:
+    """Rows of each block together, by its id, in the order of the rows."""
+    blocks: dict[str, list[PlanRow]] = {}
+    for row in rows:
+        blocks.setdefault(row.block_id, []).append(row)
+    return blocks

@@ -8,7 +8,7 @@ of them, the ledger remembers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from quiclab.errors import SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
-from quiclab.plan.rows import PlanRow
+from quiclab.plan.rows import by_block
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
@@ -114,7 +114,9 @@ def run_trials(
             if side_by_side is not None:
                 run_all = side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
             with stop.while_blocks_run():
-                later = run_blocks(list(_blocks(rows)), study.limits.attempts, run_all, observer, rounds_later)
+                later = run_blocks(
+                    list(by_block(rows).values()), study.limits.attempts, run_all, observer, rounds_later
+                )
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()
@@ -145,11 +147,3 @@ def _refuse_to_mix(study_dir: StudyDir, backend: Backend) -> None:
         if before != backend:
             hint = f"continue with --backend {before}, or choose another directory with --out"
             raise SpecError(f"{study_dir.root} was run over {before} and would now go on over {backend}", hint)
-
-
-def _blocks(rows: Sequence[PlanRow]) -> Iterator[list[PlanRow]]:
-    """Rows of each block together, in the order of the plan."""
-    blocks: dict[str, list[PlanRow]] = {}
-    for row in rows:
-        blocks.setdefault(row.block_id, []).append(row)
-    yield from blocks.values()

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from rich.progress import Progress
+from specs import study_of
 from unit.cli.test_json import fits
 
 from quiclab.cli.console import VisibleConsole
@@ -23,7 +24,6 @@ from quiclab.cli.run_document import trial_counts
 from quiclab.cli.tally import Line, Tally
 from quiclab.errors import HostError, SpecError
 from quiclab.plan.rows import PlanRow
-from quiclab.spec.read import read_study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.looks import read_looks
 from quiclab.study.observer import Beginning
@@ -176,41 +176,15 @@ def test_medians_are_of_blocks_that_count_and_a_failure_is_the_worst(study_dir: 
     assert (looks[0].planned, looks[0].metrics, looks[0].alpha) == (3, ("ttlb_ms",), 0.05)
 
 
-_SPEC = """\
-[study]
-name = "s"
-seed = 1
-blocks = 2
-[[workload]]
-name = "1MB"
-size = "1 MB"
-[[path]]
-name = "plain"
-rate = "10 Mbit/s"
-[[arm]]
-name = "h2"
-protocol = "h2"
-client = "curl-cffi"
-server = "caddy"
-tcp = {congestion_control = "cubic"}
-[[arm]]
-name = "h3"
-protocol = "h3"
-client = "curl-cffi"
-server = "caddy"
-"""
-
-
 def test_each_event_is_a_line_of_the_form_of_the_reference(tmp_path: Path) -> None:
     """All kinds, in the order in which they happened; what was in the file stays."""
-    (tmp_path / "spec.toml").write_text(_SPEC)
     file = tmp_path / "events.jsonl"
     file.write_text("{}\n")
     row = _BLOCKS[0][0]
     with event_file(str(file), as_json=True) as descriptor:
         assert descriptor is not None
         events = Events(descriptor, tmp_path)
-        events.began(Beginning(read_study(tmp_path / "spec.toml"), "tun", "", {"h3": "no"}, _ROWS))
+        events.began(Beginning(study_of(tmp_path), "tun", "", {"h3": "no"}, _ROWS))
         events.at_once(2)
         events.running(row)
         events.ended(row, _attempt(row, "void", "late"))

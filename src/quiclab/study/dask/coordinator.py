@@ -19,7 +19,7 @@ from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow
+from quiclab.plan.rows import PlanRow, by_block
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import Attempt, StudyDir
@@ -125,9 +125,7 @@ class _Coordinator:
         self._rows = rows
         self._results = Results(asked.study_dir, ledger)
         self._room = RoomMaker(asked.study_dir, ledger, asked.keep_raw)
-        self._blocks: dict[str, list[PlanRow]] = {}
-        for row in rows:
-            self._blocks.setdefault(row.block_id, []).append(row)
+        self._blocks = by_block(rows)
         self._waiting: deque[str] = deque()
         self._running: dict[str, _Running] = {}
         """Blocks under way, by the address of their worker."""

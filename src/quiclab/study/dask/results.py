@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from quiclab.errors import DecodeError, SpecError
-from quiclab.plan.rows import PlanRow
+from quiclab.plan.rows import PlanRow, by_block
 from quiclab.store.archive import unpack
 from quiclab.store.layout import StudyDir
 from quiclab.store.leases import Lease
@@ -61,9 +61,7 @@ class Results:
 
     def take_up(self, plan: Iterable[PlanRow]) -> None:
         """Finish what a run was merging when it was killed, and end all its leases. `plan` is the whole one."""
-        blocks: dict[str, list[PlanRow]] = {}
-        for row in plan:
-            blocks.setdefault(row.block_id, []).append(row)
+        blocks = by_block(plan)
         for part in sorted(self._parts.glob("[0-9]*/*")):
             fence = int(part.parent.name)
             block_id = self._ledger.leases.block_of(fence)
