@@ -27,7 +27,7 @@ MOST = 8
 """Largest number of processes, because of the memory that each takes."""
 _CHILD = "from quiclab.processes import serve; serve()"
 _PR_SET_PDEATHSIG = 1
-_PATIENCE_S = 15
+_PATIENCE_S = 60
 """Time that a process has to clean up after it is asked to end."""
 
 Item = TypeVar("Item")

@@ -111,6 +111,18 @@ def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, 
     assert (caller.returncode, told) == (130, "")
 
 
+def test_an_interruption_that_python_drops_counts() -> None:
+    """Dropped while a finalizer runs, it is raised before the next step; no traceback is shown."""
+    code = (
+        "import os, signal\nfrom quiclab.testbed.sandbox import raise_if_interrupted\n"
+        "class Held:\n    def __del__(self):\n        os.kill(1, signal.SIGTERM)\n        print('not here')\n"
+        "def main():\n    raise_if_interrupted()\n    held = Held()\n    del held\n    print('on', flush=True)\n"
+        "    raise_if_interrupted()\n    print('next step')\n    return 0\nraise SystemExit(run_in_sandbox(main))"
+    )
+    done = _run(code)
+    assert (done.returncode, done.stdout, done.stderr) == (ExitCode.INTERRUPTED, "on\n", "")
+
+
 @pytest.mark.parametrize("machine", ["allows", "forbids"])
 def test_a_caller_that_is_gone_already_is_told_nothing(machine: str) -> None:
     """Killed between the fork and the word that its namespaces are there, it leaves a keeper without a reader."""

@@ -13,6 +13,7 @@ from quiclab.store.layout import Attempt
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop
+from quiclab.testbed.sandbox import raise_if_interrupted
 
 RunOne = Callable[[PlanRow, int], Path]
 """Runs an attempt at a trial, and says in which folder it is."""
@@ -90,6 +91,7 @@ class Block:
                 self.ledger.void(attempt.trial_id)
 
     def _attempt(self, row: PlanRow, number: int) -> str:
+        raise_if_interrupted()
         self.observer.running(row)
         settled = self.settle(self.run_one(row, number), row.trial_id, number)
         if settled.aside is not None:

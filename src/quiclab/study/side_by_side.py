@@ -29,6 +29,7 @@ from quiclab.study.weight import weight_of
 from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
 from quiclab.testbed.link import Backend
 from quiclab.testbed.link_process import SharedLinkProcess
+from quiclab.testbed.sandbox import raise_if_interrupted
 from quiclab.testbed.turn import Turn
 
 _BYTES_OF_A_WORKER = 600_000_000
@@ -145,6 +146,7 @@ class _Course:
         results: list[int | None] = [None] * len(asked)
         waiting: deque[_Waiting] = deque((number, (tuple(rows), limit)) for number, (rows, limit) in enumerate(asked))
         while waiting or self._busy:
+            raise_if_interrupted()
             if not self._busy:
                 self._stop.check()
             while not self._stop.asked and (begins := self._first_to_begin(waiting, alone)) is not None:

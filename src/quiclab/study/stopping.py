@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
+from quiclab.testbed.sandbox import raise_if_interrupted
+
 _ONE_CTRL_C_S = 0.5
 """Time in which signals are one Ctrl-C: the terminal sends it to every process, and some hand it on."""
 
@@ -61,6 +63,7 @@ class Stop:
 
     def check(self) -> None:
         """Raise KeyboardInterrupt where it was asked for. To be called before a block begins."""
+        raise_if_interrupted()
         if self.asked:
             self._at_once(signal.SIGINT, None)
 

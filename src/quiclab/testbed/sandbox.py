@@ -191,12 +191,34 @@ def forwarded() -> list[signal.Signals]:
     return [signal.SIGTERM, signal.SIGINT, *hang_up]
 
 
+_interrupted = False
+
+
+def raise_if_interrupted() -> None:
+    """Raise KeyboardInterrupt where this process was asked to end and goes on all the same.
+
+    Python drops an exception that is raised in a finalizer or in the callback of a weak reference. Loops in a sandbox
+    call this before each step that takes long.
+    """
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt once: Ctrl-C comes from the terminal and again from the caller, and clearing up must not
     be interrupted."""
+    global _interrupted
+    _interrupted = True
+    sys.unraisablehook = _without_interruptions
     for number in forwarded():
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def _without_interruptions(dropped: sys.UnraisableHookArgs) -> None:
+    """Show the user no traceback of an interruption that Python drops: it is raised again by `raise_if_interrupted`."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
 
 
 def _wait(child: int, forward_to: int) -> int:
