@@ -75,7 +75,7 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     assert few.returncode == 2
     assert "0.01 minutes are too few: 8 blocks are the least that decide anything" in few.stderr
 
-    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4", timeout=420)
+    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4", "--jobs", "auto", timeout=420)
     (found,) = confirmations(study)
     assert found.sound
     assert found.declared.sha256 == declared["sha256"]
@@ -117,6 +117,7 @@ def test_what_cannot_be_confirmed_is_one_clear_error(tmp_path: Path) -> None:
     for words, told in (
         (("--confirm",), "--confirm needs a study and one of its cells"),
         ((tmp_path, "object/far", "--cause", "x"), "--cause is for a run that confirms a cause"),
+        ((tmp_path, "object/far", "--jobs", "2"), "--jobs is for a run that confirms a cause"),
         ((tmp_path, "object/far", "--confirm", "--minutes", "0"), "--minutes 0: this is not a time"),
         ((tmp_path, "object/far", "--confirm"), "has no spec.toml"),
         (("--confirm", "--h2", "a", "--h3", "b"), "--h2 does not go with --confirm"),

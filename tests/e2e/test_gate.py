@@ -83,7 +83,20 @@ def test_both_builds_run_in_the_same_blocks_and_the_slower_one_is_stopped(tmp_pa
     new = _spec(tmp_path / "new", _build(tmp_path / "builds" / "new", small))
     study = tmp_path / "study"
 
-    asked = ("compare", "--interleave", old, new, "--out", study, "--fail-if", "ttlb > +10%", "--blocks", str(_BLOCKS))
+    asked = (
+        "compare",
+        "--interleave",
+        old,
+        new,
+        "--out",
+        study,
+        "--fail-if",
+        "ttlb > +10%",
+        "--blocks",
+        str(_BLOCKS),
+        "--jobs",
+        "2",
+    )
     stopped = quiclab(*asked, timeout=400)
     assert stopped.returncode == 6, stopped.stdout + stopped.stderr
     told = " ".join(stopped.stdout.split())

@@ -21,6 +21,7 @@ from small_study import (
 
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
+from quiclab.testbed.pressure import pressure
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 _BLOCKS = 4
@@ -55,6 +56,7 @@ def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     for trial in kept:
         assert trial["proof"]["connections"] == 1
         assert trial["link"]["log"]["complete"]
+        assert set(trial["host"]["stalled_ns"]) == set(pressure())
     assert "side by side" in (study / "report.html").read_text()
 
 

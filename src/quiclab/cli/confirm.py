@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.trouble import code_of
+from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError
 from quiclab.processes import in_fresh_process
@@ -42,12 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--arm", metavar="ARM", help="arm that is compared with the baseline, where there are several")
     options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")
     options.add_argument("--dry-run", action="store_true", default=None, help="print the plan, and run nothing")
-    options.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link (as `quiclab run`)")
+    add_backend(options)
+    add_jobs(options)
 
 
 def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise SpecError for an option that does nothing without --confirm."""
     given = [name for name in _OPTIONS if getattr(arguments, name) is not None]
+    given += ["jobs"] * (arguments.jobs != ONE_JOB)
     if given and not arguments.confirm:
         option = given[0].replace("_", "-")
         raise SpecError(f"--{option} is for a run that confirms a cause", "add --confirm, with a study and a cell")
@@ -120,20 +123,15 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
     """Return what runs trials inside the sandbox, with a bar."""
 
     def trials(confirming: Study, directory: StudyDir, blocks: Mapping[str, int]) -> int:
-        def work() -> int:
-            from quiclab.cli.trials import Bar, tell
-            from quiclab.study.stopping import Stop
-            from quiclab.study.trials import run_trials
-
-            bar = Bar()
-            with Stop(bar.stopping) as stop:
-                # Blocks that stay void are tried once more each time, so that a further look has new trials.
-                outcome = run_trials(
-                    confirming, directory, arguments.backend, blocks=blocks, rounds_later=1, observer=bar, stop=stop
-                )
-            return tell(outcome)
-
-        return code_of(work, "interrupted: finished trials are kept; the same command goes on")
+        return run_behind_bar(
+            confirming,
+            directory,
+            backend=arguments.backend,
+            jobs=arguments.jobs,
+            interrupted="interrupted: finished trials are kept; the same command goes on",
+            blocks=blocks,
+            rounds_later=1,  # each time, so that a further look has new trials
+        )
 
     return trials
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from quiclab import wording
+from quiclab.cli.run_options import ONE_JOB
 from quiclab.cli.trials import Bar, tell
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError
@@ -91,7 +92,7 @@ def check_options(arguments: argparse.Namespace) -> None:
     if arguments.until is not None:
         told = "--until looks after each round of blocks, and --dask runs a plan that is fixed"
         raise SpecError(told, "run the spec's blocks with --dask first, and then the same study with --until alone")
-    if arguments.jobs != 1:
+    if arguments.jobs != ONE_JOB:
         raise SpecError("--jobs with --dask: each worker runs one block at a time", "start more workers instead")
     check_dask(arguments.dask)
 

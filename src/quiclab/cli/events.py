@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.cli.as_json import as_json
-from quiclab.cli.status import pressure
 from quiclab.cli.status_document import VERSION, TrialCounts
 from quiclab.errors import HostError
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.observer import Beginning, Observer
+from quiclab.testbed.pressure import pressure
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.link_options import add_link_options, read_link_options
+from quiclab.cli.run_options import add_backend
 from quiclab.errors import HostError, SpecError
 
 if TYPE_CHECKING:
@@ -71,9 +72,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--log", type=Path, metavar="DIR", help="keep packet log, captures and the link's summary there"
     )
-    parser.add_argument(
-        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens)"
-    )
+    add_backend(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     parser.set_defaults(run=run)
 

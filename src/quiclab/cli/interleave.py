@@ -8,7 +8,8 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from quiclab.cli.trouble import code_of
+from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs, jobs_again
 from quiclab.errors import ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
@@ -21,12 +22,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     options.add_argument("--blocks", type=int, metavar="N", help="blocks of each cell (default: as OLD has)")
     options.add_argument("--out", type=Path, metavar="STUDY", help="its directory (default: studies/NAME-interleaved)")
-    options.add_argument("--backend", choices=("tun", "veth"), help="how packets reach the link (as `quiclab run`)")
+    add_backend(options)
+    add_jobs(options)
 
 
 def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise SpecError for an option that does nothing with or without --interleave."""
     given = [name for name in ("blocks", "out", "backend") if getattr(arguments, name) is not None]
+    given += ["jobs"] * (arguments.jobs != ONE_JOB)
     if given and not arguments.interleave:
         raise SpecError(f"--{given[0]} is for a study to be run", "add --interleave, with two specs as OLD and NEW")
     if arguments.allow and arguments.interleave:
@@ -53,19 +56,13 @@ def run_interleaved(arguments: argparse.Namespace) -> tuple[StudyDir, int]:
         with held(study_dir, spec_file, study):
 
             def trials() -> int:
-                def work() -> int:
-                    from quiclab.cli.trials import Bar, tell
-                    from quiclab.study.stopping import Stop
-                    from quiclab.study.trials import run_trials
-
-                    bar = Bar()
-                    with Stop(bar.stopping) as stop:
-                        outcome = run_trials(study, study_dir, arguments.backend, observer=bar, stop=stop)
-                    return tell(outcome)
-
-                again = shlex.join(["quiclab", "run", str(study_dir.root)])
-                return code_of(
-                    work, f"interrupted: finished trials are kept; the same command continues, as does {again}"
+                again = shlex.join(["quiclab", "run", str(study_dir.root), *jobs_again(arguments.jobs)])
+                return run_behind_bar(
+                    study,
+                    study_dir,
+                    backend=arguments.backend,
+                    jobs=arguments.jobs,
+                    interrupted=f"interrupted: finished trials are kept; the same command continues, as does {again}",
                 )
 
             code = in_sandbox_of(study_dir, trials)

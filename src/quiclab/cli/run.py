@@ -8,7 +8,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.own_name import as_typed
+from quiclab.cli.run_options import add_backend, add_jobs, jobs_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import ExitCode, SpecError
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.observer import Observer
 
-_MOST_JOBS = 64
 _RAN = (ExitCode.OK, ExitCode.TRIALS_FAILED)
 """Codes of a run after which there is something to report."""
 
@@ -56,9 +57,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="spec.toml, a study directory to continue, or a name of `quiclab studies`",
     )
     parser.add_argument("--out", type=Path, metavar="STUDY", help="study directory (default: studies/NAME)")
-    parser.add_argument(
-        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
-    )
+    add_backend(parser)
     parser.add_argument(
         "--until",
         metavar="PERCENT",
@@ -71,14 +70,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="PAIRS",
         help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
     )
-    parser.add_argument(
-        "--jobs",
-        type=_jobs,
-        default=1,
-        metavar="N|auto",
-        help="run up to N trials at a time, or as many as this machine has room for (auto), as long as they do not "
-        "disturb each other: how late the link is and how long programs wait for a processor decides (default: 1)",
-    )
+    add_jobs(parser)
     parser.add_argument(
         "--keep-raw",
         type=_keep_raw,
@@ -182,33 +174,18 @@ def run(arguments: argparse.Namespace) -> int:
             return finish(code) if code in _RAN else _end_early(study, study_dir, code, events)
 
         def trials() -> int:
-            def work() -> int:
-                from quiclab.study.side_by_side import up_to
-
-                with up_to(arguments.jobs) as side_by_side:
-                    from quiclab.cli.trials import Bar, tell
-                    from quiclab.study.observer import Both
-                    from quiclab.study.stopping import Stop
-                    from quiclab.study.trials import run_trials
-
-                    bar = Bar(anyway=arguments.anyway)
-                    observer = Both(bar, _watchers(bar, arguments, study_dir, events))
-                    with Stop(observer.stopping) as stop:
-                        outcome = run_trials(
-                            study,
-                            study_dir,
-                            arguments.backend,
-                            blocks=planned_blocks(study_dir),
-                            part=part,
-                            observer=observer,
-                            side_by_side=side_by_side,
-                            keep_raw=arguments.keep_raw,
-                            stop=stop,
-                        )
-                    return tell(outcome)
-
-            told = f"interrupted: finished trials are kept; continue with: {again}"
-            return code_of(work, told)
+            return run_behind_bar(
+                study,
+                study_dir,
+                backend=arguments.backend,
+                jobs=arguments.jobs,
+                interrupted=f"interrupted: finished trials are kept; continue with: {again}",
+                blocks=planned_blocks(study_dir),
+                part=part,
+                keep_raw=arguments.keep_raw,
+                anyway=arguments.anyway,
+                watched_by=lambda bar: _watchers(bar, arguments, study_dir, events),
+            )
 
         while True:
             code = in_sandbox_of(study_dir, trials)
@@ -224,15 +201,6 @@ def _shard(text: str) -> tuple[int, int]:
     if not (number.isdecimal() and of.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8")
     return int(number), int(of)
-
-
-def _jobs(text: str) -> int | None:
-    """Most trials at a time; None for as many as there is room for."""
-    if text == "auto":
-        return None
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
-    return int(text)
 
 
 def _keep_raw(text: str) -> KeepRaw:
@@ -314,7 +282,8 @@ def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> st
     blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
     cells = [word for cell in part.cells for word in ("--cell", cell)]
     shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
-    jobs = [] if arguments.jobs == 1 else ["--jobs", str(arguments.jobs or "auto")]
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
     dask = [] if arguments.dask is None else ["--dask", arguments.dask]
-    return shlex.join(["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs, *keep_raw, *dask])
+    return shlex.join(
+        ["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs_again(arguments.jobs), *keep_raw, *dask]
+    )

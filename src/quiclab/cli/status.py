@@ -12,6 +12,7 @@ from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
+from quiclab.testbed.pressure import pressure
 
 if TYPE_CHECKING:
     from quiclab.cli.status_document import StatusDocument
@@ -23,7 +24,6 @@ examples:
   watch quiclab status studies/demo       again every two seconds
   quiclab status studies/demo --json
 """
-_PRESSURES = ("cpu", "io", "memory")
 _MOST_TROUBLE = 5
 
 
@@ -83,19 +83,6 @@ def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
         tuple(TroubleEntry(each.status, each.reason, each.attempts, each.latest) for each in found.trouble),
         pressure(),
     )
-
-
-def pressure(root: Path = Path("/proc/pressure")) -> dict[str, float]:
-    """Share of the last ten seconds in which some task of this machine waited for processors (`cpu`), disks (`io`) or
-    `memory`, in per cent; those that the kernel does not tell are left out (pressure stall information, Linux 4.20)."""
-    found = {}
-    for name in _PRESSURES:
-        try:
-            words = (root / name).read_text().split()
-            found[name] = float(next(word for word in words if word.startswith("avg10=")).removeprefix("avg10="))
-        except (OSError, ValueError, StopIteration):
-            continue
-    return found
 
 
 def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> None:

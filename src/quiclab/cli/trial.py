@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError, nearest
 from quiclab.store.layout import StudyDir
@@ -63,9 +64,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--at", metavar="PLACE", help="where the shell is: client (the default), server, node-1, node-2, …"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the logs go (default: studies/NAME-trial)")
-    parser.add_argument(
-        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
-    )
+    add_backend(parser)
     parser.set_defaults(run=run)
 
 

@@ -13,7 +13,6 @@ from rich.status import Status
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.live_view import LiveProgress
-from quiclab.cli.status import pressure
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
 from quiclab.errors import ExitCode, HostError
@@ -22,6 +21,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.observer import Beginning, Observer
 from quiclab.study.trials import Outcome
+from quiclab.testbed.pressure import pressure
 from quiclab.units import ByteCount
 
 

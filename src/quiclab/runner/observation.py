@@ -13,6 +13,7 @@ from quiclab.runner.commands import ORIGIN_PORT, PORT
 from quiclab.runner.places import SERVER, front_place
 from quiclab.spec import model
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.pressure import stalled_ns
 from quiclab.testbed.process import Process
 from quiclab.testbed.process_cost import ProcessCosts
 from quiclab.testbed.run_delay import RunDelayCourse
@@ -84,6 +85,8 @@ class Observation:
             )
             for leg in self._legs
         }
+        self._stalled_before: dict[str, int] = {}
+        self._stalled: dict[str, int] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -108,11 +111,14 @@ class Observation:
 
     def begin(self) -> None:
         """The transfer begins."""
+        self._stalled_before = stalled_ns()
         self._costs.begin()
 
     def end(self) -> None:
         """The transfer is over, and the servers still run."""
         self._costs.end()
+        now = stalled_ns()
+        self._stalled = {name: now[name] - before for name, before in self._stalled_before.items() if name in now}
 
     def ended(self, role: str, process: Process) -> None:
         """A program has ended."""
@@ -123,6 +129,7 @@ class Observation:
         """What was seen, for trial.json, once the `with` block has been left."""
         return {
             "cost": self._costs.summary(),
+            "stalled_ns": self._stalled,
             "counters": {end: counters(namespace) for end, namespace in self._namespaces.items()},
             "udp_socket_drops": {
                 end: [asdict(socket) for socket in drops.per_socket()] for end, drops in self._drops.items()

@@ -48,7 +48,11 @@ _LINK = {
     "lateness": Each(Number),
     "more_links": [{"up": _SIDE, "down": _SIDE}],
 }
-_HOST = {"cost": Each({"transfer": Each(Number), "life": Each(Number)}), "counters": Each(Each(Number))}
+_HOST = {
+    "cost": Each({"transfer": Each(Number), "life": Each(Number)}),
+    "counters": Each(Each(Number)),
+    "stalled_ns": Each(Number),
+}
 _COMPETITION = {
     "began_ns!": int,
     "ended_ns!": int,

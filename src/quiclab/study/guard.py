@@ -9,7 +9,9 @@ most decides, because one that is disturbed more than the other looks slower tha
 
 What longer waits may cost is estimated: a round trip has about four wake-ups that wait for one another, two at each
 end, and so have the handshakes some more; each of them comes later by what a wake-up waits more than alone. Others,
-such as of a client that reads a packet while the link still sends the next ones, cost nothing.
+such as of a client that reads a packet while the link still sends the next ones, cost nothing. Time in which any
+task of the machine waited for memory counts whole. Waits for disks do not count: what runs beside trials writes there,
+while the logs of a running trial are in memory.
 """
 
 from __future__ import annotations
@@ -67,12 +69,14 @@ class Strain:
     """Round trip of the path without queues."""
     late: float
     """p99 of the link's lateness, as a share of its bound."""
+    memory_ns: int = 0
+    """Time of the transfer in which some task of the machine waited for memory."""
     void: bool = False
 
     def longer_than(self, alone: Mapping[str, float]) -> float:
         """Estimated share of the transfer by which it took longer than alone, where a wake-up of a program waited so
         many ns (`alone`)."""
-        longer_ns = 0.0
+        longer_ns = float(self.memory_ns)
         awaited = _OF_HANDSHAKES + _OF_A_ROUND_TRIP * self.transfer_ns / max(1, self.rtt_ns)
         for name, waits in self.waits.items():
             each_ns = waits.total_ns / max(1, waits.wake_ups) - alone.get(name, 0.0)
@@ -82,15 +86,16 @@ class Strain:
 
 def strain_of(document: Mapping[str, Any], rtt_ns: int, bound_ns: int) -> Strain:
     """Strain of a trial by its trial.json; `bound_ns` of the lateness of its first link."""
-    waits = {}
-    for program, cost in (document.get("host", {}).get("cost") or {}).items():
+    waits, host = {}, document.get("host", {})
+    for program, cost in (host.get("cost") or {}).items():
         switches, total_ns = cost.get("transfer") or {}, (cost.get("run_delay") or {}).get("sum_ns")
         if total_ns is not None:
             count = switches.get("voluntary_switches", 0) + switches.get("involuntary_switches", 0)
             waits[program] = Waits(total_ns, count)
     p99_ns = (document.get("link") or {}).get("lateness", {}).get("p99_ns", 0)
     transfer_ns = document.get("time_ns", {}).get("transfer", 0)
-    return Strain(waits, transfer_ns, rtt_ns, p99_ns / bound_ns, document.get("status") == "void")
+    memory_ns = (host.get("stalled_ns") or {}).get("memory", 0)
+    return Strain(waits, transfer_ns, rtt_ns, p99_ns / bound_ns, memory_ns, document.get("status") == "void")
 
 
 @dataclass

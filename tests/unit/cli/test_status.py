@@ -14,7 +14,6 @@ from unit.study.test_progress import Record, record, study, study_dir
 from quiclab.analysis.confirm.kept import keep_declaration
 from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
-from quiclab.cli.status import pressure
 from quiclab.cli.status_document import StatusDocument
 from quiclab.errors import ExitCode
 from quiclab.plan.make import grow_plan
@@ -73,9 +72,3 @@ def test_a_study_that_ended_before_it_began_says_how_to_begin(begun: str, capsys
     told = capsys.readouterr().err
     assert f"nothing of {begun} has run yet" in told
     assert as_typed(f"quiclab run {begun} begins it") in told
-
-
-def test_the_pressure_of_the_machine_is_read_where_the_kernel_tells_it(tmp_path: Path) -> None:
-    (tmp_path / "cpu").write_text("some avg10=12.50 avg60=3.00 avg300=1.00 total=9\n")
-    (tmp_path / "io").write_text("nothing\n")
-    assert pressure(tmp_path) == {"cpu": 12.5}

@@ -107,6 +107,15 @@ def test_a_trial_without_counts_has_no_strain() -> None:
     assert strain_of(document | {"link": link}, 1, 100) == Strain({"server": Waits(300, 6)}, 5, 1, 0.5, void=True)
 
 
+def test_waits_for_memory_count_whole_and_those_for_disks_do_not() -> None:
+    """Whichever task waited: in the worst case one of the trial's."""
+    document = {"time_ns": {"transfer": 1000}, "host": {"stalled_ns": {"cpu": 500, "io": 700, "memory": 20}}}
+    assert strain_of(document, 1, 1).longer_than({}) == pytest.approx(0.02)
+    guard = _guard()
+    swapping = replace(_strain(_ALONE_NS), memory_ns=15 * _MS)
+    assert _after(guard, swapping, 4) == 1
+
+
 def test_each_cell_has_a_number_of_its_own() -> None:
     """Trials of one say nothing of another; those of the A/A control count for their cell."""
     guards = Guards(8)

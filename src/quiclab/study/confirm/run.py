@@ -109,12 +109,16 @@ def _rounds(
     goal = Goal(plan.effect_pct, _MOST_PAIRS)
     cells = [f"{workload.name}/{path.name}" for path in study.paths for workload in study.measured_workloads]
     looks, known = looks_so_far(study_dir), -1
+    block_s, before = plan.block_ms / 1000, None if plan.begun else 0
     while True:
-        blocks = planned_blocks(study_dir)
+        blocks, began_s = planned_blocks(study_dir), left_s()
         code = in_sandbox_of(study_dir, lambda blocks=blocks: trials(study, study_dir, blocks))  # type: ignore[misc]
         if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
             return None, code
-        judged = in_fresh_process(look, plan)
+        took_s, judged = began_s - left_s(), in_fresh_process(look, plan)
+        if before is not None and judged.blocks > before:
+            block_s = took_s / (judged.blocks - before)  # side by side they take less than the plan says
+        before = judged.blocks
         looks += 1
         _tell(looks, judged)
         # Blocks that are added after a look make this a sequential study, for its report too.
@@ -125,7 +129,7 @@ def _rounds(
         grown = blocks if missing else more_blocks(set(cells), blocks, study.blocks, goal.at_most)
         more = missing or max(grown.values()) - now
         keep_growth(study_dir, study, goal, blocks, seen)
-        if judged.final or not more or more * plan.block_ms / 1000 > left_s():
+        if judged.final or not more or more * block_s > left_s():
             return judged, code
         keep_growth(study_dir, study, goal, grown, seen)
         known = judged.blocks

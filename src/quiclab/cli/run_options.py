@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of verbs that run trials: over which devices, and how many at a time."""
+
+from __future__ import annotations
+
+import argparse
+
+ONE_JOB = 1
+"""One trial after another: what is done without --jobs."""
+_MOST_JOBS = 64
+
+
+def add_backend(parser: argparse._ActionsContainer) -> None:
+    """Teach a verb over which devices packets reach the link."""
+    parser.add_argument(
+        "--backend", choices=("tun", "veth"), help="how packets reach the link (default: tun if it opens, else veth)"
+    )
+
+
+def add_jobs(parser: argparse._ActionsContainer) -> None:
+    """Teach a verb to run trials side by side."""
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=ONE_JOB,
+        metavar="N|auto",
+        help="run up to N trials at a time, or as many as this machine has room for (auto), as long as they do not "
+        "disturb each other: how late the link is and how long programs wait for a processor decides (default: 1)",
+    )
+
+
+def jobs_again(jobs: int | None) -> list[str]:
+    """Words of a command that runs as many trials side by side."""
+    return [] if jobs == ONE_JOB else ["--jobs", str(jobs or "auto")]
+
+
+def _jobs(text: str) -> int | None:
+    """Most trials at a time; None for as many as there is room for."""
+    if text == "auto":
+        return None
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number from 1 to {_MOST_JOBS}")
+    return int(text)
