@@ -123,14 +123,20 @@ class SetUp:
     def _asked_for(self, sent_ns: int) -> int | None:
         """Position up of the packet for which a proxy asked the origin whose data it has had since; None without any.
 
-        An acknowledgment that the client sends meanwhile, for what came before the answer, is not what it waited for.
+        What the client sends meanwhile is not what it waited for: an acknowledgment for what came before the answer,
+        or, where it is known when the proxy had the request whole, anything after that.
         """
         origin = self.path.origin
         last = origin.last_data(sent_ns) if origin else None
-        asked = last_with_more(self.path, "server", sent_ns)
+        asked = last_with_more(self.path, "server", self._had_request_by(sent_ns))
         if origin is None or last is None or asked is None:
             return None
         return asked if (origin.path.down.written[last] or 0) > (self.path.up.written[asked] or 0) else None
+
+    def _had_request_by(self, sent_ns: int) -> int:
+        """Instant by which a proxy had the request for what it sends at another one."""
+        known_ns = self.path.origin.asked_ns if self.path.origin else None
+        return sent_ns if known_ns is None else min(known_ns, sent_ns)
 
     def _again(self, end: End, position: int) -> bool:
         content = self.path.content(self.path.out(end), position)
@@ -150,7 +156,7 @@ class SetUp:
             return Cause(Before.DATA, What.TIMER)
         sent_ns = self.path.out(end).arrival[position]
         if end == "server" and self._asked_for(sent_ns) is not None:
-            return Cause(Before.DATA_ARRIVAL, What.SERVER)
+            return Cause(Before.DATA_ARRIVAL, What.SERVER, self._had_request_by(sent_ns))
         after_ns = self.path.prompted_after_ns(end, position)
         content = self.path.content(self.path.out(end), position)
         unprompted = after_ns is None or after_ns > PROMPT_NS

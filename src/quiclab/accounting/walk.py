@@ -45,6 +45,8 @@ class Cause:
 
     before: Before
     what: What
+    by_ns: int | None = None
+    """Instant by which a packet had come whose arrival is waited for; None where that is any time before the sending."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     """Edges back to the sending before, and that sending; None where there is none."""
     out, into = path.out(end), path.into(end)
     sent_ns = out.arrival[position]
-    came = _came_before(path, end, position, cause.before)
+    came = _came_before(path, end, position, cause)
     came_ns = None if came is None else into.written[came]
     own = own_with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
     wants_own = cause.before in (Before.SENDING, Before.DATA) or (
@@ -154,12 +156,12 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     return [_waits(cause.what, came_ns, sent_ns, out, position), *edges], (sender, first)
 
 
-def _came_before(path: Path, end: End, position: int, before: Before) -> int | None:
+def _came_before(path: Path, end: End, position: int, cause: Cause) -> int | None:
     """Position of the packet whose arrival let an endpoint send one; None where nothing had come."""
     sent_ns = path.out(end).arrival[position]
-    if before is Before.DATA_ARRIVAL:
-        return last_with_more(path, end, sent_ns)
-    if before is Before.UNANSWERED and position:
+    if cause.before is Before.DATA_ARRIVAL:
+        return last_with_more(path, end, sent_ns if cause.by_ns is None else cause.by_ns)
+    if cause.before is Before.UNANSWERED and position:
         into, answered_ns = path.into(end), path.out(end).arrival[position - 1]
         since = into.came[into.number_by(answered_ns) : into.number_by(sent_ns)]
         contents = ((at, path.content(into, at)) for at in since)

@@ -212,16 +212,25 @@ def test_several_connections_to_an_origin_tell_nothing_of_one() -> None:
     assert sender(970, 10) is not None
 
 
-@pytest.mark.parametrize("kind", [What.ACKNOWLEDGMENTS, What.PAYLOAD])
-def test_an_acknowledgment_that_comes_meanwhile_is_not_what_a_proxy_waited_for(kind: What) -> None:
-    """The request comes at 15 and the origin's answer at 45; the client's next packet comes a little later. Only one
-    with data may be what the response at 45.5 had waited for."""
-    up = _way("up", (5, 0, 7, 15), (35, 0, 7, 45.2))
-    client = Path(
-        up, _way("down", (45.5, 1, 7, 47)), {0: Content(What.PAYLOAD), 1: Content(kind)}, {}, origin=_origin()
-    )
+@pytest.mark.parametrize(
+    ("kind", "came", "asked", "waited"),
+    [
+        (What.ACKNOWLEDGMENTS, 45.2, None, 30.5),
+        (What.PAYLOAD, 45.2, None, 0),
+        (What.PAYLOAD, 45.2, 15, 30.5),
+        (What.PAYLOAD, 44, 15, 30.5),
+        (What.PAYLOAD, 44, 44, 1.5),
+    ],
+)
+def test_what_comes_meanwhile_is_not_what_a_proxy_waited_for(
+    kind: What, came: float, asked: float | None, waited: float
+) -> None:
+    """The request comes at 15 and the origin's answer at 43 and 45; the client's next packet comes about then. Only one
+    with data may be what the response at 45.5 had waited for, and that not where the proxy had the request before."""
+    up = _way("up", (5, 0, 7, 15), (35, 0, 7, came))
+    origin = replace(_origin(), asked_ns=None if asked is None else round(asked * _MS))
+    client = Path(up, _way("down", (45.5, 1, 7, 47)), {0: Content(What.PAYLOAD), 1: Content(kind)}, {}, origin=origin)
     set_up = SetUp(Evidence({}, {"protocol": "h2"}), client, Amplification((), (), (), (), 0))
     edges = set_up.request_edges(0, 0, 5 * _MS)
     assert sum(edge.length_ns for edge in edges) == round(40.5 * _MS)
-    waited = sum(edge.length_ns for edge in edges if edge.reason.why is Why.ORIGIN)
-    assert waited / _MS == (30.5 if kind is What.ACKNOWLEDGMENTS else 0)
+    assert sum(edge.length_ns for edge in edges if edge.reason.why is Why.ORIGIN) / _MS == waited
