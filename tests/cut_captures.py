@@ -6,6 +6,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+from plain_captures import capture_at
+
 WHOLE_PACKETS, HEADER_BYTES = 128, 200
 _PACKET, _FIXED = 6, 28
 """Type of pcapng's enhanced packet block, and its bytes in front of the packet."""
@@ -37,6 +39,5 @@ def _cut(block: bytes) -> bytes:
 
 def cut_trial(raw: Path) -> None:
     """Cut both captures of a trial."""
-    for name in ("client", "server"):
-        file = raw / f"{name}.pcapng"
+    for file in [capture_at(raw, end) for end in ("client", "server")]:
         file.write_bytes(cut(file.read_bytes()))

@@ -14,6 +14,8 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials, write_spec
 
 import quiclab as package
+from quiclab.store.packed_captures import SUFFIX, packed_against, read_capture
+from quiclab.store.packed_logs import read_plain
 from quiclab.store.secrets import secrets_in, written
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -26,7 +28,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = quiclab("run", main_only(write_spec(folder)), "--out", folder / "study")
     assert done.returncode == 0, done.stdout + done.stderr
     for raw in (folder / "study").glob("trials/*/raw"):
+        server = raw / f"server.pcapng{SUFFIX}"
+        of_server = read_capture(server)
         _put_secrets_into(raw / "client.pcapng", (raw / "keys.log").read_bytes())
+        server.write_bytes(packed_against((raw / "client.pcapng").read_bytes(), of_server))
         document = json.loads((raw.parent / "trial.json").read_text())
         for item in document["artefacts"]:
             item["bytes"] = (raw.parent / item["path"]).stat().st_size
@@ -68,7 +73,7 @@ def _found(folder: Path, keys: set[bytes]) -> set[str]:
     found = set()
     for file in folder.rglob("*"):
         if file.is_file():
-            content = file.read_bytes()
+            content = read_plain(file)
             if file.suffix == ".parquet":
                 content += repr(polars.read_parquet(file).rows()).encode()
             if any(form in content for key in keys for form in written(key)):
@@ -83,6 +88,7 @@ def test_no_key_is_in_it_unless_asked(study: Path, tmp_path: Path) -> None:
     assert _found(plain, keys) == set()
     assert not [file for file in plain.rglob("*") if file.name in ("keys.log", "ca.key") or file.suffix == ".key"]
     assert len(list(plain.glob("trials/*/raw/client.pcapng"))) == 2
+    assert len(list(plain.glob("trials/*/raw/server.pcapng"))) == 2
     open_ = _unpack(_bundle(study, tmp_path / "open.tar.gz", "--with-keys"), tmp_path / "open")
     assert _found(open_, keys) == {"keys.log", "client.pcapng"}
 

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from http_by_tshark import Frame, Frames, http2_frames, http3_frames
+from plain_captures import capture_at
 from stack_study import are_installed, need, run_arms
 
 from quiclab.decoders import Context, End, decoder_of
@@ -83,7 +84,7 @@ def _compare(study: Study, protocol: Protocol, trial: dict[str, Any]) -> None:
     assert trial["status"] == "verified", trial["reason"]
     (raw,) = (study.folder / "study").glob(f"trials/{trial['trial_id']}*/raw")
     for end in ENDS:
-        capture = raw / f"{end}.pcapng"
+        capture = capture_at(raw, end)
         read = http2_frames if protocol == "h2" else http3_frames
         expected = read(capture, raw / "keys.log", trial["server_port"])
         assert any(frame.fields for streams in expected for frames in streams.values() for frame in frames)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from plain_captures import capture_at
 from quic_by_tshark import by_tables, by_tshark, disagreements
 from stack_study import are_installed, need, run_arms
 
@@ -32,7 +33,7 @@ LOSSY = 'loss = "1 %"\n'
 
 def capture_of(raw: Path, end: End) -> dict[str, pl.DataFrame]:
     """The tables of one end's capture."""
-    capture = raw / f"{end}.pcapng"
+    capture = capture_at(raw, end)
     decoder = decoder_of(capture)
     assert decoder is not None
     file = decoder.decode(capture, Context(vantage=end, key_logs=(raw / "keys.log",)))
@@ -81,7 +82,7 @@ def _compare(raw: Path) -> None:
         tables = capture_of(raw, end)
         ours = by_tables(tables)
         assert len(ours) > 200
-        assert disagreements(ours, by_tshark(raw / f"{end}.pcapng", raw / "keys.log")) == []
+        assert disagreements(ours, by_tshark(capture_at(raw, end), raw / "keys.log")) == []
         for log in sorted(raw.glob(f"{end}-qlog/*")):
             assert missing(logged(log, end), tables) == []
 

@@ -46,7 +46,7 @@ class Cause:
     before: Before
     what: What
     by_ns: int | None = None
-    """Instant by which a packet had come whose arrival is waited for; None where that is any time before the sending."""
+    """Instant by which the packet had come whose arrival is waited for; None: at any time before the sending."""
 
 
 @dataclass(frozen=True)

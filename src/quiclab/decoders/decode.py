@@ -70,6 +70,7 @@ def decode_files(
     account.findings += [
         (name, Finding(f"unread_compression:{how}", "data_loss", 1, UNPACK_FIRST)) for name, how in found.packed
     ]
+    account.findings += [(name, Finding("unreadable", "error", 1, why)) for name, why in found.damaged]
     # A packet log comes first, because it says how the clocks of its machine relate. The others follow by name.
     for log in sorted(found.logs, key=lambda log: (log.decoder.format != "packet_log", log.name)):
         progress(log)

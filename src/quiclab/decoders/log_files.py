@@ -10,6 +10,7 @@ from pathlib import Path
 from quiclab.decoders import _core
 from quiclab.decoders._api import Decoder, End
 from quiclab.decoders._registry import DECODERS
+from quiclab.store.packed_captures import CaptureError, Unpacked, is_packed_capture
 
 _HEAD_BYTES = 4096
 _UNREAD_COMPRESSIONS = (
@@ -47,13 +48,17 @@ class Found:
     """Names of files that are not logs of a known format."""
     packed: tuple[tuple[str, str], ...] = ()
     """Names of files with a compression that is not read, and its name."""
+    damaged: tuple[tuple[str, str], ...] = ()
+    """Names of captures that cannot be unpacked, and why."""
+    unpacked: Unpacked | None = None
+    """What holds plain copies of packed captures, which go with it."""
     named: frozenset[str] = frozenset()
     """Names of the files that the user named one by one, not by their folder."""
 
     @property
     def refused(self) -> tuple[str, ...]:
         """Files that the user named as logs and that no decoder can read."""
-        unread = (*self.unknown, *(name for name, _ in self.packed))
+        unread = (*self.unknown, *(name for name, _ in (*self.packed, *self.damaged)))
         return tuple(name for name in unread if name in self.named)
 
 
@@ -66,7 +71,17 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
     key_logs: list[Path] = []
     unknown: list[str] = []
     packed: list[tuple[str, str]] = []
-    for path, name in paths:
+    damaged: list[tuple[str, str]] = []
+    unpacked = None
+    for file, name in paths:
+        path = file
+        if is_packed_capture(file):
+            unpacked = unpacked or Unpacked()
+            try:
+                path = unpacked.plain(file)
+            except CaptureError as error:
+                damaged.append((name, str(error)))
+                continue
         head = head_of(path)
         decoder = decoder_for(head)
         if decoder is not None:
@@ -78,7 +93,7 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
             packed.append((name, compression))
         else:
             unknown.append(name)
-    return Found(tuple(logs), tuple(key_logs), tuple(unknown), tuple(packed))
+    return Found(tuple(logs), tuple(key_logs), tuple(unknown), tuple(packed), tuple(damaged), unpacked)
 
 
 def head_of(path: Path) -> bytes:

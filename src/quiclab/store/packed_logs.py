@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of a trial that is over take less room: all but captures, whose packets are encrypted, are compressed by gzip.
+"""Logs of a trial that is over take less room: all but captures (`packed_captures`) are compressed by gzip.
 
 A log keeps the name that its program gave it, with `.gz` behind it on the disk alone: tables name it without.
 """
@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from quiclab.store.packed_captures import is_packed_capture, plain_name, read_capture
 
 _GZIP = b"\x1f\x8b"
 _SUFFIX = ".gz"
@@ -44,7 +46,7 @@ def pack_logs(folder: Path) -> None:
 def plain_names(files: Iterable[str]) -> dict[str, str]:
     """Name of each file → the name that its program gave it; one that another file has too stays as it is."""
     there = set(files)
-    plain = {name: name.removesuffix(_SUFFIX) for name in there}
+    plain = {name: plain_name(name.removesuffix(_SUFFIX)) for name in there}
     return {name: name if short in there else short for name, short in plain.items()}
 
 
@@ -69,6 +71,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def read_plain(path: Path, most_bytes: int = 1 << 30) -> bytes:
     """The content of a file, unpacked. Raises OSError if it is damaged, or longer than `most_bytes`."""
+    if is_packed_capture(path):
+        return read_capture(path)
     try:
         with opened(path) as file:
             content = file.read(most_bytes + 1)

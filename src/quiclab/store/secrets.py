@@ -13,11 +13,13 @@ import os
 import re
 import stat
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import write_atomically
+from quiclab.store.packed_captures import base_of, is_packed_capture, packed_against, plain_name
 from quiclab.store.packed_logs import is_packed, packed, read_plain
 
 _KEY_LOG = re.compile(
@@ -47,6 +49,7 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
     done: list[str] = []
     for trial in trials:
         left_out = []
+        renamed = _unpack_what_continues_keys(trial, secrets)
         for file in _files(trial):
             before = _plain(file)
             after = _without_keys(file, before, secrets)
@@ -58,9 +61,9 @@ def take_keys_out(trials: list[Path]) -> tuple[str, ...]:
                 file.unlink()
                 done.append(f"{trial.name}/{name}: left out, because it holds keys")
             else:
-                file.write_bytes(packed(after) if is_packed(file.read_bytes()) else after)
+                file.write_bytes(_as_packed(file, after))
                 done.append(f"{trial.name}/{name}: its keys are left out")
-        _register(trial, left_out)
+        _register(trial, left_out, renamed)
     return tuple(done)
 
 
@@ -104,6 +107,27 @@ def _plain(file: Path) -> bytes:
         raise DecodeError(f"{file} cannot be searched for keys: {error}", "--with-keys packs it as it is") from error
 
 
+def _unpack_what_continues_keys(trial: Path, secrets: set[bytes]) -> dict[str, str]:
+    """Unpack captures that continue one with keys, which is about to change. Returns their names of before → now."""
+    names = {}
+    for file in filter(is_packed_capture, _files(trial)):
+        base = base_of(file)
+        before = base.read_bytes()
+        if _without_keys(base, before, secrets) != before:
+            plain = file.with_name(plain_name(file.name))
+            plain.write_bytes(_plain(file))
+            file.unlink()
+            names[str(file.relative_to(trial))] = str(plain.relative_to(trial))
+    return names
+
+
+def _as_packed(file: Path, content: bytes) -> bytes:
+    """The content as the file has it: compressed where that is."""
+    if is_packed_capture(file):
+        return packed_against(base_of(file).read_bytes(), content)
+    return packed(content) if is_packed(file.read_bytes()) else content
+
+
 def _without_keys(file: Path, content: bytes, secrets: set[bytes]) -> bytes | None:
     """The file's content without keys; None if the file consists of keys, or holds them in an unknown way."""
     if _SESSION_FILE.search(file.name) or _PEM.search(content):
@@ -142,11 +166,12 @@ def without_decryption_secrets(capture: bytes, name: str = "the capture") -> byt
     return b"".join(kept)
 
 
-def _register(trial: Path, left_out: list[str]) -> None:
+def _register(trial: Path, left_out: list[str], renamed: Mapping[str, str]) -> None:
     """Bring trial.json up to date with the files that are there now."""
     document: dict[str, Any] = json.loads((trial / "trial.json").read_text())
     for item in document.get("artefacts", []):
-        if item["path"] in left_out and (trial / item["path"]).exists():
+        item["path"] = renamed.get(item["path"], item["path"])
+        if item["path"] in (*left_out, *renamed.values()) and (trial / item["path"]).exists():
             item["bytes"] = (trial / item["path"]).stat().st_size
     document["artefacts"] = [item for item in document.get("artefacts", []) if (trial / item["path"]).exists()]
     document["keys_left_out"] = left_out

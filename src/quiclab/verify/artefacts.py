@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quiclab.store.packed_captures import plain_name
+
 _FORMATS = {
     ".qplog": ("packet-log", "data"),
     ".pcapng": ("pcapng", "data"),
@@ -21,7 +23,7 @@ def register(folder: Path) -> list[dict[str, str | int]]:
     rows: list[dict[str, str | int]] = []
     for path in sorted((folder / "raw").rglob("*")):
         if path.is_file():
-            plain = path.with_name(path.name.removesuffix(".gz"))
+            plain = path.with_name(plain_name(path.name.removesuffix(".gz")))
             form, kind = _FORMATS.get(plain.suffix, ("other", "meta"))
             size = path.stat().st_size
             rows.append({"path": str(path.relative_to(folder)), "format": form, "kind": kind, "bytes": size})

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.store.layout import Status, write_atomically
+from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
@@ -51,6 +52,7 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
     verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
     document["status"], document["reason"] = verdict.status, verdict.reason
     pack_logs(folder)
+    pack_captures(folder / "raw")
     document["artefacts"] = register(folder)
     write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict

@@ -9,6 +9,7 @@ from decoders import writers
 
 from quiclab.decoders import decode_trial
 from quiclab.decoders.log_files import end_of
+from quiclab.store.packed_captures import pack_captures
 
 
 def lay_out(trial: Path, files: dict[str, bytes]) -> None:
@@ -54,6 +55,25 @@ def test_a_damaged_file_is_counted_and_the_rest_decoded(tmp_path: Path) -> None:
     decoded = decode_trial(tmp_path)
     assert decoded.stats.select("source", "name", "severity").rows() == [("raw/link.qplog", "unreadable", "error")]
     assert decoded.tables["link_packets"].height == 0
+
+
+def test_a_capture_that_continues_another_is_decoded_by_its_own_name(tmp_path: Path) -> None:
+    """Where the other one was changed, it is unreadable, and the rest is decoded."""
+    captures = {}
+    for end in ("client", "server"):
+        capture = writers.Capture(end)
+        for number in range(30):
+            capture.add("up", 100 * number, writers.udp("up", 1000 + number))
+        captures[f"{end}.pcapng"] = capture.bytes()
+    lay_out(tmp_path, captures)
+    before = decode_trial(tmp_path)
+    pack_captures(tmp_path / "raw")
+    assert not (tmp_path / "raw" / "server.pcapng").exists()
+    after = decode_trial(tmp_path)
+    assert all(table.equals(after.tables[name]) for name, table in before.tables.items())
+    (tmp_path / "raw" / "client.pcapng").write_bytes(writers.Capture("client").bytes())
+    changed = decode_trial(tmp_path)
+    assert changed.stats.select("source", "name", "severity").rows() == [("raw/server.pcapng", "unreadable", "error")]
 
 
 def test_a_trial_without_logs_gives_empty_tables(tmp_path: Path) -> None:

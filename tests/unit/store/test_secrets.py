@@ -16,7 +16,8 @@ import pytest
 
 from quiclab.errors import DecodeError
 from quiclab.store.archive import pack
-from quiclab.store.packed_logs import packed
+from quiclab.store.packed_captures import packed_against
+from quiclab.store.packed_logs import packed, read_plain
 from quiclab.store.secrets import keep_safe, secrets_in, take_keys_out, without_decryption_secrets
 
 SECRET = bytes(range(32))
@@ -128,3 +129,21 @@ def test_keys_leave_compressed_logs(tmp_path: Path) -> None:
     damaged = _trial(tmp_path / "b", {"a.sqlog.gz": packed(event.encode())[:-6]})
     with pytest.raises(DecodeError, match="cannot be searched"):
         take_keys_out([damaged])
+
+
+def test_keys_leave_captures_of_both_ends(tmp_path: Path) -> None:
+    """One that is kept as what it differs by from the other stays so, unless keys leave the other."""
+    header = _block("<", 0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    packets = b"".join(_block("<", 6, os.urandom(1400)) for _ in range(40))
+    dirty, clean = header + _block("<", 10, LINE.encode().ljust(200)) + packets, header + packets
+    for base, end, names in (
+        (clean, dirty, {"client.pcapng", "server.pcapng.zst"}),
+        (dirty, clean, {"client.pcapng", "server.pcapng"}),
+    ):
+        files = {"client.pcapng": base, "server.pcapng.zst": packed_against(base, end)}
+        trial = _trial(tmp_path / str(len(names & {"server.pcapng"})), files)
+        take_keys_out([trial])
+        assert {file.name for file in (trial / "raw").iterdir()} == names
+        assert {read_plain(file) for file in (trial / "raw").iterdir()} == {clean}
+        for item in json.loads((trial / "trial.json").read_text())["artefacts"]:
+            assert (trial / item["path"]).stat().st_size == item["bytes"]

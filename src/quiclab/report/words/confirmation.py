@@ -113,7 +113,7 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
     """Say how many blocks fit into the minutes, and what so many can decide."""
     fit = int(minutes * 60_000 / block_ms)
     told = (
-        f"A block takes about {in_ms(block_ms)}: {minutes:g} minutes hold about {wording.counted(fit, 'block')}. "
+        f"A block takes about {in_ms(block_ms)}: {minutes:g} min hold about {wording.counted(fit, 'block')}. "
         f"{least} are the least that decide anything"
     )
     if needed is None:
