@@ -20,8 +20,8 @@ from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueErro
 from quiclab.spec.read import load_toml
 from quiclab.units import Bitrate, ByteCount, Duration
 
-Direction = Literal["lower", "higher", "same"]
-"""Direction of the second arm's metric relative to the first arm's."""
+Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
+"""Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""
 
 _YEARS = (1969, 2100)
 _PER_CENT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?%")
@@ -108,7 +108,7 @@ CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "arms": _ARMS,
     "workloads": _NAMES,
     "paths": _NAMES,
-    "expected": kinds.text('"lower", "higher" or "same", or a quantity such as "15 s" or "90 %"'),
+    "expected": kinds.text('"lower", "higher", "same", "not lower", "not higher", or a quantity such as "15 s", "90 %"'),
 }
 _PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS))
 _NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")

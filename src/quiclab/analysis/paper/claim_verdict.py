@@ -24,7 +24,9 @@ RULES = (
     "differs where it finds a difference in the other direction, by however little. A difference that is less than "
     "what matters here, or perhaps is, agrees with no such claim. A claim that there is no difference agrees where the "
     "whole interval is less than what matters, whether a difference was found or not, as one that was not found may "
-    "still be there; it differs where the arms are called different. A number differs where our interval "
+    "still be there; it differs where the arms are called different. A claim that an arm is not lower, or not higher, "
+    "differs where it is called different in that direction, and agrees where the interval leaves no such difference "
+    "that matters. A number differs where our interval "
     "excludes it, to half of its last printed digit. It agrees where our interval holds it and is narrow enough to "
     f"exclude all that is clearly another: more than {CLEAR_PCT:g} % of it away, of an advantage in per cent more than "
     f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
@@ -63,6 +65,8 @@ def of_direction(expected: str, found: Comparison, metric: Metric, matters_pct: 
     """
     if found.outcome is Outcome.NOT_MEASURED:
         return Verdict.NOT_TESTABLE, found.why
+    if expected.startswith(_NOT):
+        return _not(expected.removeprefix(_NOT), found, metric, matters_pct)
     if found.conclusion is Conclusion.UNDECIDED:
         why = f"No difference was found, but {matters_pct:g} % or more is not excluded."
         return Verdict.UNDECIDED, found.why or why
@@ -76,6 +80,25 @@ def of_direction(expected: str, found: Comparison, metric: Metric, matters_pct: 
     if direction == expected:
         return Verdict.AGREES, ""
     return Verdict.DIFFERS, f"Significantly {direction}."
+
+
+_NOT = "not "
+
+
+def _not(direction: str, found: Comparison, metric: Metric, matters_pct: float) -> tuple[Verdict, str]:
+    """Return the verdict on a claim that one arm did not outperform the other, or was not worse: against it is a
+    difference in that direction, for it an interval without one that matters."""
+    better = (direction == "lower") == metric.lower_is_better
+    against = Outcome.OTHER_BETTER if better else Outcome.BASELINE_BETTER
+    if found.conclusion is Conclusion.DIFFERENT:
+        agrees = found.outcome is not against
+        return (Verdict.AGREES, "") if agrees else (Verdict.DIFFERS, f"Significantly {direction}.")
+    if found.conclusion in (*_ALIKE, Conclusion.SMALL):
+        return Verdict.AGREES, ""
+    interval = found.interval_pct
+    if interval is not None and (interval.high < matters_pct if better else interval.low > -matters_pct):
+        return Verdict.AGREES, ""
+    return Verdict.UNDECIDED, found.why or f"That it is {direction} by {matters_pct:g} % or more is not excluded."
 
 
 _ALIKE = (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)

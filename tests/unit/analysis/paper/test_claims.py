@@ -59,6 +59,10 @@ def values(directory: Path, metric: str, by_arm: dict[str, float], better: str =
         ("same", "clean", Verdict.AGREES, ""),
         ("lower", "clean", Verdict.UNDECIDED, NONE),
         ("higher", "clean", Verdict.UNDECIDED, NONE),
+        ("not lower", "loss", Verdict.DIFFERS, "Significantly lower."),
+        ("not higher", "loss", Verdict.AGREES, ""),
+        ("not lower", "clean", Verdict.AGREES, ""),
+        ("not higher", "clean", Verdict.AGREES, ""),
     ],
 )
 def test_a_direction(tmp_path: Path, expected: str, path: str, verdict: Verdict, why: str) -> None:
@@ -122,6 +126,17 @@ def test_a_difference_that_perhaps_matters_decides_nothing(tmp_path: Path, expec
         Verdict.UNDECIDED,
         "Significantly lower, but undecided whether by 22.5 %.",
     )
+
+
+def test_not_to_be_lower_is_decided_on_one_side(tmp_path: Path) -> None:
+    """About 22 % lower are found, where 22.5 % matter: not higher it is for certain, and perhaps lower by that much."""
+    write_study(tmp_path, replace(CLEAR, resolved={"matters_pct": 22.5}))
+    found = judged(tmp_path, direction("not lower"), direction("not higher"))
+    why = "That it is lower by 22.5 % or more is not excluded."
+    assert [(each.verdict, each.cells[0].why) for each in found] == [(Verdict.UNDECIDED, why), (Verdict.AGREES, "")]
+    goodput = {"metric": "goodput_bit_per_s"}
+    found = judged(tmp_path, direction("not lower", **goodput), direction("not higher", **goodput))
+    assert [each.verdict for each in found] == [Verdict.AGREES, Verdict.DIFFERS]
 
 
 def test_directions_are_of_the_number_not_of_better(tmp_path: Path) -> None:
