@@ -108,7 +108,7 @@ CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "arms": _ARMS,
     "workloads": _NAMES,
     "paths": _NAMES,
-    "expected": kinds.text('"lower", "higher", "same", "not lower", "not higher", or a quantity such as "15 s", "90 %"'),
+    "expected": kinds.text('"lower", "higher", "same", "not lower", "not higher", or a quantity as "15 s", "90 %"'),
 }
 _PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS))
 _NEEDED_TO_TEST = ("metric", "arms", "workloads", "paths", "expected")

@@ -20,8 +20,8 @@ class Expected:
     text: str
     """The number or the word as the paper prints it."""
     direction: str
-    """The second arm's metric beside the first's: "lower", "higher", "same", "not lower", "not higher"; empty where it is
-    a number."""
+    """The second arm's metric beside the first's: "lower", "higher", "same", "not lower", "not higher"; empty where it
+    is a number."""
     low: float
     """All numbers from here …"""
     high: float
