@@ -75,6 +75,11 @@ class Claim:
     first."""
     written: str = ""
     """Expected result as the paper prints it, such as `"106 s"`."""
+    margin: str = ""
+    """How far from a number is still the paper's: a share of it, such as `"10 %"`, or a quantity, such as `"1 s"`; of
+    an advantage points, such as `"5 %"`. Without one, half of its last printed digit."""
+    margin_value: Expected | None = None
+    """The margin, read."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,7 @@ CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "arms": _ARMS,
     "workloads": _NAMES,
     "paths": _NAMES,
+    "margin": kinds.text('how far from the number is still the paper\'s, such as "10 %" or "1 s"'),
     "expected": kinds.text('"lower", "higher", "same", "not lower", "not higher", or a quantity as "15 s", "90 %"'),
 }
 _PAPER: Kind[Paper] = Kind("a table", lambda node: build(Paper, node, PAPER_KEYS))
@@ -179,13 +185,38 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         node.child("arms").report("a direction is that of a second arm beside the first; name two")
     if len(node.source.problems) > before:
         raise ReportedError
+    if "margin" in node.value and claim.kind != "number":
+        node.child("margin").report("only a number has one; leave it out")
+        raise ReportedError
     if "expected" not in node.value:
         return claim
     wanted: Kind[Expected] = Kind("", lambda expected: _expected(expected, claim, metrics))
     expected = read_or_report(node.child("expected"), wanted)
     if expected is FAILED:
         raise ReportedError
-    return replace(claim, expected=expected, written=node.child("expected").value)
+    claim = replace(claim, expected=expected, written=node.child("expected").value)
+    if "margin" not in node.value:
+        return claim
+    read: Kind[Expected] = Kind("", lambda margin: _margin(margin, expected))
+    margin = read_or_report(node.child("margin"), read)
+    if margin is FAILED:
+        raise ReportedError
+    return replace(claim, margin_value=margin)
+
+
+def _margin(node: Node, expected: Expected) -> Expected:
+    """The margin of a number: a share of it, or a quantity of its kind, above zero."""
+    text = str(node.value)
+    match = _PER_CENT.fullmatch(text)
+    if match is not None and float(match[1]) > 0:
+        return PerCent(float(match[1]))
+    if match is None and isinstance(expected, (Duration, Bitrate, ByteCount)):
+        kind = type(expected)
+        if (quantity := kind.parse(text)) != kind(0):
+            return quantity
+    raise WrongValueError(
+        f'{show(text)}; write a share above zero, such as "10 %", or a quantity of the number\'s kind'
+    )
 
 
 def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from quiclab.spec.paper import Claim, Expected, Paper, PerCent
+from quiclab.spec.paper import Claim, Paper, PerCent
 from quiclab.units import Bitrate, ByteCount, Duration
 
 FORMAT = 1
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))")
+_OF_AN_ADVANTAGE = 2
+"""Arms of a claim whose number is the second one's advantage."""
 _AXES = ("arms", "workloads", "paths")
 
 
@@ -54,24 +56,41 @@ def _claim(claim: Claim) -> dict[str, Any]:
     return {
         **{key: getattr(claim, key) for key in keys},
         **{axis: list(getattr(claim, axis)) for axis in _AXES},
-        "expected": None if claim.expected is None else _expected(claim.expected, claim.written),
+        "expected": None if claim.expected is None else _expected(claim),
     }
 
 
-def _expected(expected: Expected, written: str) -> dict[str, Any]:
-    """A direction, or a quantity with the range of values that would be printed so: "15 s" is 14.5 to 15.5 s."""
+def _expected(claim: Claim) -> dict[str, Any]:
+    """A direction, or a quantity with the range of values that are the paper's: to within its margin, or all that would
+    be printed so: "15 s" is 14.5 to 15.5 s."""
+    expected = claim.expected
+    assert expected is not None
     if isinstance(expected, str):
         return {"text": expected, "direction": expected}
     value, unit = _plain(expected)
-    number = Decimal(_NUMBER.match(written)[1])  # type: ignore[index]  # it has been read as a quantity
-    half = abs(value) * float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) / abs(number)) if number else 0.0
+    around = _half_digit(value, claim.written) if claim.margin_value is None else _around(value, claim)
     return {
-        "text": written,
+        "text": claim.written,
         "value": value,
-        "low": round(value - half, 9),
-        "high": round(value + half, 9),
+        "low": round(value - around, 9),
+        "high": round(value + around, 9),
         "unit": unit,
+        "margin": claim.margin,
     }
+
+
+def _half_digit(value: float, written: str) -> float:
+    number = Decimal(_NUMBER.match(written)[1])  # type: ignore[index]  # it has been read as a quantity
+    return abs(value) * float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1) / abs(number)) if number else 0.0
+
+
+def _around(value: float, claim: Claim) -> float:
+    """The margin in the number's unit: of an advantage, per cent are points; elsewhere they are a share of it."""
+    margin = claim.margin_value
+    if isinstance(margin, PerCent):
+        return margin.value if len(claim.arms) == _OF_AN_ADVANTAGE else abs(value) * margin.value / 100
+    assert isinstance(margin, (Duration, Bitrate, ByteCount))
+    return _plain(margin)[0]
 
 
 def _plain(quantity: Duration | Bitrate | ByteCount | PerCent) -> tuple[float, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from papers import CLAIM, ONE_ARM, PAPER
+from papers import CLAIM, NUMBER, ONE_ARM, PAPER
 from specs import SMALL, written
 
 from quiclab.errors import SpecError
@@ -46,7 +46,41 @@ def test_a_number_stands_for_all_that_are_printed_so(
 ) -> None:
     """Half of the last digit to both sides, in the unit that metrics have."""
     expected = claim_of(tmp_path, ONE_ARM.replace('"lower"', f'"{text}"'))["expected"]
-    assert expected == {"text": text, "value": value, "low": low, "high": high, "unit": unit}
+    assert expected == {"text": text, "value": value, "low": low, "high": high, "unit": unit, "margin": ""}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "margin", "low", "high"),
+    [
+        (ONE_ARM, "15 s", "10 %", 13_500, 16_500),
+        (ONE_ARM, "79 Mbit/s", "5 Mbit/s", 74e6, 84e6),
+        (NUMBER, "-13.9 %", "5 %", -18.9, -8.9),
+    ],
+)
+def test_a_margin_takes_the_place_of_printed_digits(
+    tmp_path: pathlib.Path, form: str, text: str, margin: str, low: float, high: float
+) -> None:
+    """A share of the number, or a quantity; of an advantage, points."""
+    expected = claim_of(tmp_path, form.replace('"lower"', f'"{text}"\nmargin = "{margin}"'))["expected"]
+    assert isinstance(expected, dict)
+    assert (expected["low"], expected["high"], expected["margin"]) == (low, high, margin)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected", "margin", "said"),
+    [
+        (ONE_ARM, "15 s", "0 %", "write a share above zero"),
+        (ONE_ARM, "15 s", "0 s", "write a share above zero"),
+        (ONE_ARM, "15 s", "3 apples", "3 apples"),
+        (NUMBER, "90 %", "1 s", "write a share above zero"),
+        (CLAIM, "lower", "10 %", "only a number has one"),
+    ],
+)
+def test_a_wrong_margin_is_told(tmp_path: pathlib.Path, form: str, expected: str, margin: str, said: str) -> None:
+    """A margin of nothing could never be met; a direction has none."""
+    with pytest.raises(SpecError) as caught:
+        claim_of(tmp_path, form.replace('"lower"', f'"{expected}"\nmargin = "{margin}"'))
+    assert said in caught.value.problems[0]
 
 
 def test_names_are_taken_as_they_are_without_a_study(tmp_path: pathlib.Path) -> None:

@@ -88,7 +88,10 @@ def _says(claim: Claim) -> str:
 
 def _printed(claim: Claim) -> str:
     """Return the paper's number as it is printed there, with a true minus sign."""
-    return claim.expected.text.replace("-", "−") if claim.expected else ""
+    if claim.expected is None:
+        return ""
+    number = claim.expected.text.replace("-", "−")
+    return f"{number} ± {claim.expected.margin}" if claim.expected.margin else number
 
 
 def _range(ordered: Sequence[str]) -> str:

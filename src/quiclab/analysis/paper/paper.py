@@ -25,8 +25,10 @@ class Expected:
     low: float
     """All numbers from here …"""
     high: float
-    """… to here are printed so."""
+    """… to here are printed so, or are within the margin."""
     unit: str
+    margin: str = ""
+    """How far from the number is still the paper's, as its file declares it; empty where it declares nothing."""
 
 
 @dataclass(frozen=True)
@@ -90,4 +92,11 @@ def _claim(entry: dict[str, Any]) -> Claim:
 def _expected(entry: dict[str, Any]) -> Expected:
     if "direction" in entry:
         return Expected(str(entry["text"]), str(entry["direction"]), 0.0, 0.0, "")
-    return Expected(str(entry["text"]), "", float(entry["low"]), float(entry["high"]), str(entry["unit"]))
+    return Expected(
+        str(entry["text"]),
+        "",
+        float(entry["low"]),
+        float(entry["high"]),
+        str(entry["unit"]),
+        str(entry.get("margin", "")),
+    )

@@ -68,6 +68,21 @@ def test_a_quarter_is_of_the_papers_number_in_our_unit() -> None:
     assert of_number(none, ours(0, 1, advantage=False, unit=""))[0] is Verdict.UNDECIDED
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "why"),
+    [
+        (13.6, 16.4, Verdict.AGREES, ""),
+        (15.9, 16.1, Verdict.AGREES, ""),
+        (13.4, 16.4, Verdict.UNDECIDED, "Our interval reaches beyond the margin."),
+        (16.6, 17, Verdict.DIFFERS, "Our interval excludes the paper's number and its margin."),
+    ],
+)
+def test_with_a_margin_the_whole_interval_counts(low: float, high: float, verdict: Verdict, why: str) -> None:
+    """15 s to within 10 %: 16 s agree though they are not what is printed."""
+    expected = Expected("15 s", "", 13.5, 16.5, "s", "10 %")
+    assert of_number(expected, ours(low, high, advantage=False, unit="s")) == (verdict, why)
+
+
 @pytest.mark.parametrize("pairs", [10, 20, 40])
 @pytest.mark.parametrize("noise", [0.1, 0.3, 0.5])
 def test_a_paper_that_is_wrong_by_half_hardly_ever_agrees(pairs: int, noise: float) -> None:
