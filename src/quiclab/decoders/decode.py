@@ -119,7 +119,7 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
         if rows.is_empty():
             return
         if "vantage" in rows.columns:
-            ends.update(rows["vantage"].drop_nulls().unique())
+            ends.update(_ends(rows["vantage"]))
         source = pl.lit(log.name).alias(SOURCE.name)
         sink.take(name, rows.select(source if each is None else each for each in _columns(name)))
 
@@ -130,6 +130,13 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     for name, rows in file.tables.items():
         take(name, rows)
     return file, ends
+
+
+def _ends(vantage: pl.Series) -> list[End]:
+    """The ends that rows name; nearly always it is the same one in all of them."""
+    if vantage.n_unique() > 1:
+        return vantage.drop_nulls().unique().to_list()
+    return [] if vantage[0] is None else [vantage[0]]
 
 
 @cache
