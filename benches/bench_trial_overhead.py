@@ -22,6 +22,7 @@ from typing import Any
 
 from _bench import Row, child_cpu_seconds, cpu_seconds, is_quick, print_table
 from live_link import in_sandbox
+from plain_captures import capture_at
 from small_study import QUICLAB, main_only, quiclab, trials, with_plain_logs, write_spec
 
 from quiclab.endpoints import Context, find
@@ -150,6 +151,7 @@ def _judging_ms(study: Path, trial_id: str) -> float:
             attempt, again = Path(name, "attempt"), Path(name, "study")
             shutil.copytree(study / "trials" / trial_id, attempt)
             with_plain_logs(attempt)
+            capture_at(attempt / "raw", "server")
             again.mkdir()
             StudyDir(again).tables.mkdir()
             took.append(1e3 * cpu_seconds(judge))
