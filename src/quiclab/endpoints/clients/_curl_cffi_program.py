@@ -41,7 +41,7 @@ def _load_when_used(name: str) -> None:
 
 
 # The binding looks for a default of what each job gives, the CA's certificate, with two modules that take as long to
-# load as Python itself. It does not where the environment names a file; whoever started the program may have named one.
+# load as Python itself. It does not where the environment names a file, as that of the program may do anyway.
 for _name in ("certifi", "ssl"):
     _load_when_used(_name)
 _found = os.environ.get("SSL_CERT_FILE")
