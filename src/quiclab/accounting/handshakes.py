@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import polars as pl
 
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import CAPTURES
 
 
+@lru_cache(maxsize=1)
 def at_client(evidence: Evidence) -> pl.DataFrame:
     """Rows of the table handshake: those of the client's capture if it shows any answer, else those of its log, which
     dates them when its program read them."""

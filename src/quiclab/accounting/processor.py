@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import polars as pl
@@ -67,6 +68,7 @@ def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     return [part for edge in listed for part in _parts(edge, spells)] if spells else listed
 
 
+@lru_cache(maxsize=3)
 def looks_at(evidence: Evidence, role: str) -> Looks:
     """Looks at the threads of a program, by its role: `client`, `server` or `proxy`."""
     rows = evidence.table("run_delays").filter(pl.col("role") == role).drop_nulls(("since_ns", "longest_ns"))

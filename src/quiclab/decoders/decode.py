@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -116,11 +116,12 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     ends: set[End] = set()
 
     def take(name: str, rows: pl.DataFrame) -> None:
+        if rows.is_empty():
+            return
         if "vantage" in rows.columns:
-            ends.update(rows["vantage"].drop_nulls().unique())
-        if not rows.is_empty():
-            source = pl.lit(log.name).alias(SOURCE.name)
-            sink.take(name, rows.select(source if each is None else each for each in _columns(name)))
+            ends.update(_ends(rows["vantage"]))
+        source = pl.lit(log.name).alias(SOURCE.name)
+        sink.take(name, rows.select(source if each is None else each for each in _columns(name)))
 
     try:
         file = log.decoder.decode(log.path, context, take if sink.streams else None)
@@ -129,6 +130,13 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     for name, rows in file.tables.items():
         take(name, rows)
     return file, ends
+
+
+def _ends(vantage: pl.Series) -> list[End]:
+    """The ends that rows name; nearly always it is the same one in all of them."""
+    if vantage.n_unique() > 1:
+        return vantage.drop_nulls().unique().to_list()
+    return [] if vantage[0] is None else [vantage[0]]
 
 
 @cache
@@ -164,48 +172,55 @@ def _traces(source: Source, seen: pl.DataFrame) -> list[Source]:
 def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
     """A table with all instants on the study's clock, their uncertainty, and the more exact instants of captures."""
     table = TABLES[name]
+    rows = sink.table(name)
     if not sink.rows(name):
-        return sink.table(name)
-    placed = {_unit(each): each.placement for each in account.sources if each.placement}
+        return rows
+    placed = _placements(account, sink.sources(name))
     traces = [each.name for each in account.sources if each.connection is not None]
     unit = pl.col("source")
     if traces and CONNECTION in table.columns:
         of_trace = pl.concat_str("source", pl.lit("\0"), "connection")
         unit = pl.when(unit.is_in(traces)).then(of_trace).otherwise(unit)
-    rows = sink.table(name)
     own = [pl.col(each) for each in table.instants if each != CAPTURED.name]
     rows = rows.with_columns(*_moved(own, unit, placed), uncertainty_ns=_looked_up(unit, placed, "uncertainty_ns"))
     if name == "link_packets":
         return with_departures(rows)
-    return _with_captures(rows, sink, account, placed) if name == "packets" else rows
+    return _with_captures(rows, sink, account) if name == "packets" else rows
+
+
+def _placements(account: Account, names: Collection[str]) -> dict[str, Placement | None]:
+    """How the sources of these names are placed, by unit; None where one is not, or not all of its rows are."""
+    placed: dict[str, Placement | None] = dict.fromkeys(names)
+    return placed | {_unit(each): each.placement for each in account.sources if each.name in names}
 
 
 def _unit(source: Source) -> str:
     return source.name if source.connection is None else f"{source.name}\0{source.connection}"
 
 
-def _moved(instants: Sequence[pl.Expr], unit: pl.Expr, placed: Mapping[str, Placement]) -> list[pl.Expr]:
+def _moved(instants: Sequence[pl.Expr], unit: pl.Expr, placed: Mapping[str, Placement | None]) -> list[pl.Expr]:
     """Instants of the source that `unit` names, on the study's clock; unchanged where the source is not placed."""
-    if not any(placement.offset_ns or placement.drift for placement in placed.values()):
+    if not any(placement is not None and (placement.offset_ns or placement.drift) for placement in placed.values()):
         return []
     offset, drift, zero = (_looked_up(unit, placed, what) for what in ("offset_ns", "drift", "zero_ns"))
     return [pl.coalesce(shift(instant, offset, drift, zero), instant) for instant in instants]
 
 
-def _looked_up(unit: pl.Expr, placed: Mapping[str, Placement], what: str) -> pl.Expr:
+def _looked_up(unit: pl.Expr, placed: Mapping[str, Placement | None], what: str) -> pl.Expr:
+    """A field of the placement of the source that `unit` names, which is one of `placed`."""
     dtype = pl.Float64() if what == "drift" else pl.Int64()
-    values = {name: getattr(placement, what) for name, placement in placed.items()}
+    values = {name: None if placement is None else getattr(placement, what) for name, placement in placed.items()}
+    if len(set(values.values())) == 1:  # mostly: no row needs to be looked at
+        return pl.lit(next(iter(values.values())), dtype)
     if len(values) > _MOST_COMPARED:
         units, told = pl.Series(list(values), dtype=pl.String), pl.Series(list(values.values()), dtype=dtype)
         return unit.replace_strict(units, told, default=None, return_dtype=dtype)
     # Comparisons are done portion by portion; a replacement would hold the whole table.
-    found = [pl.when(unit == name).then(pl.lit(value, dtype)) for name, value in values.items()]
+    found = [pl.when(unit == name).then(pl.lit(value, dtype)) for name, value in values.items() if value is not None]
     return pl.coalesce(*found, pl.lit(None, dtype))
 
 
-def _with_captures(
-    packets: pl.LazyFrame, sink: Sink, account: Account, placed: Mapping[str, Placement]
-) -> pl.LazyFrame:
+def _with_captures(packets: pl.LazyFrame, sink: Sink, account: Account) -> pl.LazyFrame:
     """Rows of logs with the instant of the capture that shows the packet, and every row with the link's index."""
     if account.captured.is_empty() and not sink.rows("ip_packets"):
         return packets
@@ -216,7 +231,8 @@ def _with_captures(
         .select(capture="source", shown="number", index="packet_index")
     )
     seen_ns = pl.col("captured_ns").alias("seen_ns")
-    moved = _moved([seen_ns], pl.col("capture"), placed) or [seen_ns]
+    captures = [] if account.captured.is_empty() else account.captured["capture"].unique().to_list()
+    moved = _moved([seen_ns], pl.col("capture"), _placements(account, captures)) or [seen_ns]
     shown = account.captured.lazy().with_columns(moved).drop("captured_ns").rename({"ip_packet": "shown"})
     key = ["source", "connection", "event", "packet_type", "packet_number"]
     return (

@@ -65,19 +65,25 @@ def place_all(sources: Sequence[Source], seen: pl.DataFrame) -> list[Source]:
     """
     done = [source for source in sources if source.placement]
     waiting = [source for source in sources if not source.placement]
-    if not done and waiting:
+    if not waiting:
+        return done
+    own = {_id(source): _of(source, seen) for source in sources}
+    if not done:
         root = max(
             waiting,
-            key=lambda each: (each.format in CAPTURES, each.clock == "realtime", _of(each, seen).height, _id(each)),
+            key=lambda each: (each.format in CAPTURES, each.clock == "realtime", own[_id(each)].height, _id(each)),
         )
         waiting.remove(root)
         done.append(root.here("reference", root.resolution_ns // 2))
+    # Most files of a trial see no packet.
+    known = [_shifted(source, own[_id(source)]) for source in done if not own[_id(source)].is_empty()]
     while waiting:
-        known = pl.concat([_shifted(source, seen) for source in done])
-        joined = {source: _joined(_of(source, seen), known) for source in waiting}
+        others = pl.concat(known or [_shifted(done[0], seen.clear())])
+        joined = {source: _joined(own[_id(source)], others) for source in waiting}
         best = max(waiting, key=lambda source: (joined[source].height, _id(source)))
         waiting.remove(best)
         done.append(_placed(best, joined[best]))
+        known.append(_shifted(done[-1], own[_id(best)]))
     order = {(source.name, source.connection): at for at, source in enumerate(sources)}
     return sorted(done, key=lambda source: order[source.name, source.connection])
 
@@ -101,10 +107,9 @@ def _of(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
     return own if source.connection is None else own.filter(pl.col("connection") == source.connection)
 
 
-def _shifted(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
-    """Sightings of a placed source on the study's clock; none of a source that could not be placed."""
+def _shifted(source: Source, own: pl.DataFrame) -> pl.DataFrame:
+    """A placed source's own sightings on the study's clock; none of a source that could not be placed."""
     placement = source.placement or Placement(0, 0.0, 0, 0, 0)
-    own = _of(source, seen)
     return (own if source.placement else own.clear()).select(
         *KEY,
         other_rank="rank",

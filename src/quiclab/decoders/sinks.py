@@ -9,7 +9,7 @@ from typing import Protocol
 
 import polars as pl
 
-from quiclab.tables import TABLES
+from quiclab.tables import SOURCE, TABLES
 
 
 class Sink(Protocol):
@@ -19,13 +19,16 @@ class Sink(Protocol):
     """Whether decoders should hand over rows while they read."""
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
-        """Keep some rows of a table."""
+        """Keep some rows of a table, which are all of one file."""
 
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
 
     def rows(self, name: str) -> int:
         """How many rows of a table there are."""
+
+    def sources(self, name: str) -> frozenset[str]:
+        """Names of the files that a table has rows of."""
 
 
 class InMemory:
@@ -35,18 +38,26 @@ class InMemory:
 
     def __init__(self) -> None:
         self._parts: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
+        self._sources: defaultdict[str, set[str]] = defaultdict(set)
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
         """Keep some rows of a table."""
         self._parts[name].append(rows)
+        self._sources[name].add(rows[SOURCE.name][0])
 
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
-        return pl.concat([TABLES[name].empty(), *self._parts[name]]).lazy()
+        whole = pl.concat([TABLES[name].empty(), *self._parts[name]])
+        self._parts[name] = [whole]  # the same table is asked for several times
+        return whole.lazy()
 
     def rows(self, name: str) -> int:
         """How many rows of a table there are."""
         return sum(part.height for part in self._parts[name])
+
+    def sources(self, name: str) -> frozenset[str]:
+        """Names of the files that a table has rows of."""
+        return frozenset(self._sources[name])
 
 
 class ParquetParts:
@@ -58,6 +69,7 @@ class ParquetParts:
         self._folder = folder
         self._parts: defaultdict[str, int] = defaultdict(int)
         self._rows: defaultdict[str, int] = defaultdict(int)
+        self._sources: defaultdict[str, set[str]] = defaultdict(set)
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
         """Write some rows of a table to a part of its own."""
@@ -66,6 +78,7 @@ class ParquetParts:
         rows.write_parquet(folder / f"{self._parts[name]:08}.parquet")
         self._parts[name] += 1
         self._rows[name] += rows.height
+        self._sources[name].add(rows[SOURCE.name][0])
 
     def table(self, name: str) -> pl.LazyFrame:
         """All rows of a table so far, in the order in which they came."""
@@ -78,3 +91,7 @@ class ParquetParts:
     def rows(self, name: str) -> int:
         """How many rows of a table there are."""
         return self._rows[name]
+
+    def sources(self, name: str) -> frozenset[str]:
+        """Names of the files that a table has rows of."""
+        return frozenset(self._sources[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import polars as pl
@@ -86,18 +87,24 @@ def _frame(table: str, rows: list[dict[str, object]], found: list[Finding]) -> p
     schema = TABLES[table].decoder_schema
     columns, misfits = [], 0
     for name, dtype in schema.items():
-        values = []
-        for row in rows:
-            value = row.get(name)
-            try:
-                values.append(pl.Series(name, [value], dtype=dtype, strict=True))
-            except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-                values.append(pl.Series(name, [None], dtype=dtype))
-                misfits += 1
-        columns.append(pl.concat(values) if values else pl.Series(name, [], dtype=dtype))
+        values = [row.get(name) for row in rows]
+        column = _series(name, values, dtype) if len({type(value) for value in values} - {NoneType}) < 2 else None
+        if column is None:  # one by one: the others fit
+            each = [_series(name, [value], dtype) for value in values]
+            misfits += sum(one is None for one in each)
+            column = pl.concat([pl.Series(name, [None], dtype=dtype) if one is None else one for one in each])
+        columns.append(column)
     if misfits:
         found.append(Finding("impossible_value", "data_loss", misfits, f"a value that the table {table} cannot hold"))
     return pl.DataFrame(columns)
+
+
+def _series(name: str, values: list[object], dtype: pl.DataType) -> pl.Series | None:
+    """A column of values; None where one does not fit."""
+    try:
+        return pl.Series(name, values, dtype=dtype, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return None
 
 
 def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -6,6 +6,8 @@ Every link counts its packets apart. Packets of one flow and size keep their ord
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import polars as pl
 
 from quiclab.metrics import Evidence
@@ -20,6 +22,7 @@ def logs(evidence: Evidence) -> list[str]:
     return [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or () if link["leg"] == "client"]
 
 
+@lru_cache(maxsize=2)
 def of_client(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     """Rows of link_packets of one direction of these links, and of the client's second network, by arrival."""
     rows = evidence.table("link_packets").filter(pl.col("direction") == direction, pl.col("action") != "outside_model")

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import polars as pl
 
@@ -43,11 +44,16 @@ class Trial:
 
     def why(self, *whys: Why) -> pl.Series:
         """Whether each edge has one of some reasons."""
-        return self.account["why"].is_in([str(each) for each in whys])
+        return self._any_of(self.account["why"], whys)
 
     def what(self, *whats: What) -> pl.Series:
         """Whether each edge has one of some labels of what passes the time."""
-        return self.account["what"].is_in([str(each) for each in whats])
+        return self._any_of(self.account["what"], whats)
+
+    def _any_of(self, told: pl.Series, wanted: Iterable[Why | What]) -> pl.Series:
+        """Whether each edge is told as one of those wanted. Mechanisms ask this often: plain comparisons are quicker
+        than `is_in`, which goes through the query engine."""
+        return reduce(or_, (told == str(each) for each in wanted), self.none())
 
     @cached_property
     def way(self) -> Direction:

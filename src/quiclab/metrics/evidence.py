@@ -124,10 +124,18 @@ class Evidence:
         The capture of the end that sends also holds what the link dropped. `transports` are those of the protocol
         under test where nothing else is said.
         """
-        wanted = transports or ("udp" if self.quic else "tcp",)
-        return self._transport.filter(
-            pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol").is_in(wanted)
-        )
+        wanted = tuple(transports or ("udp" if self.quic else "tcp",))
+        found = self._packets.get((end, direction, wanted))
+        if found is None:
+            found = self._packets[end, direction, wanted] = self._transport.filter(
+                pl.col("vantage") == end, pl.col("direction") == direction, pl.col("protocol").is_in(wanted)
+            )
+        return found
+
+    @cached_property
+    def _packets(self) -> dict[tuple[End, Direction, tuple[str, ...]], pl.DataFrame]:
+        """What `packets` has found so far: most metrics ask for the same four."""
+        return {}
 
     @property
     def one_link(self) -> bool:

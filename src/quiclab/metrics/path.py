@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import polars as pl
 
@@ -42,17 +43,18 @@ def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     return _of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
 
 
-def each_link(evidence: Evidence, direction: Direction | None = None) -> list[pl.DataFrame]:
+@lru_cache(maxsize=3)
+def each_link(evidence: Evidence, direction: Direction | None = None) -> tuple[pl.DataFrame, ...]:
     """A frame for each link, of one direction if asked. Raises Unknown where one is empty."""
     links = _links(evidence)
     if direction:
         links = [packets.filter(pl.col("direction") == direction) for packets in links]
     if any(packets.is_empty() for packets in links):
         raise Unknown("the packet log holds no packet" + (f" going {direction}" if direction else ""))
-    return links
+    return tuple(links)
 
 
-def _own(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
+def _own(evidence: Evidence, direction: Direction) -> Sequence[pl.DataFrame]:
     """Packets on each link that the workload's own ends sent; in a competition, by the sending end's capture."""
     links = each_link(evidence, direction)
     if evidence.trial.get("competition") is None:

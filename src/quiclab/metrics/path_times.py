@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import polars as pl
 
 from quiclab.metrics._api import Metric
@@ -10,7 +12,8 @@ from quiclab.metrics.evidence import Direction, Evidence, Unknown
 from quiclab.metrics.path import each_link
 
 
-def _delivered(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
+@lru_cache(maxsize=2)
+def _delivered(evidence: Evidence, direction: Direction) -> tuple[pl.DataFrame, ...]:
     """A frame for each link: what left it since the client's first packet, in the order of leaving, with its delay."""
     links = []
     for packets in each_link(evidence, direction):
@@ -20,9 +23,10 @@ def _delivered(evidence: Evidence, direction: Direction) -> list[pl.DataFrame]:
         if left.is_empty():
             raise Unknown(f"no packet going {direction} was delivered")
         links.append(left.with_columns(delay_ns=pl.col("written_ns") - pl.col("arrival_ns")).sort("written_ns"))
-    return links
+    return tuple(links)
 
 
+@lru_cache(maxsize=1)
 def _rtt_ms(evidence: Evidence) -> pl.Series:
     """Delay of each packet towards the client, plus that of the first packet that went back afterwards.
 

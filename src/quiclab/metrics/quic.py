@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import polars as pl
 
@@ -19,8 +19,7 @@ _KEY = ("connection", "packet_type", "packet_number")
 _LOGS = ("qlog", "netlog")
 
 
-@dataclass(frozen=True)
-class StreamFrame:
+class StreamFrame(NamedTuple):
     """A STREAM frame and the packet that carried it."""
 
     packet: PacketKey
@@ -35,6 +34,7 @@ class StreamFrame:
         return self.packet[0], self.stream_id
 
 
+@lru_cache(maxsize=12)
 def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
     """What is known of one end's QUIC packets, in order. Raises Unknown where nothing is.
 
@@ -126,15 +126,17 @@ def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[i
     return placed
 
 
-def stream_frames(evidence: Evidence, vantage: End, event: str) -> Iterator[StreamFrame]:
+@lru_cache(maxsize=4)
+def stream_frames(evidence: Evidence, vantage: End, event: str) -> tuple[StreamFrame, ...]:
     """The STREAM frames that an endpoint sent or received, in their order."""
     frames = told(evidence, vantage, event, "frames").filter(
         pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null()
     )
     columns = ("connection", "packet_type", "packet_number", "stream_id", "offset", "length_bytes", "fin")
-    for connection, kind, number, stream_id, offset, length, fin in frames.select(columns).iter_rows():
-        start = offset or 0
-        yield StreamFrame((connection, kind, number), stream_id, start, start + (length or 0), bool(fin))
+    return tuple(
+        StreamFrame((connection, kind, number), stream_id, offset or 0, (offset or 0) + (length or 0), bool(fin))
+        for connection, kind, number, stream_id, offset, length, fin in frames.select(columns).iter_rows()
+    )
 
 
 def is_request_stream(stream_id: int) -> bool:
@@ -154,7 +156,8 @@ def in_order(evidence: Evidence) -> Iterator[tuple[int, int]]:
             yield arrival[frame.packet], data.reach(0)
 
 
-def completing_packets(evidence: Evidence) -> list[PacketKey]:
+@lru_cache(maxsize=1)
+def completing_packets(evidence: Evidence) -> tuple[PacketKey, ...]:
     """Return the received packet that completes each request stream. Raises Unknown if a stream stays incomplete."""
     seen: dict[tuple[str, int], IntervalSet] = {}
     final_size: dict[tuple[str, int], int] = {}
@@ -170,4 +173,4 @@ def completing_packets(evidence: Evidence) -> list[PacketKey]:
             done[frame.stream] = frame.packet
     if not seen or len(done) < len(seen):
         raise Unknown("nothing at the client's end shows the end of the response")
-    return list(done.values())
+    return tuple(done.values())

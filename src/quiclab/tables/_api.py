@@ -84,7 +84,7 @@ class Table:
         """Whether decoders fill the table."""
         return SOURCE in self.columns and UNCERTAINTY in self.columns
 
-    @property
+    @cached_property
     def decoder_schema(self) -> pl.Schema:
         """Schema of what a decoder returns: all columns but those that are only known about a file as a whole."""
         own = (column for column in self.columns if column not in MADE_LATER)

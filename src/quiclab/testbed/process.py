@@ -206,15 +206,16 @@ class Process:
                 if len(found := there(kind)) < number or not holds(self.pid, found)
             ]:
                 code = self.poll()
+                if code is None and time.monotonic() <= deadline:
+                    time.sleep(0.002)
+                    continue
                 taken = {kind: ", ".join(strangers(self.pid, there(kind))) for kind in missing}
                 others = "".join(f" ({kind} port {port} is held by {taken[kind]})" for kind in missing if taken[kind])
                 if code is not None:
                     last_words = self.last_words() or "it printed nothing"
                     raise TrialError(f"{self.name} ended at start with exit code {code}{others}: {last_words}")
-                if time.monotonic() > deadline:
-                    unopened = " and ".join(missing)
-                    raise TrialError(f"{self.name} did not open {unopened} port {port} within {timeout_s:g} s{others}")
-                time.sleep(0.002)
+                unopened = " and ".join(missing)
+                raise TrialError(f"{self.name} did not open {unopened} port {port} within {timeout_s:g} s{others}")
             for kind in wanted:
                 if shared := strangers(self.pid, there(kind)):
                     raise TrialError(f"{self.name} shares {kind} port {port} with {', '.join(shared)}")

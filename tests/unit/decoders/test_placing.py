@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
+from quiclab.decoders.clocks import Placement
 from quiclab.decoders.decode import Account, _place, finished
 from quiclab.decoders.placing import Source
 from quiclab.decoders.sinks import InMemory
@@ -147,3 +149,25 @@ def test_traces_with_starts_of_their_own_are_placed_one_by_one() -> None:
     assert [each.connection for each in account.sources] == [None, "aa", "bb"]
     log = finished("packets", sink, account).collect().filter(pl.col("source") == LOG.name)
     assert (log["time_ns"] - log["captured_ns"]).abs().max() < 2 * MS  # type: ignore[operator]
+
+
+def test_tables_whose_files_are_placed_alike_or_not_have_the_same_clock() -> None:
+    """A table of one file, of two that are placed alike, and of these with one that is not placed."""
+    early, late, lost = (source(name, "qlog", "client", "monotonic") for name in ("early", "late", "lost"))
+    here = early.here("same_clock", 5)
+    there = Placement(7 * MS, 0.0, 0, 9, 0)
+    sources = [here, replace(late, placed_by="joined_packets", placement=there), lost]
+    alike = [here, replace(late, placed_by="same_clock", placement=here.placement)]
+    exchange = EXCHANGE[:2]
+    for known, names in ((sources, ["late"]), (sources, ["early", "late", "lost"]), (alike, ["early", "late"])):
+        sink = InMemory()
+        for name in names:
+            sink.take("packets", rows_of(replace(early, name=name), 0, exchange))
+        rows = finished("packets", sink, Account(sources=known)).collect()
+        for each in known:
+            own = rows.filter(pl.col("source") == each.name)
+            before = rows_of(replace(early, name=each.name), 0, exchange)
+            moved = each.placement.offset_ns if each.placement else 0
+            uncertain = each.placement.uncertainty_ns if each.placement else None
+            assert set(own["uncertainty_ns"]) <= {uncertain}
+            assert own["time_ns"].to_list() == [at + moved for at in before["time_ns"] if own.height]

@@ -29,6 +29,14 @@ def test_an_event_without_a_packet_is_that_of_the_loss_that_was_noticed_then() -
     assert (found["loss_on_the_path"], found["overshoot"]) == (20, 20)
 
 
+def test_edges_are_told_by_any_of_several_reasons() -> None:
+    """As `is_in` tells them; without a reason none is."""
+    trial = Case([SET_UP, busy(), *AFTER_LOSS]).trial()
+    for whys in ((), (Why.LINK_BUSY,), (Why.LINK_BUSY, *(Why(each) for each in trial.account["why"].unique()))):
+        wanted = trial.account["why"].is_in([str(each) for each in whys])
+        assert trial.why(*whys).to_list() == wanted.to_list()
+
+
 def test_what_the_queue_dropped_of_others_is_none_of_this_flows_losses() -> None:
     """Packets 5 and 6 were dropped, the second of them of another flow."""
     case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import socket
 import sys
 import time
 import types
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -24,9 +26,34 @@ _package = types.ModuleType("curl_cffi")
 _package.__path__ = list(getattr(find_spec("curl_cffi"), "submodule_search_locations", None) or [])
 sys.modules["curl_cffi"] = _package
 
+
+def _load_when_used(name: str) -> None:
+    """Put off loading a module until something asks it for a name. (With importlib's LazyLoader an import statement
+    loads it.)"""
+
+    def load(attribute: str) -> Any:
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+        return getattr(import_module(name), attribute)
+
+    module = sys.modules[name] = types.ModuleType(name)
+    vars(module)["__getattr__"] = load
+
+
+# The binding looks for a default of what each job gives, the CA's certificate, with two modules that take as long to
+# load as Python itself. It does not where the environment names a file, as that of the program may do anyway.
+for _name in ("certifi", "ssl"):
+    _load_when_used(_name)
+_found = os.environ.get("SSL_CERT_FILE")
+os.environ["SSL_CERT_FILE"] = os.devnull
+
 from curl_cffi._wrapper import ffi, lib  # noqa: E402
 from curl_cffi.const import CurlHttpVersion, CurlInfo, CurlMOpt, CurlOpt  # noqa: E402
 from curl_cffi.curl import CURL_WRITEFUNC_ERROR, Curl, CurlError  # noqa: E402
+
+del os.environ["SSL_CERT_FILE"]
+if _found is not None:
+    os.environ["SSL_CERT_FILE"] = _found
 
 _VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
 POLL_MS = 1000

@@ -22,6 +22,22 @@ def test_a_client_program_does_not_load_the_specs_model(program: str) -> None:
     assert not [name for name in loaded if name.startswith(("quiclab.spec", "quiclab.endpoints._registry"))]
 
 
+def test_curl_cffi_loads_no_tls_of_python_for_a_default_that_it_does_not_need() -> None:
+    """Whatever asks these modules for something still gets the real ones."""
+    code = (
+        "import sys; from quiclab.endpoints.clients import _curl_cffi_program; import curl_cffi.curl, os;"
+        "loaded = [name for name in ('_ssl', 'certifi.core') if name in sys.modules];"
+        "import certifi, ssl;"
+        "print(loaded, certifi.where(), ssl.create_default_context, os.environ.get('SSL_CERT_FILE'))"
+    )
+    environment = {"PATH": "", "SSL_CERT_FILE": "/its/own"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("[] /")
+    assert done.stdout.split()[1].endswith("cacert.pem")
+    assert "create_default_context" in done.stdout
+    assert done.stdout.split()[-1] == "/its/own"
+
+
 def test_the_package_still_offers_all_it_names() -> None:
     """Each of `__all__`, and nothing by another name."""
     import quiclab.endpoints as endpoints
