@@ -26,6 +26,8 @@ from quiclab.testbed.real_time import ask_for_awake_processors, leaves_room
 from quiclab.testbed.tcp_settings import sysctls
 
 _ROUTE = RouteMetrics("cubic", 10)
+BARE_DEVICES = ("bare0", "bare1")
+"""The devices of a bare pair: the client's and the server's."""
 _SIOCETHTOOL = 0x8946
 _OFFLOADS = {"tx": 0x17, "gso": 0x24, "tso": 0x1F, "gro": 0x2C}
 """ETHTOOL_STXCSUM, ETHTOOL_SGSO, ETHTOOL_STSO, ETHTOOL_SGRO of linux/ethtool.h."""
@@ -93,8 +95,9 @@ def _awake_processors() -> Iterator[None]:
 def open_bare_veth(*, awake: bool = True) -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
     """A veth pair straight from client to server, without offloads: every packet of the MTU goes by itself."""
     with _awake_processors() if awake else nullcontext(), _namespaces() as (client, server):
-        add_veth(client, "bare0", server, "bare1", ("02:00:00:00:01:01", "02:00:00:00:02:01"))
-        for namespace, device, own in ((client, "bare0", CLIENT_ADDRESSES), (server, "bare1", SERVER_ADDRESSES)):
+        add_veth(client, BARE_DEVICES[0], server, BARE_DEVICES[1], ("02:00:00:00:01:01", "02:00:00:00:02:01"))
+        addresses = (CLIENT_ADDRESSES, SERVER_ADDRESSES)
+        for namespace, device, own in zip((client, server), BARE_DEVICES, addresses, strict=True):
             namespace.run(partial(_offloads_off, device))
             namespace.configure(device, mtu=1500, addresses={own[4]: 24}, route=_ROUTE)
         yield client, server

@@ -92,17 +92,19 @@ def udp_stream(
     burst: int,
     size: int = 1400,
 ) -> None:
-    """Datagrams at a steady rate of IP bytes, in super-packets of `burst`; the receiver's socket lets them pile up."""
+    """Datagrams at a steady rate of IP bytes, in super-packets of `burst`, each of which begins with its number; the
+    receiver's socket lets them pile up."""
     receiver = server.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     sender = client.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     with receiver, sender:
         receiver.bind((SERVER_ADDRESSES[4], 0))
         sender.connect(receiver.getsockname())
         sender.setsockopt(socket.SOL_UDP, _UDP_SEGMENT, size)
-        data = bytes(burst * size)
+        rest = bytes(size - 8)
         interval_s = burst * (size + 28) * 8 / bit_per_s
         start = time.monotonic()
         for i in range(int(seconds / interval_s)):
+            data = b"".join(number.to_bytes(8) + rest for number in range(i * burst, (i + 1) * burst))
             if (ahead := start + i * interval_s - time.monotonic()) > 0:
                 time.sleep(ahead)
             sender.send(data)
@@ -112,7 +114,7 @@ def echo_rtts_us(client: NetworkNamespace, count: int, interval_s: float) -> lis
     """Round-trip times of ICMP echoes, one after the other, in microseconds.
 
     As `ping` takes them: the server's kernel answers, and the client's kernel stamps the answer's arrival, so no
-    program's waking up is in them.
+    program's waking up is in them. One before them, which may have to find the server's Ethernet address, does not count.
     """
     icmp = client.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
     rtts = []
@@ -121,7 +123,7 @@ def echo_rtts_us(client: NetworkNamespace, count: int, interval_s: float) -> lis
         icmp.connect((SERVER_ADDRESSES[4], 0))
         icmp.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         icmp.settimeout(5)
-        for sequence in range(count):
+        for sequence in range(count + 1):
             message = _echo_request(sequence)
             sent_ns = time.time_ns()
             icmp.send(message)
@@ -133,7 +135,7 @@ def echo_rtts_us(client: NetworkNamespace, count: int, interval_s: float) -> lis
             seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
             rtts.append((seconds * 10**9 + nanoseconds - sent_ns) / 1000)
             time.sleep(interval_s)
-    return rtts
+    return rtts[1:]
 
 
 def _echo_request(sequence: int) -> bytes:

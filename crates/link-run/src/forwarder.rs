@@ -88,7 +88,11 @@ pub fn run(
             continue;
         }
         let due_ns = runs.iter().filter_map(Run::next_ns).min();
-        let sleep_ns = due_ns.map(|due_ns| due_ns.saturating_sub(spin_ns).saturating_sub(now_ns));
+        let sleep_ns = due_ns.map(|due_ns| {
+            let left_ns = due_ns.saturating_sub(now_ns);
+            naps.in_time_ns(left_ns)
+                .max(left_ns.saturating_sub(spin_ns))
+        });
         if sleep_ns == Some(0) {
             continue;
         }

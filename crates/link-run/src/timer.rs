@@ -25,6 +25,10 @@ const AWAKE_PER_ASLEEP: i64 = 16;
 const MOST_CREDIT_NS: i64 = 5_000_000;
 /// A nap: with the time to wake up, late enough to matter to few packets and to none by much.
 const NAP: Duration = Duration::from_micros(20);
+/// Where a nap ends before a due time: the wake-up from so short a sleep is seldom later.
+const NAP_ENDS_BEFORE_NS: u64 = 25_000;
+/// A shorter nap is not worth the way to it.
+const SHORTEST_NAP_NS: u64 = 5_000;
 
 /// Keeps a thread that is never idle from being stopped by the kernel for tens of milliseconds, by naps.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub struct Naps {
     /// Time that the thread may stay awake; below zero there is sleep to catch up on.
     credit_ns: i64,
     booked_until_ns: u64,
+    /// Whether the thread was real-time when it last had no credit: others need no naps.
+    needed: bool,
 }
 
 impl Default for Naps {
@@ -40,6 +46,7 @@ impl Default for Naps {
         Self {
             credit_ns: MOST_CREDIT_NS,
             booked_until_ns: monotonic_ns(),
+            needed: false,
         }
     }
 }
@@ -52,11 +59,23 @@ impl Naps {
             return;
         }
         // The link may have been made real-time from outside since its start.
-        if real_time() == "none" {
-            self.credit_ns = MOST_CREDIT_NS;
-        } else {
+        self.needed = real_time() != "none";
+        if self.needed {
             thread::sleep(NAP);
             self.slept();
+        } else {
+            self.credit_ns = MOST_CREDIT_NS;
+        }
+    }
+
+    /// How long to sleep now, while nothing is due for `left_ns`, so that no nap has to be taken when something is. 0:
+    /// not at all.
+    #[must_use]
+    pub fn in_time_ns(&self, left_ns: u64) -> u64 {
+        if self.needed && self.credit_ns < MOST_CREDIT_NS / 2 {
+            fitting_nap_ns(left_ns)
+        } else {
+            0
         }
     }
 
@@ -73,6 +92,17 @@ impl Naps {
         let elapsed_ns = now_ns - self.booked_until_ns;
         self.booked_until_ns = now_ns;
         i64::try_from(elapsed_ns).unwrap_or(i64::MAX)
+    }
+}
+
+/// The nap that ends well before something is due in `left_ns`; 0: there is no time for one.
+#[must_use]
+pub fn fitting_nap_ns(left_ns: u64) -> u64 {
+    let nap_ns = left_ns.saturating_sub(NAP_ENDS_BEFORE_NS);
+    if nap_ns < SHORTEST_NAP_NS {
+        0
+    } else {
+        nap_ns
     }
 }
 
