@@ -18,7 +18,7 @@ use link_run::device::{tun, veth, Port, Sink, Source, FRAME};
 use link_run::error::Error;
 use link_run::pool::{Pool, HEADROOM};
 use link_run::segment::Segments;
-use link_run::timer::{ask_for_punctuality, lock_memory, Naps};
+use link_run::timer::{ask_for_punctuality, lock_memory, real_time, Naps};
 use link_run::train;
 
 /// Turns between two looks for the request to stop, where there is always something to read.
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut wait = Wait::new(&control, None, &[watched]);
     ask_for_punctuality(true);
     let _ = lock_memory();
-    println!(r#"{{"event":"ready"}}"#);
+    println!(r#"{{"event":"ready","real_time":"{}"}}"#, real_time());
     let turns: [Turn<'_>; 2] = match (how.as_str(), config.backend) {
         ("whole", Backend::Tun) => [whole(fds[0][0], fds[1][0]), whole(fds[1][0], fds[0][0])],
         ("split", _) => [
