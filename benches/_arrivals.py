@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When datagrams reached an end, by its kernel: stamps that the link has no part in.
+"""Instants at which datagrams reached an end, by its kernel: stamps that the link has no part in.
 
 A packet socket's ring keeps the beginning of each packet with the instant at which the kernel had it. Nobody reads it
 meanwhile, so that no program's waking up takes time from what is measured.

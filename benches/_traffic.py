@@ -114,7 +114,8 @@ def echo_rtts_us(client: NetworkNamespace, count: int, interval_s: float) -> lis
     """Round-trip times of ICMP echoes, one after the other, in microseconds.
 
     As `ping` takes them: the server's kernel answers, and the client's kernel stamps the answer's arrival, so no
-    program's waking up is in them. One before them, which may have to find the server's Ethernet address, does not count.
+    program's waking up is in them. One before them, which may have to find the server's Ethernet address, does not
+    count.
     """
     icmp = client.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
     rtts = []

@@ -54,7 +54,7 @@ struct Datagrams {
 }
 
 impl Datagrams {
-    /// Datagrams of so many bytes, from a connected socket of whoever started this program.
+    /// Datagrams of so many bytes, from a connected socket that this program was started with.
     fn new(fd: i32, length: usize) -> Self {
         // SAFETY: the descriptor was handed over for this alone.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
