@@ -9,7 +9,7 @@ use std::thread;
 
 /// Stretches that are under way between the stages: as many as even out that one takes longer here and the next one
 /// there. They are all the memory that a second thread costs.
-const UNDER_WAY: usize = 4;
+const UNDER_WAY: usize = 8;
 
 /// Have `ahead` fill a stretch after the other until it says that there are no more, and `behind` take each of them.
 /// Stretches are used again.

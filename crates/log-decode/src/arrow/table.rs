@@ -198,7 +198,7 @@ macro_rules! table {
                 self.room = match self.sealed.has_been {
                     // A table that fills one chunk will likely fill another.
                     true => $crate::arrow::CHUNK_ROWS,
-                    false => (self.room * 8).clamp(64, $crate::arrow::CHUNK_ROWS),
+                    false => (self.room * 64).clamp(64, $crate::arrow::CHUNK_ROWS),
                 };
                 $($crate::arrow::Column::reserve(&mut self.$column, self.room - self.rows);)*
             }
@@ -211,7 +211,7 @@ macro_rules! table {
             fn seal_chunk(&mut self) {
                 use $crate::arrow::Column;
                 self.room = 0;
-                let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
+                let columns = vec![$(self.$column.seal_chunk(),)*];
                 let chunk = $crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns);
                 self.sealed.add($crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]));
             }
