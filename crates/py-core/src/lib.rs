@@ -106,6 +106,9 @@ fn to_python(error: DecodeError) -> PyErr {
 ///
 /// With `take`, every full chunk of a table goes there while the file is still being read; what it raises ends the
 /// decoding and is raised here.
+///
+/// Rows and their order are the same with any number of `threads`.
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 #[pyfunction]
 #[pyo3(signature = (format_name, path, vantage=None, realtime_minus_monotonic_ns=None, key_logs=vec![], take=None, threads=1))]
 fn decode(
