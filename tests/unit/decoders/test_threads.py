@@ -69,7 +69,7 @@ def test_qlogs_are_the_same(golden: Path, tmp_path: Path) -> None:
 
 
 def large_capture() -> writers.Capture:
-    """Connections side by side, losses, packets of every size: several stretches of the file and a full chunk of rows."""
+    """Connections side by side, losses, packets of every size: several stretches, and a full chunk of rows."""
     draw = random.Random(7)
     capture = writers.Capture("client")
     sent = dict.fromkeys(range(40_000, 40_008), 1)
@@ -146,5 +146,6 @@ def test_a_worker_beside_measured_trials_has_one_thread(tmp_path: Path) -> None:
         "    _core.decode('pcap', Path(sys.argv[1]), Context(), None)\nprint(decode.call_args.args[-1])"
     )
     environment = os.environ | {"POLARS_MAX_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True, env=environment)
+    command = [sys.executable, "-c", code, path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.split() == ["1"]

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 const STRETCH_BYTES: usize = 1 << 18;
 /// Room for the end of what a stretch ends in.
 const MORE_BYTES: usize = 1 << 16;
-/// As little as this is copied into the next stretch.
+/// What is at most copied from one stretch into the next.
 const LEFT_OVER_BYTES: usize = 16;
 
 /// Reads one portion after the other.

@@ -2,27 +2,19 @@
 //! One record after the other: JSON text sequences (RFC 7464), with a record separator before every record and a line
 //! feed behind it, and records on a line each.
 
-use super::event::{Event, Field};
-use super::events::{Decoder, Read as EventRead};
+use super::event::Event;
+use super::events::Decoder;
 use super::header::{FileHeader, TraceHeader};
 use super::identity::{Identity, LOOK_AHEAD};
-use super::unread::Unread;
+use super::stretch::{Events, Stretch};
 use super::FORMAT;
-use crate::json::{Reader, Window};
+use crate::json::Window;
 use crate::stages;
 use crate::tables::Tables;
 use crate::{DecodeError, Options, Source, MAX_RECORD_BYTES};
 use std::io::{self, Read};
-use std::ops::Range;
 
 pub(super) const RECORD_SEPARATOR: u8 = 0x1e;
-/// Text and events of a stretch at most where another thread follows: with much less the threads would wait for one
-/// another.
-const STRETCH_BYTES: usize = 1 << 16;
-const STRETCH_EVENTS: usize = 1 << 10;
-/// An event grows to many times its text. A longer one's memory is not used again, and the longest are read only when
-/// their turn has come.
-const LONG_BYTES: usize = 1 << 12;
 
 /// What stands between two records.
 #[derive(Clone, Copy, Debug)]
@@ -87,137 +79,43 @@ pub(super) fn decode(
     trace.title = trace.title.or_else(|| header.title.clone());
     let mut decoder = Decoder::new(options, header, separator.form, tables);
     decoder.start_trace(&trace, seen);
-    let mut events = Events {
-        fields: decoder.fields(),
-        unread: Unread::default(),
-        // What the same thread takes next stays in its nearest cache.
-        stretch_bytes: match options.threads {
-            0 | 1 => LONG_BYTES,
-            _ => STRETCH_BYTES,
-        },
-    };
+    let mut events = Events::new(decoder.fields(), options.threads);
     stages::run(
         options.threads,
-        |stretch| events.fill(stretch, window, separator.byte),
+        |stretch| fill(&mut events, stretch, window, separator.byte),
         |stretch| stretch.hand_on(&mut decoder),
     )?;
     decoder.count_unread(events.unread);
     Ok(decoder.finish())
 }
 
-/// The first stage of decoding: reads events one by one, each for itself.
-struct Events {
-    fields: Vec<Field>,
-    unread: Unread,
-    stretch_bytes: usize,
-}
-
-/// Events on their way to the second stage, which makes rows of them.
-#[derive(Default)]
-struct Stretch {
-    /// Their texts, one after the other.
-    text: Vec<u8>,
-    /// Those that have been read, and behind them memory to be used again.
-    events: Vec<(Event, Option<Outcome>)>,
-    count: usize,
-    too_long: usize,
-}
-
-/// How the reading of a record went.
-struct Outcome {
-    /// Where it stands.
-    place: Range<usize>,
-    /// The event, and whether nothing stands behind it; `None` where it is still to be read.
-    read: Option<(EventRead, bool)>,
-    /// Whether the record has been written whole.
-    whole: bool,
-}
-
-impl Events {
-    /// Read a stretch of events; false at the end of the file.
-    fn fill(
-        &mut self,
-        stretch: &mut Stretch,
-        window: &mut Window<impl Read>,
-        separator: u8,
-    ) -> Result<bool, DecodeError> {
-        while stretch.text.len() < self.stretch_bytes && stretch.count < STRETCH_EVENTS {
-            let Some(record) = next(window, separator)? else {
-                return Ok(false);
-            };
-            if record.kind == End::TooLong {
-                stretch.too_long += 1;
-                window.consume(record.end);
-                skip(window, separator)?;
-                continue;
-            }
-            let bytes = window.bytes().get(..record.end).unwrap_or_default();
-            // What ends with a line feed has been written whole, even where the file ends.
-            let whole = record.kind == End::Whole || bytes.last() == Some(&b'\n');
-            let text = bytes.trim_ascii();
-            if !text.is_empty() {
-                self.read(stretch, text, whole);
-            }
-            window.consume(record.end + 1);
-        }
-        Ok(true)
-    }
-
-    fn read(&mut self, stretch: &mut Stretch, text: &[u8], whole: bool) {
-        if stretch.count == stretch.events.len() {
-            stretch.events.push(Default::default());
-        }
-        let Some((event, outcome)) = stretch.events.get_mut(stretch.count) else {
-            return;
+/// Read a stretch of events; false at the end of the file.
+fn fill(
+    events: &mut Events,
+    stretch: &mut Stretch,
+    window: &mut Window<impl Read>,
+    separator: u8,
+) -> Result<bool, DecodeError> {
+    while !events.is_enough(stretch) {
+        let Some(record) = next(window, separator)? else {
+            return Ok(false);
         };
-        let start = stretch.text.len();
-        stretch.text.extend_from_slice(text);
-        let read = (text.len() <= STRETCH_BYTES).then(|| {
-            let mut reader = Reader::new(text);
-            // All events of the file are counted together.
-            std::mem::swap(&mut event.store.unread, &mut self.unread);
-            let read = EventRead::new(&mut reader, event, &self.fields);
-            std::mem::swap(&mut event.store.unread, &mut self.unread);
-            (read, reader.at_end())
-        });
-        *outcome = Some(Outcome {
-            place: start..stretch.text.len(),
-            read,
-            whole,
-        });
-        stretch.count += 1;
-    }
-}
-
-impl Stretch {
-    fn hand_on(&mut self, decoder: &mut Decoder<'_>) {
-        let events = self.events.iter_mut().take(self.count);
-        for (event, outcome) in events {
-            let Some(outcome) = outcome.take() else {
-                continue;
-            };
-            let text = self.text.get(outcome.place).unwrap_or_default();
-            let read = if let Some((read, at_end)) = outcome.read {
-                decoder.take(event, text, &read).is_ok() && at_end
-            } else {
-                let mut reader = Reader::new(text);
-                decoder.event(&mut reader).is_ok() && reader.at_end()
-            };
-            if text.len() > LONG_BYTES {
-                *event = Event::default();
-            }
-            match (read, outcome.whole) {
-                (true, _) => {}
-                (false, true) => decoder.count_malformed(),
-                (false, false) => decoder.count_cut(),
-            }
+        if record.kind == End::TooLong {
+            stretch.too_long += 1;
+            window.consume(record.end);
+            skip(window, separator)?;
+            continue;
         }
-        for _ in 0..std::mem::take(&mut self.too_long) {
-            decoder.count_too_long();
+        let bytes = window.bytes().get(..record.end).unwrap_or_default();
+        // What ends with a line feed has been written whole, even where the file ends.
+        let whole = record.kind == End::Whole || bytes.last() == Some(&b'\n');
+        let text = bytes.trim_ascii();
+        if !text.is_empty() {
+            events.read(stretch, text, whole);
         }
-        self.text.clear();
-        self.count = 0;
+        window.consume(record.end + 1);
     }
+    Ok(true)
 }
 
 /// The next record; `None` at the end of the file.
