@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast captures of real trials and packet logs become tables, in CPU time of one core.
 
+What a second thread is worth is told by wall times, against one thread (`_threads.py`).
+
 The alternative is tshark, which prints fields of the same file with the same key log, in turns: those that our tables
 have, and as few as a user would ask for. tshark's start is in its time.
 
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from _bench import Row, child_cpu_seconds, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import Trial, run_trials
+from _threads import bench_threads
 from decoders import writers
 
 from quiclab import _core
@@ -83,6 +86,21 @@ def bench_tshark(protocol: str, trial: Trial, rounds: int) -> list[Row]:
     return rows
 
 
+def bench_two_threads(protocol: str, trial: Trial, rounds: int) -> list[Row]:
+    """Headers, and decrypted frames, with two threads."""
+
+    def headers(threads: int) -> None:
+        _core.decode("pcapng", trial.capture, "client", threads=threads)
+
+    def frames(threads: int) -> None:
+        _core.decode("pcapng", trial.capture, "client", key_logs=[trial.keys], threads=threads)
+
+    return [
+        *bench_threads(f"{protocol} capture, headers", headers, rounds),
+        *bench_threads(f"{protocol} capture, decrypted frames", frames, rounds),
+    ]
+
+
 def main() -> None:
     """Trials of one large object each, and a packet log."""
     quick = is_quick(__doc__)
@@ -95,9 +113,10 @@ def main() -> None:
         rows += bench_packets("packet log", log, rounds, "packet_log")
         for protocol, trial in run_trials(folder, size).items():
             rows += bench_packets(f"{protocol} capture, no keys", trial.capture, rounds, "pcapng")
+            rows += bench_two_threads(protocol, trial, 3 if quick else 15)
             if shutil.which("tshark"):
                 rows += bench_tshark(protocol, trial, rounds)
-    print_table("Decoding captures and packet logs (CPU time)", rows)
+    print_table("Decoding captures and packet logs (CPU time; with two threads wall time)", rows)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from pathlib import Path
 import orjson
 from _bench import ROOT, Row, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import run_trials
+from _threads import bench_threads
 
 from quiclab import _core
 
@@ -95,7 +96,10 @@ def main() -> None:
                 continue  # a document that was cut cannot be made longer
             log.write_bytes(data)
             records = [record for record in data.split(b"\x1e") if record]
-            rows += bench_json(f"qlog, {golden.name.partition('.')[0]}", "qlog", log, records, rounds)
+            what = f"qlog, {golden.name.partition('.')[0]}"
+            rows += bench_json(what, "qlog", log, records, rounds)
+            if golden.suffixes == [".sqlog", ".gz"]:  # a document is read by one thread
+                rows += bench_threads(what, lambda threads: _core.decode("qlog", log, threads=threads), rounds)
         log.write_bytes(
             large_qlog(next(iter(sorted(QLOGS.glob("ngtcp2*.gz")))), 100_000_000 if quick else 1_000_000_000)
         )
@@ -107,7 +111,7 @@ def main() -> None:
                 events = [line.strip().rstrip(b",") for line in netlog.read_bytes().splitlines()]
                 records = [event for event in events if event.startswith(b'{"') and event.endswith(b"}")]
                 rows += bench_json(f"NetLog, {protocol}", "netlog", netlog, records, rounds)
-    print_table("Decoding qlog and NetLog (CPU time)", rows)
+    print_table("Decoding qlog and NetLog (CPU time; with two threads wall time)", rows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 //! rest is decoded; only an unreadable or wholly foreign file is an error.
 //!
 //! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most
-//! [`MAX_RECORD_BYTES`]).
+//! [`MAX_RECORD_BYTES`]); on two threads, some records ahead ([`Options::threads`]).
 
 pub mod arrow;
 mod base64;
@@ -29,6 +29,7 @@ pub mod packet_log;
 pub mod qlog;
 mod quic;
 mod source;
+mod stages;
 mod stats;
 pub mod tables;
 mod tcp;

@@ -100,6 +100,8 @@ pub struct Options {
     pub key_logs: Vec<Input>,
     /// Stands for the connection id of traces that have none.
     pub file_name: String,
+    /// How many threads may work on the file; the rows and their order are the same with any number. 0 is 1.
+    pub threads: usize,
 }
 
 /// The clock by which a file's `time_ns` counts.

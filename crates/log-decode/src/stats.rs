@@ -86,6 +86,13 @@ impl Stats {
             .count += count;
     }
 
+    /// Add all findings of another part of the same file.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, stat) in other.0 {
+            self.add(name, stat.count, stat.severity, stat.advice);
+        }
+    }
+
     /// The findings, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Stat)> {
         self.0.iter().map(|(name, stat)| (name.as_ref(), stat))

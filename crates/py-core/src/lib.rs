@@ -106,8 +106,11 @@ fn to_python(error: DecodeError) -> PyErr {
 ///
 /// With `take`, every full chunk of a table goes there while the file is still being read; what it raises ends the
 /// decoding and is raised here.
+///
+/// Rows and their order are the same with any number of `threads`.
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 #[pyfunction]
-#[pyo3(signature = (format_name, path, vantage=None, realtime_minus_monotonic_ns=None, key_logs=vec![], take=None))]
+#[pyo3(signature = (format_name, path, vantage=None, realtime_minus_monotonic_ns=None, key_logs=vec![], take=None, threads=1))]
 fn decode(
     py: Python<'_>,
     format_name: &str,
@@ -116,6 +119,7 @@ fn decode(
     realtime_minus_monotonic_ns: Option<i64>,
     key_logs: Vec<PathBuf>,
     take: Option<Py<PyAny>>,
+    threads: usize,
 ) -> PyResult<Decoded> {
     let Some((_, decoder)) = FORMATS.iter().find(|(name, _)| *name == format_name) else {
         return Err(PyValueError::new_err(format!(
@@ -140,6 +144,7 @@ fn decode(
         realtime_minus_monotonic_ns,
         key_logs: key_logs.into_iter().map(Input::file).collect(),
         file_name: name.unwrap_or_default(),
+        threads,
     };
     let input = Input::file(path);
     let raised = Arc::new(Mutex::new(None));

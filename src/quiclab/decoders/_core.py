@@ -15,7 +15,11 @@ from quiclab.errors import DecodeError
 
 
 def decode(format_name: str, path: Path, context: Context, take: Take | None) -> FileTables:
-    """Decode `path` as the format of that name; see `Decoder.decode`."""
+    """Decode `path` as the format of that name; see `Decoder.decode`.
+
+    As many threads may work on it as Polars has: one for each processor that this process may use, and a single one
+    where `POLARS_MAX_THREADS` says so because trials are being measured.
+    """
 
     def hand_on(table: _core.Table) -> None:
         assert take is not None
@@ -29,6 +33,7 @@ def decode(format_name: str, path: Path, context: Context, take: Take | None) ->
             context.realtime_minus_monotonic_ns,
             context.key_logs,
             hand_on if take else None,
+            pl.thread_pool_size(),
         )
     return FileTables(
         tables={table.name: pl.DataFrame(table) for table in decoded.tables},

@@ -2,6 +2,7 @@
 //! Sealed columns and the buffers that they consist of.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// One immutable buffer of an array.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub enum Buffer {
     I64(Vec<i64>),
     /// See [`Buffer::U16`].
     F64(Vec<f64>),
-    /// Views of texts.
-    Views(Vec<u128>),
+    /// Views of texts; chunks in which a column is one text throughout share them, and the last may be shorter.
+    Views(Arc<Vec<u128>>),
 }
 
 impl Buffer {
@@ -38,6 +39,7 @@ impl Buffer {
         }
     }
 
+    /// Memory that it holds; of what is shared, its part.
     fn bytes(&self) -> usize {
         match self {
             Self::Bytes(v) => v.len(),
@@ -47,7 +49,7 @@ impl Buffer {
             Self::U64(v) => v.len() * 8,
             Self::I64(v) => v.len() * 8,
             Self::F64(v) => v.len() * 8,
-            Self::Views(v) => v.len() * 16,
+            Self::Views(v) => v.len() * 16 / Arc::strong_count(v),
         }
     }
 }

@@ -15,6 +15,10 @@ pub trait Column: Default {
     fn push_null(&mut self);
     /// Make the column immutable.
     fn seal(self) -> Array;
+    /// Make what has been appended immutable, and begin the column's next chunk.
+    fn seal_chunk(&mut self) -> Array {
+        std::mem::take(self).seal()
+    }
 }
 
 /// What a column of a table holds: `u64`, [`Utf8`](super::Utf8), `Option<u64>` (nullable) and so on.

@@ -20,7 +20,7 @@ pub use binary::Binary;
 pub use column::{Column, Kind};
 pub use fixed_width::{Boolean, Primitive};
 pub use list::List32;
-pub(crate) use table::{table, CHUNK_ROWS};
+pub(crate) use table::{table, Sealed, CHUNK_ROWS};
 pub use table::{Chunk, Field, Outlet, Table};
 pub use text::{Text, Utf8};
 pub use validity::Bitmap;

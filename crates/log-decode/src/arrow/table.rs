@@ -114,6 +114,35 @@ impl std::fmt::Debug for Outlet {
     }
 }
 
+/// The chunks that a builder has filled, each as a table.
+#[derive(Debug, Default)]
+pub(crate) struct Sealed {
+    /// Whether there has been one, which may have left.
+    pub(crate) has_been: bool,
+    kept: Vec<Table>,
+    outlet: Outlet,
+}
+
+impl Sealed {
+    pub(crate) fn new(outlet: &Outlet) -> Self {
+        Self {
+            outlet: outlet.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Hand the next chunk of the table on, or keep it where there is no outlet. Another builder may have filled it.
+    pub(crate) fn add(&mut self, chunk: Table) {
+        self.has_been = true;
+        self.kept.extend(self.outlet.offer(chunk));
+    }
+
+    /// What has been kept.
+    pub(crate) fn take(&mut self) -> Vec<Table> {
+        std::mem::take(&mut self.kept)
+    }
+}
+
 /// Declare a table: the struct of one row, and the builder that rows are pushed to.
 macro_rules! table {
     (
@@ -132,10 +161,7 @@ macro_rules! table {
             rows: usize,
             /// Rows for which the columns have room.
             room: usize,
-            /// Whether a chunk has been sealed, and may have left.
-            has_chunks: bool,
-            sealed: Vec<std::sync::Arc<$crate::arrow::Chunk>>,
-            outlet: $crate::arrow::Outlet,
+            pub(crate) sealed: $crate::arrow::Sealed,
             $($column: <$kind as $crate::arrow::Kind>::Column,)*
         }
 
@@ -145,7 +171,7 @@ macro_rules! table {
 
             /// A builder whose full chunks leave through `outlet`.
             pub(crate) fn new(outlet: &$crate::arrow::Outlet) -> Self {
-                Self { outlet: outlet.clone(), ..Self::default() }
+                Self { sealed: $crate::arrow::Sealed::new(outlet), ..Self::default() }
             }
 
             /// The table without rows.
@@ -169,29 +195,25 @@ macro_rules! table {
             /// Make room in few large steps: what is not used of it costs nothing, but every step copies the columns.
             #[cold]
             fn grow(&mut self) {
-                self.room = match self.has_chunks {
+                self.room = match self.sealed.has_been {
                     // A table that fills one chunk will likely fill another.
                     true => $crate::arrow::CHUNK_ROWS,
-                    false => (self.room * 8).clamp(64, $crate::arrow::CHUNK_ROWS),
+                    false => (self.room * 64).clamp(64, $crate::arrow::CHUNK_ROWS),
                 };
                 $($crate::arrow::Column::reserve(&mut self.$column, self.room - self.rows);)*
             }
 
             /// Whether no row was pushed.
             pub(crate) fn is_empty(&self) -> bool {
-                self.rows == 0 && !self.has_chunks
+                self.rows == 0 && !self.sealed.has_been
             }
 
             fn seal_chunk(&mut self) {
                 use $crate::arrow::Column;
-                self.has_chunks = true;
                 self.room = 0;
-                let columns = vec![$(std::mem::take(&mut self.$column).seal(),)*];
+                let columns = vec![$(self.$column.seal_chunk(),)*];
                 let chunk = $crate::arrow::Chunk::new(std::mem::take(&mut self.rows), columns);
-                let table = $crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]);
-                if let Some(kept) = self.outlet.offer(table) {
-                    self.sealed.extend(kept.chunks);
-                }
+                self.sealed.add($crate::arrow::Table::new($name, Self::FIELDS, vec![chunk]));
             }
 
             /// Seal the table; `None` if nothing of it is left.
@@ -199,7 +221,8 @@ macro_rules! table {
                 if self.rows > 0 {
                     self.seal_chunk();
                 }
-                (!self.sealed.is_empty()).then(|| $crate::arrow::Table::new($name, Self::FIELDS, self.sealed))
+                let chunks: Vec<_> = self.sealed.take().into_iter().flat_map(|table| table.chunks).collect();
+                (!chunks.is_empty()).then(|| $crate::arrow::Table::new($name, Self::FIELDS, chunks))
             }
         }
     };

@@ -12,6 +12,40 @@ table! {
     }
 }
 
+/// Chunks in which a column is one text, or null, share its views; others do not, and the text may change later.
+#[test]
+fn chunks_of_one_text_share_it() {
+    let text = |at: usize| match at / CHUNK_ROWS {
+        0..=2 => Some("a text that is longer than its view"),
+        3 => Some(TEXTS[at % 2]),
+        4 => None,
+        _ => Some("another"),
+    };
+    let mut rows = MixedRows::new(&super::Outlet::default());
+    let count = 6 * CHUNK_ROWS + 10;
+    for at in 0..count {
+        rows.push(Mixed {
+            text: text(at),
+            ..Mixed::default()
+        });
+    }
+    let table = rows.finish().unwrap();
+    for (at, found) in table.lines(&["text"]).iter().enumerate() {
+        assert_eq!(*found, text(at).unwrap_or_default(), "row {at}");
+    }
+    let views = |chunk: usize| {
+        table.chunks[chunk].columns[0].buffers[1]
+            .as_ref()
+            .unwrap()
+            .as_ptr()
+    };
+    let shared = [(0, 1), (1, 2), (5, 6)];
+    assert!(shared
+        .iter()
+        .all(|&(one, other)| views(one) == views(other)));
+    assert!((3..6).all(|chunk| views(chunk) != views(chunk - 1)));
+}
+
 const TEXTS: [&str; 4] = [
     "",
     "up",

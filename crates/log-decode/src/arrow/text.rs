@@ -4,6 +4,7 @@
 use super::array::{Array, Buffer};
 use super::validity::Validity;
 use super::{Column, Kind};
+use std::sync::Arc;
 
 /// Text longer than this is cut (at a character), so that the 32-bit offsets of one chunk cannot overflow.
 const MAX_TEXT_BYTES: usize = 4096;
@@ -22,6 +23,8 @@ pub struct Text {
     /// Views of the long texts stored last.
     recent: [u128; 4],
     next_recent: usize,
+    /// The views of an earlier chunk that was one text throughout: the next one like it needs no memory of its own.
+    uniform: Arc<Vec<u128>>,
     validity: Validity,
 }
 
@@ -68,6 +71,15 @@ impl Text {
             1 => self.views.push(self.latest),
             rows => self.views.resize(self.views.len() + rows, self.latest),
         }
+    }
+
+    /// The views of a chunk that is one text throughout.
+    fn uniform(&mut self) -> Arc<Vec<u128>> {
+        let known = std::mem::take(&mut self.uniform);
+        if known.len() >= self.repeated && known.first() == Some(&self.latest) {
+            return known;
+        }
+        Arc::new(vec![self.latest; self.repeated])
     }
 
     /// The text of a long view; empty for a short one.
@@ -125,18 +137,27 @@ impl Column for Text {
     }
 
     fn seal(mut self) -> Array {
-        if self.views.is_empty() {
-            self.views = vec![self.latest; self.repeated];
+        self.seal_chunk()
+    }
+
+    fn seal_chunk(&mut self) -> Array {
+        let mut sealed = std::mem::take(self);
+        let views = if sealed.views.is_empty() {
+            self.uniform = sealed.uniform();
+            Arc::clone(&self.uniform)
         } else {
-            self.write_latest();
-        }
-        let lengths = vec![i64::try_from(self.bytes.len()).unwrap_or_default()];
+            sealed.write_latest();
+            self.uniform = sealed.uniform;
+            Arc::new(sealed.views)
+        };
+        let lengths = vec![i64::try_from(sealed.bytes.len()).unwrap_or_default()];
         let buffers = [
-            Buffer::Views(self.views),
-            Buffer::Bytes(self.bytes),
+            Buffer::Views(views),
+            Buffer::Bytes(sealed.bytes),
             Buffer::I64(lengths),
         ];
-        self.validity
+        sealed
+            .validity
             .seal(buffers.into_iter().map(Some).collect(), vec![])
     }
 }

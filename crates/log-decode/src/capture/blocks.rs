@@ -108,11 +108,13 @@ pub(super) struct Block<'a> {
     pub kind: u32,
     /// The block's fields; a section header's are those behind the byte order magic.
     pub body: Fields<'a>,
+    /// Where in the stretch they begin.
+    pub at: usize,
 }
 
 /// Reads one block after the other.
 pub(super) struct Blocks<R> {
-    portions: Portions<R>,
+    pub(super) portions: Portions<R>,
     big_endian: bool,
     /// The section header's type has been read already.
     at_first: bool,
@@ -151,6 +153,7 @@ impl<R: Read> Blocks<R> {
         let kind = self.word(kind);
         let big_endian = self.big_endian;
         let rest = total - 8 - already;
+        let at = self.portions.position();
         let bytes = self.portions.next(rest)?;
         if bytes.len() < rest {
             truncated(stats);
@@ -159,7 +162,7 @@ impl<R: Read> Blocks<R> {
         // Without the repetition of the length at the block's end.
         let bytes = bytes.get(..rest.saturating_sub(4)).unwrap_or_default();
         let body = Fields { bytes, big_endian };
-        Ok(Some(Block { kind, body }))
+        Ok(Some(Block { kind, body, at }))
     }
 
     /// Type and length of the next block.

@@ -5,7 +5,8 @@ use super::driver::{Driver, Frame};
 use super::interface::no_clock_offset;
 use super::link_type::LinkType;
 use super::portions::Portions;
-use crate::{Clock, DecodeError, Severity, Source, MAX_RECORD_BYTES};
+use super::Format;
+use crate::{Clock, DecodeError, Severity, Source, Stats, MAX_RECORD_BYTES};
 use std::io::Read;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -51,67 +52,99 @@ impl Layout {
     }
 }
 
-/// Read on after the magic number.
-pub(super) fn read(
+/// A capture in this format.
+pub(super) struct Capture<R> {
     layout: Layout,
-    mut file: Portions<impl Read>,
-    driver: &mut Driver<'_>,
-) -> Result<Source, DecodeError> {
-    let header = file.next(HEADER_BYTES)?;
-    let Some(link) = layout.u32(header, 16) else {
-        return Err(DecodeError::foreign("capture", "its header is cut short"));
-    };
-    // The upper half says how long the frame check sequence is.
-    let link = LinkType::of(u16::try_from(link & 0xffff).unwrap_or(u16::MAX));
-    no_clock_offset(&mut driver.tables.stats);
-    loop {
-        let record = file.next(RECORD_HEADER_BYTES)?;
+    link: LinkType,
+    file: Portions<R>,
+}
+
+impl<R: Read> Capture<R> {
+    /// Read on after the magic number.
+    pub(super) fn after_magic(
+        layout: Layout,
+        mut file: Portions<R>,
+        stats: &mut Stats,
+    ) -> Result<Self, DecodeError> {
+        let header = file.next(HEADER_BYTES)?;
+        let Some(link) = layout.u32(header, 16) else {
+            return Err(DecodeError::foreign("capture", "its header is cut short"));
+        };
+        // The upper half says how long the frame check sequence is.
+        let link = LinkType::of(u16::try_from(link & 0xffff).unwrap_or(u16::MAX));
+        no_clock_offset(stats);
+        Ok(Self { layout, link, file })
+    }
+
+    /// Hand the next packet on; false at the end of the file, or where it cannot be followed any further.
+    fn packet(&mut self, driver: &mut Driver) -> Result<bool, DecodeError> {
+        let record = self.file.next(RECORD_HEADER_BYTES)?;
         if record.is_empty() {
-            break;
+            return Ok(false);
         }
         let (Some(time_ns), Some(captured), Some(original)) = (
-            layout.time_ns(record),
-            layout.u32(record, 8),
-            layout.u32(record, 12),
+            self.layout.time_ns(record),
+            self.layout.u32(record, 8),
+            self.layout.u32(record, 12),
         ) else {
-            super::blocks::truncated(&mut driver.tables.stats);
-            break;
+            super::blocks::truncated(&mut driver.stats);
+            return Ok(false);
         };
         let captured = captured as usize;
         if captured > MAX_RECORD_BYTES {
-            driver.tables.count(
+            driver.stats.count(
                 "bad_block_length",
                 Severity::Error,
                 "a block of an impossible length: nothing after it can be read",
             );
-            break;
+            return Ok(false);
         }
-        let bytes = file.next(captured)?;
+        let at = self.file.position();
+        let bytes = self.file.next(captured)?;
         if bytes.len() < captured {
-            super::blocks::truncated(&mut driver.tables.stats);
-            break;
+            super::blocks::truncated(&mut driver.stats);
+            return Ok(false);
         }
         driver.frame(
-            link,
+            self.link,
             &Frame {
                 time_ns,
                 bytes,
+                at,
                 original,
                 flags: 0,
                 packet_index: None,
                 dropped: None,
             },
         );
+        Ok(true)
     }
-    Ok(Source {
-        dialect: if layout.nanoseconds {
-            "pcap, nanoseconds"
-        } else {
-            "pcap, microseconds"
+}
+
+impl<R: Read + Send> Format for Capture<R> {
+    fn stretch(&mut self, driver: &mut Driver) -> Result<bool, DecodeError> {
+        let mut more = true;
+        while more {
+            more = self.packet(driver)?;
+            if self.file.is_spent() {
+                break;
+            }
         }
-        .to_owned(),
-        clock: Clock::Realtime,
-        resolution_ns: if layout.nanoseconds { 1 } else { 1_000 },
-        realtime_minus_monotonic_ns: None,
-    })
+        self.file.hand_over(&mut driver.batch.bytes);
+        Ok(more)
+    }
+
+    fn source(&self) -> Source {
+        Source {
+            dialect: if self.layout.nanoseconds {
+                "pcap, nanoseconds"
+            } else {
+                "pcap, microseconds"
+            }
+            .to_owned(),
+            clock: Clock::Realtime,
+            resolution_ns: if self.layout.nanoseconds { 1 } else { 1_000 },
+            realtime_minus_monotonic_ns: None,
+        }
+    }
 }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What becomes of every packet: a row of `ip_packets`, and then TCP's or QUIC's.
+//! What becomes of every packet by itself: a row of `ip_packets`, and its place in what TCP or QUIC is handed.
 
 use super::addresses::Addresses;
+use super::batch::{Batch, Item};
 use super::checksum::is_damaged;
 use super::encapsulation::Inside;
 use super::headers::{self, Headers};
 use super::link_type::LinkType;
-use crate::quic::{self, UdpDatagram};
-use crate::tables::{IpPacket, Tables};
-use crate::tcp::{self, Segment};
-use crate::tls::keylog::KeyLog;
-use crate::{Direction, End, Severity};
+use crate::arrow::Table;
+use crate::quic::UdpDatagram;
+use crate::tables::{IpPacket, IpPackets};
+use crate::tcp::{Segment, TcpOptions};
+use crate::{Direction, End, Severity, Stats};
 use std::net::{IpAddr, SocketAddr};
 
 /// One frame of a capture.
 pub(super) struct Frame<'a> {
     pub(super) time_ns: i64,
     pub(super) bytes: &'a [u8],
+    /// Where in the stretch they begin.
+    pub(super) at: usize,
     /// Length on the wire.
     pub(super) original: u32,
     /// The option `epb_flags`.
@@ -27,36 +30,35 @@ pub(super) struct Frame<'a> {
 }
 
 /// Takes the frames of a capture in order.
-pub(super) struct Driver<'a> {
+pub(super) struct Driver {
     end: Option<End>,
     /// IP packets so far.
     number: u64,
-    keys: KeyLog,
     addresses: Addresses,
     sack: Vec<u32>,
-    tcp: tcp::Connections,
-    quic: quic::Connections,
-    pub(super) tables: &'a mut Tables,
+    rows: IpPackets,
+    pub(super) stats: Stats,
+    /// What is handed on next.
+    pub(super) batch: Batch,
 }
 
-impl<'a> Driver<'a> {
-    pub(super) fn new(end: Option<End>, keys: KeyLog, tables: &'a mut Tables) -> Self {
+impl Driver {
+    pub(super) fn new(end: Option<End>) -> Self {
         Self {
             end,
             number: 0,
             addresses: Addresses::default(),
             sack: Vec::new(),
-            tcp: tcp::Connections::new(keys.clone(), end),
-            quic: quic::Connections::new(keys.clone(), end),
-            keys,
-            tables,
+            rows: IpPackets::default(),
+            stats: Stats::default(),
+            batch: Batch::default(),
         }
     }
 
-    /// Secrets that the capture carries.
-    pub(super) fn key_log(&mut self, mut text: &[u8]) {
-        // Reading from memory does not fail.
-        let _ = self.keys.read(&mut text, &mut self.tables.stats);
+    /// What has come of the stretch; the next one is put together in the memory of `batch`.
+    pub(super) fn hand_over(&mut self, batch: &mut Batch) {
+        self.batch.rows = self.rows.sealed.take();
+        std::mem::swap(&mut self.batch, batch);
     }
 
     pub(super) fn frame(&mut self, link: LinkType, frame: &Frame<'_>) {
@@ -66,7 +68,7 @@ impl<'a> Driver<'a> {
         };
         let headers = Headers::parse(packet, frame.original.saturating_sub(link_bytes));
         if headers.protocol.is_none() {
-            self.tables.count(
+            self.stats.count(
                 "cut_packet",
                 Severity::DataLoss,
                 "the capture holds too little of a packet to read its headers",
@@ -75,29 +77,30 @@ impl<'a> Driver<'a> {
         let direction = direction(self.end, frame.flags);
         self.row(frame, &headers, direction);
         if self.came_damaged(frame, packet, direction) {
-            self.tables.count(
+            self.stats.count(
                 "damaged_packet",
                 Severity::Notice,
                 "packets that the link damaged on the way, which their receiver drops: only ip_packets has them",
             );
         } else {
             self.malformed(&headers);
-            self.hand_on(frame, &headers, direction);
+            let at = frame.at + link_bytes as usize;
+            self.hand_on(frame, at, &headers, direction);
         }
         self.number += 1;
     }
 
     /// Counts headers that contradict themselves; of a packet that the link damaged they are no finding of their own.
-    fn malformed(&mut self, headers: &Headers<'_>) {
+    fn malformed(&mut self, headers: &Headers) {
         if headers.bad_udp_length {
-            self.tables.count(
+            self.stats.count(
                 "bad_udp_length",
                 Severity::DataLoss,
                 "UDP datagrams whose length contradicts that of their IP packet, which receivers drop: only ip_packets has them",
             );
         }
         if headers.bad_tcp_offset {
-            self.tables.count(
+            self.stats.count(
                 "bad_tcp_offset",
                 Severity::DataLoss,
                 "TCP segments whose header says that it is shorter than 20 bytes, which receivers drop: only ip_packets has them",
@@ -115,7 +118,7 @@ impl<'a> Driver<'a> {
 
     /// A frame without an IP packet that could be read.
     fn not_ip(&mut self, link: LinkType, inside: Inside<'_>) {
-        let stats = &mut self.tables.stats;
+        let stats = &mut self.stats;
         match (link.unread(), inside) {
             (Some(name), _) => stats.count(
                 name,
@@ -140,7 +143,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn row(&mut self, frame: &Frame<'_>, headers: &Headers<'_>, direction: Option<Direction>) {
+    fn row(&mut self, frame: &Frame<'_>, headers: &Headers, direction: Option<Direction>) {
         self.sack.clear();
         let tcp = headers.tcp.as_ref();
         if let Some(tcp) = tcp {
@@ -156,7 +159,7 @@ impl<'a> Driver<'a> {
             None => (None, None),
         };
         let mut number = String::new();
-        self.tables.ip_packets.push(IpPacket {
+        self.rows.push(IpPacket {
             vantage: self.end.map(End::as_str),
             number: self.number,
             direction: direction.map(Direction::as_str),
@@ -189,9 +192,16 @@ impl<'a> Driver<'a> {
         });
     }
 
-    fn hand_on(&mut self, frame: &Frame<'_>, headers: &Headers<'_>, direction: Option<Direction>) {
+    /// Hand a packet that begins at `at` to the connection that it belongs to.
+    fn hand_on(
+        &mut self,
+        frame: &Frame<'_>,
+        at: usize,
+        headers: &Headers,
+        direction: Option<Direction>,
+    ) {
         if headers.fragment {
-            self.tables.count(
+            self.stats.count(
                 "ip_fragment",
                 Severity::DataLoss,
                 "fragments of IP packets are not put together: what they carry is in no other table than ip_packets",
@@ -205,49 +215,43 @@ impl<'a> Driver<'a> {
         };
         let end = |address: IpAddr, port| SocketAddr::new(address, port);
         let (src, dst) = (end(src, src_port), end(dst, dst_port));
-        if let Some(tcp) = &headers.tcp {
-            self.tcp.segment(
-                &Segment {
-                    time_ns: frame.time_ns,
-                    src,
-                    dst,
-                    seq: tcp.seq,
-                    ack: tcp.ack,
-                    flags: tcp.flags,
-                    window: tcp.window,
-                    options: &tcp.options,
-                    payload: headers.payload,
-                    length,
-                    direction,
-                    ip_packet: self.number,
-                },
-                self.tables,
-            );
+        let payload = at + headers.payload.start..at + headers.payload.end;
+        let item = if let Some(tcp) = &headers.tcp {
+            let segment = Segment {
+                time_ns: frame.time_ns,
+                src,
+                dst,
+                seq: tcp.seq,
+                ack: tcp.ack,
+                flags: tcp.flags,
+                window: tcp.window,
+                options: &TcpOptions::NONE,
+                payload: &[],
+                length,
+                direction,
+                ip_packet: self.number,
+            };
+            Item::Segment(segment, tcp.options, payload)
         } else if headers.protocol == Some(headers::UDP) {
-            self.quic.datagram(
-                &UdpDatagram {
-                    time_ns: frame.time_ns,
-                    src,
-                    dst,
-                    payload: headers.payload,
-                    length_bytes: length as usize,
-                    direction,
-                    ip_packet: self.number,
-                },
-                self.tables,
-            );
-        }
+            let datagram = UdpDatagram {
+                time_ns: frame.time_ns,
+                src,
+                dst,
+                payload: &[],
+                length_bytes: length as usize,
+                direction,
+                ip_packet: self.number,
+            };
+            Item::Datagram(datagram, payload)
+        } else {
+            return;
+        };
+        self.batch.items.push(item);
     }
 
-    pub(super) fn finish(&mut self) {
-        self.tcp.finish(self.tables);
-        self.quic.finish(self.tables);
-        self.tables.stats.add(
-            "unused_keys",
-            self.keys.unused(),
-            Severity::Info,
-            "sessions in the key logs that no connection of this capture belongs to",
-        );
+    /// The capture has ended: its last rows, and what was found in it.
+    pub(super) fn finish(self) -> (Option<Table>, Stats) {
+        (self.rows.finish(), self.stats)
     }
 }
 

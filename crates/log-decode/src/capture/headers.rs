@@ -4,6 +4,7 @@
 
 use crate::tcp::TcpOptions;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 pub(super) const TCP: u8 = 6;
 pub(super) const UDP: u8 = 17;
@@ -15,7 +16,7 @@ const TLS_MAX_RECORD_BYTES: usize = (1 << 14) + 2048;
 const MAX_EXTENSIONS: usize = 16;
 
 #[derive(Debug, Default)]
-pub(super) struct Headers<'a> {
+pub(super) struct Headers {
     pub version: Option<u8>,
     pub addresses: Option<(IpAddr, IpAddr)>,
     pub ecn: Option<u8>,
@@ -26,8 +27,8 @@ pub(super) struct Headers<'a> {
     /// Length of what TCP or UDP carries.
     pub payload_bytes: Option<u32>,
     pub tcp: Option<Tcp>,
-    /// The part of the payload that was captured.
-    pub payload: &'a [u8],
+    /// Where in the packet the part of the payload stands that was captured.
+    pub payload: Range<usize>,
     /// Only a part of what was sent as one packet.
     pub fragment: bool,
     /// The length that UDP's header says cannot be.
@@ -53,14 +54,16 @@ pub(super) struct Tcp {
 /// The transport layer's part of a packet.
 struct Transport<'a> {
     bytes: &'a [u8],
+    /// Where they begin in the packet.
+    at: usize,
     /// Length as announced by the IP header; at least what was captured of it, less padding.
     length: u32,
     first_fragment: bool,
 }
 
-impl<'a> Headers<'a> {
+impl Headers {
     /// Read an IP packet that had `original` bytes on the wire, and `packet` of them captured.
-    pub(super) fn parse(packet: &'a [u8], original: u32) -> Self {
+    pub(super) fn parse(packet: &[u8], original: u32) -> Self {
         let mut headers = Self {
             size_bytes: original,
             ..Self::default()
@@ -80,7 +83,7 @@ impl<'a> Headers<'a> {
         headers
     }
 
-    fn ipv4(&mut self, packet: &'a [u8]) -> Option<Transport<'a>> {
+    fn ipv4<'a>(&mut self, packet: &'a [u8]) -> Option<Transport<'a>> {
         self.version = Some(4);
         let header = packet.get(..20)?;
         let header_bytes = usize::from(header[0] & 15) * 4;
@@ -98,7 +101,7 @@ impl<'a> Headers<'a> {
         self.transport(packet, header_bytes, fragment << 3 == 0)
     }
 
-    fn ipv6(&mut self, packet: &'a [u8]) -> Option<Transport<'a>> {
+    fn ipv6<'a>(&mut self, packet: &'a [u8]) -> Option<Transport<'a>> {
         self.version = Some(6);
         let header = packet.get(..40)?;
         let payload = u32::from(be16(header, 4)?);
@@ -137,7 +140,7 @@ impl<'a> Headers<'a> {
         self.transport(packet, at, first_fragment)
     }
 
-    fn transport(
+    fn transport<'a>(
         &self,
         packet: &'a [u8],
         header_bytes: usize,
@@ -151,12 +154,13 @@ impl<'a> Headers<'a> {
         let bytes = &bytes[..bytes.len().min(length as usize)];
         Some(Transport {
             bytes,
+            at: header_bytes,
             length,
             first_fragment,
         })
     }
 
-    fn udp(&mut self, transport: &Transport<'a>) -> Option<()> {
+    fn udp(&mut self, transport: &Transport<'_>) -> Option<()> {
         self.ports = Some((be16(transport.bytes, 0)?, be16(transport.bytes, 2)?));
         let length = match u32::from(be16(transport.bytes, 4)?) {
             // A jumbogram, whose length 16 bits cannot hold (RFC 2675 section 4).
@@ -170,12 +174,12 @@ impl<'a> Headers<'a> {
             // What IP carries behind it are UDP's options (RFC 9868) or of no meaning.
             let captured = transport.bytes.len().min(length as usize);
             self.payload_bytes = length.checked_sub(8);
-            self.payload = transport.bytes.get(8..captured).unwrap_or_default();
+            self.payload = transport.at + captured.min(8)..transport.at + captured;
         }
         Some(())
     }
 
-    fn tcp(&mut self, transport: &Transport<'a>) -> Option<()> {
+    fn tcp(&mut self, transport: &Transport<'_>) -> Option<()> {
         let header = transport.bytes;
         self.ports = Some((be16(header, 0)?, be16(header, 2)?));
         let offset_and_flags = be16(header, 12)?;
@@ -188,13 +192,14 @@ impl<'a> Headers<'a> {
         self.payload_bytes = transport
             .length
             .checked_sub(u32::try_from(header_bytes).ok()?);
-        self.payload = header.get(header_bytes..).unwrap_or_default();
+        let payload = header.get(header_bytes..).unwrap_or_default();
+        self.payload = transport.at + header.len() - payload.len()..transport.at + header.len();
         self.tcp = Some(Tcp {
             seq: be32(header, 4)?,
             ack: be32(header, 8).filter(|_| flags & 0x10 != 0),
             flags,
             window: be16(header, 14)?,
-            tls_application_data: tls_application_data(self.payload),
+            tls_application_data: tls_application_data(payload),
             options: TcpOptions::parse(header.get(20..header_bytes).unwrap_or_default()),
         });
         Some(())

@@ -2,9 +2,11 @@
 //! Captures, classic pcap and pcapng: headers of every packet, TCP and QUIC connections, and what keys open of them.
 
 mod addresses;
+mod batch;
 mod blocks;
 mod checksum;
 mod classic;
+mod connections;
 mod driver;
 mod encapsulation;
 mod headers;
@@ -13,9 +15,11 @@ mod link_type;
 mod pcapng;
 mod portions;
 
+use crate::stages;
 use crate::tables::Tables;
 use crate::tls::keylog::KeyLog;
 use crate::{DecodeError, Input, Options, Severity, Source};
+use connections::Connections;
 use driver::Driver;
 use portions::Portions;
 
@@ -41,19 +45,44 @@ pub fn decode(
     }
     let mut file = Portions::new(input.open()?);
     let magic = <[u8; 4]>::try_from(file.next(4)?).unwrap_or_default();
-    let mut driver = Driver::new(options.vantage, keys, tables);
-    let source = if magic == blocks::SECTION_HEADER {
-        pcapng::read(file, &mut driver)?
+    let mut driver = Driver::new(options.vantage);
+    let mut format: Box<dyn Format> = if magic == blocks::SECTION_HEADER {
+        Box::new(pcapng::Capture::after_magic(file))
     } else if let Some(layout) = classic::Layout::of(magic) {
-        classic::read(layout, file, &mut driver)?
+        let stats = &mut driver.stats;
+        Box::new(classic::Capture::after_magic(layout, file, stats)?)
     } else {
         return Err(DecodeError::foreign(
             "capture",
             "it starts neither like pcapng nor like pcap",
         ));
     };
-    driver.finish();
-    Ok(source)
+    let mut connections = Connections::new(options.vantage, keys, tables);
+    stages::run(
+        options.threads,
+        |batch| {
+            let more = format.stretch(&mut driver)?;
+            driver.hand_over(batch);
+            Ok::<_, DecodeError>(more)
+        },
+        |batch| connections.take(batch),
+    )?;
+    connections.finish();
+    let (rows, stats) = driver.finish();
+    if let Some(rows) = rows {
+        tables.ip_packets.sealed.add(rows);
+    }
+    tables.stats.merge(stats);
+    Ok(format.source())
+}
+
+/// A capture that is being read.
+trait Format: Send {
+    /// Hand the packets of the next stretch to `driver`, and the stretch itself; false with the last one.
+    fn stretch(&mut self, driver: &mut Driver) -> Result<bool, DecodeError>;
+
+    /// What is known of the file when it has been read.
+    fn source(&self) -> Source;
 }
 
 #[cfg(test)]

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Portions of a file of known length, lent from one buffer.
+//! Portions of a file of known length, lent from the stretch of the file that they lie in, which is handed over whole.
 
 use std::io::{self, ErrorKind, Read};
 
-/// What is read at a time, and room for what was left over: larger than the buffer of the reader below, which then has
-/// no need of it.
-const BUFFER_BYTES: usize = (1 << 18) + (1 << 16);
+/// What a stretch has at least, unless the file ends: larger than the buffer of the reader below, which then has no need
+/// of it, and small enough for a processor's cache.
+const STRETCH_BYTES: usize = 1 << 18;
+/// Room for the end of what a stretch ends in.
+const MORE_BYTES: usize = 1 << 16;
+/// What is at most copied from one stretch into the next.
+const LEFT_OVER_BYTES: usize = 16;
 
 /// Reads one portion after the other.
 pub(super) struct Portions<R> {
     input: R,
-    buffer: Vec<u8>,
-    /// What of the buffer has been read and not been lent yet.
+    stretch: Vec<u8>,
+    /// What of the stretch has been read and not been lent yet.
     start: usize,
     end: usize,
 }
@@ -20,7 +24,7 @@ impl<R: Read> Portions<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input,
-            buffer: Vec::new(),
+            stretch: Vec::new(),
             start: 0,
             end: 0,
         }
@@ -34,20 +38,48 @@ impl<R: Read> Portions<R> {
         }
         let from = self.start;
         self.start = self.end.min(from.saturating_add(length));
-        Ok(self.buffer.get(from..self.start).unwrap_or_default())
+        Ok(self.stretch.get(from..self.start).unwrap_or_default())
+    }
+
+    /// Where in the stretch the next portion begins.
+    pub(super) fn position(&self) -> usize {
+        self.start
+    }
+
+    /// Whether the next portion should begin another stretch.
+    pub(super) fn is_spent(&self) -> bool {
+        self.end - self.start < LEFT_OVER_BYTES
+    }
+
+    /// Put the stretch into `stretch`, and begin another one in its memory.
+    pub(super) fn hand_over(&mut self, stretch: &mut Vec<u8>) {
+        std::mem::swap(&mut self.stretch, stretch);
+        if self.stretch.len() > STRETCH_BYTES + MORE_BYTES {
+            // A single long record has made it grow.
+            self.stretch = Vec::new();
+        }
+        let rest = stretch.get(self.start..self.end).unwrap_or_default();
+        if self.stretch.len() < rest.len() {
+            self.stretch.resize(rest.len(), 0);
+        }
+        if let Some(start) = self.stretch.get_mut(..rest.len()) {
+            start.copy_from_slice(rest);
+        }
+        (self.start, self.end) = (0, rest.len());
     }
 
     /// Read until `length` bytes are there, or the file ends.
     fn fill(&mut self, length: usize) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        while self.end < length {
+        let wanted = self.start.saturating_add(length);
+        while self.end < wanted {
             // Step by step, so that a length that lies about a short file does not take memory.
-            if self.end == self.buffer.len() {
-                self.buffer.resize(BUFFER_BYTES.max(2 * self.end), 0);
+            let step = wanted.min(self.end + STRETCH_BYTES).max(STRETCH_BYTES);
+            if self.stretch.len() < step {
+                let size = STRETCH_BYTES + MORE_BYTES;
+                (self.stretch).reserve_exact(size.saturating_sub(self.stretch.len()));
+                self.stretch.resize(step, 0);
             }
-            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            let room = self.stretch.get_mut(self.end..step).unwrap_or_default();
             match self.input.read(room) {
                 Ok(0) => break,
                 Ok(bytes) => self.end += bytes,
@@ -63,20 +95,51 @@ impl<R: Read> Portions<R> {
 mod tests {
     use super::*;
 
-    /// Portions of every size come whole and in order, longer ones than the buffer too, and the last one short.
+    /// Portions of every size come whole and in order, longer ones than a stretch too, and the last one short; and the
+    /// stretches, put together, are the file.
     #[test]
     fn portions_follow_one_another() {
-        let file: Vec<u8> = (0..3 * BUFFER_BYTES)
+        let file: Vec<u8> = (0..3 * STRETCH_BYTES)
             .map(|at| at.to_le_bytes()[1])
             .collect();
         let mut portions = Portions::new(file.as_slice());
-        let mut at = 0;
-        for length in [1, 0, BUFFER_BYTES - 3, 7, BUFFER_BYTES + 11, BUFFER_BYTES] {
+        let (mut at, mut stretch, mut put_together) = (0, Vec::new(), Vec::new());
+        for length in [
+            1,
+            0,
+            STRETCH_BYTES - 3,
+            7,
+            STRETCH_BYTES + 11,
+            STRETCH_BYTES,
+        ] {
             let end = file.len().min(at + length);
+            let position = portions.position();
             assert_eq!(portions.next(length).unwrap(), &file[at..end]);
             at = end;
+            let lent = position..portions.position();
+            portions.hand_over(&mut stretch);
+            put_together.extend_from_slice(&stretch[lent]);
         }
         assert_eq!(at, file.len());
+        assert!(put_together == file);
         assert!(portions.next(1).unwrap().is_empty());
+    }
+
+    /// Little is left over where portions are small, and a stretch does not grow from one to the next.
+    #[test]
+    fn a_stretch_ends_with_a_portion() {
+        let file = vec![7; 4 * STRETCH_BYTES];
+        let mut portions = Portions::new(file.as_slice());
+        let mut stretch = Vec::new();
+        for _ in 0..4 {
+            loop {
+                portions.next(1000).unwrap();
+                if portions.is_spent() {
+                    break;
+                }
+            }
+            portions.hand_over(&mut stretch);
+            assert!((STRETCH_BYTES..STRETCH_BYTES + 1000).contains(&stretch.len()));
+        }
     }
 }

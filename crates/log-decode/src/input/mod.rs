@@ -67,8 +67,8 @@ impl Input {
     ///
     /// # Errors
     /// If the file cannot be opened or read.
-    pub fn open(&self) -> io::Result<Box<dyn BufRead>> {
-        let raw: Box<dyn Read> = match &self.from {
+    pub fn open(&self) -> io::Result<Box<dyn BufRead + Send>> {
+        let raw: Box<dyn Read + Send> = match &self.from {
             From::File(path) => Box::new(File::open(path)?),
             From::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
@@ -76,7 +76,7 @@ impl Input {
             inner: raw,
             stop: self.stop(),
         });
-        let mut plain: Box<dyn BufRead> = match Compression::of(raw.fill_buf()?) {
+        let mut plain: Box<dyn BufRead + Send> = match Compression::of(raw.fill_buf()?) {
             None => Box::new(raw),
             Some(compression) => {
                 let trouble = Arc::clone(&self.trouble);
@@ -134,7 +134,7 @@ fn buffered<R: Read>(inner: R) -> BufReader<R> {
 }
 
 struct Stoppable {
-    inner: Box<dyn Read>,
+    inner: Box<dyn Read + Send>,
     stop: Arc<AtomicBool>,
 }
 

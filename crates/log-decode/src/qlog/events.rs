@@ -12,6 +12,7 @@ use super::unread::{members_read, Unread, TRIGGER};
 use crate::json::{Fault, Reader};
 use crate::tables::Tables;
 use crate::{Clock as Placed, End, Options, Severity, Source};
+use std::ops::Range;
 
 const CUT: &str = "the log was cut short: the program did not close it";
 const MALFORMED: &str = "a record that is not the JSON that its event's schema asks for";
@@ -235,24 +236,61 @@ impl<'t> Decoder<'t> {
         let Self {
             trace: Some(trace),
             event,
+            unread,
             tables,
             ..
         } = self
         else {
             return reader.skip().map(drop);
         };
-        let start = reader.position();
-        let read = event.read(reader, &trace.fields);
-        let text = reader.text();
-        if read == Err(Fault::End) {
-            return read;
+        let read = Read::new(reader, event, &trace.fields);
+        trace.take(event, reader.text(), &read, unread, tables)?;
+        reader.impossible = 0;
+        Ok(())
+    }
+
+    /// Members of the events of the trace.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        let trace = self.trace.as_ref();
+        trace.map_or_else(Vec::new, |trace| trace.fields.clone())
+    }
+
+    /// Count members that events were read without.
+    pub(super) fn count_unread(&mut self, mut unread: Unread) {
+        unread.finish(self.tables);
+    }
+
+    /// Take an event that has been read from `text`.
+    ///
+    /// # Errors
+    /// See [`Self::event`].
+    pub(super) fn take(&mut self, event: &Event, text: &[u8], read: &Read) -> Result<(), Fault> {
+        (self.trace.as_mut()).map_or(Ok(()), |trace| {
+            trace.take(event, text, read, &mut self.unread, self.tables)
+        })
+    }
+}
+
+impl Trace {
+    /// The rows of an event.
+    fn take(
+        &mut self,
+        event: &Event,
+        text: &[u8],
+        read: &Read,
+        unread: &mut Unread,
+        tables: &mut Tables,
+    ) -> Result<(), Fault> {
+        let trace = self;
+        if read.result == Err(Fault::End) {
+            return read.result;
         }
         // Deltas add up, so the time counts even if the rest is lost.
         let time_ns = event
             .time
             .and_then(|(kind, time)| trace.clock.time_ns(kind, time.of(text)));
-        read?;
-        let whole = text.get(start..reader.position()).unwrap_or_default();
+        read.result?;
+        let whole = text.get(read.place.clone()).unwrap_or_default();
         if !whole.is_ascii() && std::str::from_utf8(whole).is_err() {
             tables.count(
                 "invalid_utf8",
@@ -274,15 +312,12 @@ impl<'t> Decoder<'t> {
         };
         let name = own.as_deref().unwrap_or(&trace.name);
         let connection = trace.connections.select(name, trace.ends, tables);
-        if reader.impossible > 0 {
-            tables.stats.add(
-                "impossible_value",
-                reader.impossible,
-                Severity::Notice,
-                IMPOSSIBLE,
-            );
-            reader.impossible = 0;
-        }
+        tables.stats.add(
+            "impossible_value",
+            read.impossible,
+            Severity::Notice,
+            IMPOSSIBLE,
+        );
         let mut followed = Followed::new(connection, trace.ends);
         let name = event.name.of(text);
         let short = memchr::memrchr(b':', name).map_or(name, |at| &name[at + 1..]);
@@ -299,16 +334,38 @@ impl<'t> Decoder<'t> {
         trace.events += 1;
         if let Some(read) = members_read(short) {
             if event.trigger.is_some() && !read.contains(&TRIGGER) {
-                self.unread.count(short, TRIGGER);
+                unread.count(short, TRIGGER);
             }
             for (key, _) in &event.members {
                 let key = key.of(text);
                 if !read.contains(&key) {
-                    self.unread.count(short, key);
+                    unread.count(short, key);
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// How the reading of an event went.
+pub(super) struct Read {
+    result: Result<(), Fault>,
+    /// Where it stands in the text.
+    place: Range<usize>,
+    /// Values that cannot be.
+    impossible: u64,
+}
+
+impl Read {
+    /// Read the event that stands next.
+    pub(super) fn new(reader: &mut Reader<'_>, event: &mut Event, fields: &[Field]) -> Self {
+        let start = reader.position();
+        let result = event.read(reader, fields);
+        Self {
+            result,
+            place: start..reader.position(),
+            impossible: reader.impossible,
+        }
     }
 }
 

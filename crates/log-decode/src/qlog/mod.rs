@@ -31,6 +31,7 @@ mod resolution;
 mod rest;
 mod sequence;
 mod streams;
+mod stretch;
 mod unread;
 mod walk;
 

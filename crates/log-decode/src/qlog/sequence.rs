@@ -6,8 +6,10 @@ use super::event::Event;
 use super::events::Decoder;
 use super::header::{FileHeader, TraceHeader};
 use super::identity::{Identity, LOOK_AHEAD};
+use super::stretch::{Events, Stretch};
 use super::FORMAT;
-use crate::json::{Reader, Window};
+use crate::json::Window;
+use crate::stages;
 use crate::tables::Tables;
 use crate::{DecodeError, Options, Source, MAX_RECORD_BYTES};
 use std::io::{self, Read};
@@ -39,7 +41,7 @@ enum End {
 }
 
 pub(super) fn decode(
-    window: &mut Window<impl Read>,
+    window: &mut Window<impl Read + Send>,
     separator: Separator,
     options: &Options,
     tables: &mut Tables,
@@ -77,29 +79,43 @@ pub(super) fn decode(
     trace.title = trace.title.or_else(|| header.title.clone());
     let mut decoder = Decoder::new(options, header, separator.form, tables);
     decoder.start_trace(&trace, seen);
-    while let Some(record) = next(window, separator.byte)? {
+    let mut events = Events::new(decoder.fields(), options.threads);
+    stages::run(
+        options.threads,
+        |stretch| fill(&mut events, stretch, window, separator.byte),
+        |stretch| stretch.hand_on(&mut decoder),
+    )?;
+    decoder.count_unread(events.unread);
+    Ok(decoder.finish())
+}
+
+/// Read a stretch of events; false at the end of the file.
+fn fill(
+    events: &mut Events,
+    stretch: &mut Stretch,
+    window: &mut Window<impl Read>,
+    separator: u8,
+) -> Result<bool, DecodeError> {
+    while !events.is_enough(stretch) {
+        let Some(record) = next(window, separator)? else {
+            return Ok(false);
+        };
+        if record.kind == End::TooLong {
+            stretch.too_long += 1;
+            window.consume(record.end);
+            skip(window, separator)?;
+            continue;
+        }
         let bytes = window.bytes().get(..record.end).unwrap_or_default();
         // What ends with a line feed has been written whole, even where the file ends.
         let whole = record.kind == End::Whole || bytes.last() == Some(&b'\n');
         let text = bytes.trim_ascii();
-        if record.kind == End::TooLong {
-            decoder.count_too_long();
-            window.consume(record.end);
-            skip(window, separator.byte)?;
-            continue;
-        }
         if !text.is_empty() {
-            let mut reader = Reader::new(text);
-            let read = decoder.event(&mut reader).is_ok() && reader.at_end();
-            match (read, whole) {
-                (true, _) => {}
-                (false, true) => decoder.count_malformed(),
-                (false, false) => decoder.count_cut(),
-            }
+            events.read(stretch, text, whole);
         }
         window.consume(record.end + 1);
     }
-    Ok(decoder.finish())
+    Ok(true)
 }
 
 /// The next record; `None` at the end of the file.

@@ -20,7 +20,7 @@ pub(crate) struct TcpOptions {
 
 impl TcpOptions {
     /// No options.
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         mss: None,
         window_scale: None,
         sack_permitted: false,
