@@ -135,17 +135,19 @@ def test_what_a_taker_raises_ends_the_reading(threads: int, tmp_path: Path) -> N
         _core.decode("pcap", path, take=take, threads=threads)
 
 
-def test_a_worker_beside_measured_trials_has_one_thread(tmp_path: Path) -> None:
-    """The setting that leaves Polars one thread leaves the decoders one."""
+@pytest.mark.parametrize(("size", "allowed", "threads"), [(1 << 24, "2", "2"), (1 << 24, "1", "1"), (0, "2", "1")])
+def test_large_files_have_as_many_threads_as_polars(size: int, allowed: str, threads: str, tmp_path: Path) -> None:
+    """The setting that leaves Polars one thread, beside trials that are measured, leaves the decoders one."""
     path = tmp_path / "capture"
     path.write_bytes(writers.pcap([writers.udp("up", 1)]))
+    os.truncate(path, max(size, path.stat().st_size))
     code = (
         "import sys\nfrom pathlib import Path\nfrom unittest.mock import patch\n"
         "from quiclab import _core as native\nfrom quiclab.decoders import Context, _core\n"
         "with patch.object(native, 'decode', wraps=native.decode) as decode:\n"
         "    _core.decode('pcap', Path(sys.argv[1]), Context(), None)\nprint(decode.call_args.args[-1])"
     )
-    environment = os.environ | {"POLARS_MAX_THREADS": "1"}
+    environment = os.environ | {"POLARS_MAX_THREADS": allowed}
     command = [sys.executable, "-c", code, path]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.split() == ["1"]
+    assert done.stdout.split() == [threads]
