@@ -25,4 +25,5 @@ expected = "lower"
 testable = true
 """
 NUMBER = CLAIM.replace('"direction"', '"number"')
+DIFFERENCE = CLAIM.replace('"direction"', '"difference"')
 ONE_ARM = NUMBER.replace('["h2", "h3"]', '["h2"]')

@@ -24,6 +24,8 @@ Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 """Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""
 
 _YEARS = (1969, 2100)
+_TO = " to "
+_ENDS = 2
 _PER_CENT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?%")
 _UNITS: Mapping[str, type[Duration] | type[Bitrate] | type[ByteCount]] = {
     "ms": Duration,
@@ -41,7 +43,18 @@ class PerCent:
     value: float
 
 
-Expected = Direction | Duration | Bitrate | ByteCount | PerCent
+Quantity = Duration | Bitrate | ByteCount | PerCent
+
+
+@dataclass(frozen=True)
+class Range:
+    """All quantities from one to another, which a paper gives in place of a number."""
+
+    low: Quantity
+    high: Quantity
+
+
+Expected = Direction | Quantity | Range
 
 
 @dataclass(frozen=True)
@@ -54,8 +67,9 @@ class Claim:
     """Place of the claim in the paper: section, figure, table."""
     text: str
     """The claim in a sentence."""
-    kind: Literal["direction", "number"]
-    """Whether the claim says which arm is better, or by how much."""
+    kind: Literal["direction", "number", "difference"]
+    """Whether the claim says which arm is better, by how much in per cent or what the value is, or how much more the
+    second arm has in the unit of the metric."""
     testable: bool
     """Whether this study can be held against it."""
     why: str = ""
@@ -72,13 +86,13 @@ class Claim:
     """… and paths over each of which it is made."""
     expected: Expected | None = None
     """Expected result: a direction; with one arm, a quantity; with two, the second's advantage in per cent of the
-    first."""
+    first, or of a difference how much more it has. A range of them where the paper gives one."""
     written: str = ""
     """Expected result as the paper prints it, such as `"106 s"`."""
     margin: str = ""
     """How far from a number is still the paper's: a share of it, such as `"10 %"`, or a quantity, such as `"1 s"`; of
     an advantage points, such as `"5 %"`. Without one, half of its last printed digit."""
-    margin_value: Expected | None = None
+    margin_value: Quantity | None = None
     """The margin, read."""
 
 
@@ -105,7 +119,7 @@ CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,
     "section": kinds.TITLE,
     "text": kinds.TITLE,
-    "kind": kinds.choice(("direction", "number")),
+    "kind": kinds.choice(("direction", "number", "difference")),
     "testable": kinds.FLAG,
     "why": kinds.TITLE,
     "metric": kinds.NAME,
@@ -181,12 +195,12 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
         _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
         _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
-    if claim.kind == "direction" and len(claim.arms) == 1:
-        node.child("arms").report("a direction is that of a second arm beside the first; name two")
+    if claim.kind != "number" and len(claim.arms) == 1:
+        node.child("arms").report(f"a {claim.kind} is that of a second arm beside the first; name two")
     if len(node.source.problems) > before:
         raise ReportedError
-    if "margin" in node.value and claim.kind != "number":
-        node.child("margin").report("only a number has one; leave it out")
+    if "margin" in node.value and claim.kind == "direction":
+        node.child("margin").report("a direction has none; leave it out")
         raise ReportedError
     if "expected" not in node.value:
         return claim
@@ -197,15 +211,17 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     claim = replace(claim, expected=expected, written=node.child("expected").value)
     if "margin" not in node.value:
         return claim
-    read: Kind[Expected] = Kind("", lambda margin: _margin(margin, expected))
+    read: Kind[Quantity] = Kind("", lambda margin: _margin(margin, expected))
     margin = read_or_report(node.child("margin"), read)
     if margin is FAILED:
         raise ReportedError
     return replace(claim, margin_value=margin)
 
 
-def _margin(node: Node, expected: Expected) -> Expected:
+def _margin(node: Node, expected: Expected) -> Quantity:
     """The margin of a number: a share of it, or a quantity of its kind, above zero."""
+    if isinstance(expected, Range):
+        raise WrongValueError("a range has no margin; widen the range, or leave it out")
     text = str(node.value)
     match = _PER_CENT.fullmatch(text)
     if match is not None and float(match[1]) > 0:
@@ -231,15 +247,38 @@ def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Ex
     if claim.kind == "direction":
         direction: Direction = kinds.choice(get_args(Direction)).read(node)
         return direction
+    ends = [_value(end, claim, metrics) for end in text.split(_TO)]
+    if len(ends) == 1:
+        return ends[0]
+    if len(ends) != _ENDS or type(ends[0]) is not type(ends[1]) or not _plain(ends[0]) < _plain(ends[1]):
+        raise WrongValueError(f'{show(text)}; write a range from the least to the greatest, such as "0 s to 1 s"')
+    return Range(*ends)
+
+
+def _plain(quantity: Quantity) -> float:
+    match quantity:
+        case Duration():
+            return quantity.ns
+        case Bitrate():
+            return quantity.bit_per_s
+        case ByteCount():
+            return quantity.bytes
+        case PerCent():
+            return quantity.value
+
+
+def _value(text: str, claim: Claim, metrics: Mapping[str, str] | None) -> Quantity:
+    """A quantity in a unit of the metric; of an advantage, and of a metric without a unit, per cent."""
     match = _PER_CENT.fullmatch(text)
-    if len(claim.arms) == 1:
+    if len(claim.arms) == 1 or claim.kind == "difference":
         if metrics is None and match is None:
             return _quantity(text)
         unit = (metrics or {}).get(claim.metric, "%")
         if unit in _UNITS:
             return _UNITS[unit].parse(text)
     if match is None:
-        why = "the second arm's advantage over the first" if len(claim.arms) == 2 else f"{claim.metric} in per cent"
+        advantage = len(claim.arms) == _ENDS and claim.kind == "number"
+        why = "the second arm's advantage over the first" if advantage else f"{claim.metric} in per cent"
         raise WrongValueError(f'{show(text)}; write {why}, such as "90 %"')
     return PerCent(float(match[1]))
 

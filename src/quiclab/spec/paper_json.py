@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from quiclab.spec.paper import Claim, Paper, PerCent
+from quiclab.spec.paper import Claim, Paper, PerCent, Range
 from quiclab.units import Bitrate, ByteCount, Duration
 
 FORMAT = 1
@@ -67,6 +67,9 @@ def _expected(claim: Claim) -> dict[str, Any]:
     assert expected is not None
     if isinstance(expected, str):
         return {"text": expected, "direction": expected}
+    if isinstance(expected, Range):
+        (low, unit), (high, _) = _plain(expected.low), _plain(expected.high)
+        return {"text": claim.written, "value": (low + high) / 2, "low": low, "high": high, "unit": unit, "range": True}
     value, unit = _plain(expected)
     around = _half_digit(value, claim.written) if claim.margin_value is None else _around(value, claim)
     return {
@@ -88,7 +91,8 @@ def _around(value: float, claim: Claim) -> float:
     """The margin in the number's unit: of an advantage, per cent are points; elsewhere they are a share of it."""
     margin = claim.margin_value
     if isinstance(margin, PerCent):
-        return margin.value if len(claim.arms) == _OF_AN_ADVANTAGE else abs(value) * margin.value / 100
+        of_advantage = claim.kind == "number" and len(claim.arms) == _OF_AN_ADVANTAGE
+        return margin.value if of_advantage else abs(value) * margin.value / 100
     assert isinstance(margin, (Duration, Bitrate, ByteCount))
     return _plain(margin)[0]
 

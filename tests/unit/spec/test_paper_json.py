@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from papers import CLAIM, NUMBER, ONE_ARM, PAPER
+from papers import CLAIM, DIFFERENCE, NUMBER, ONE_ARM, PAPER
 from specs import SMALL, written
 
 from quiclab.errors import SpecError
@@ -67,13 +67,46 @@ def test_a_margin_takes_the_place_of_printed_digits(
 
 
 @pytest.mark.parametrize(
+    ("form", "text", "low", "high", "unit"),
+    [
+        (ONE_ARM, "5 s to 6.5 s", 5000, 6500, "ms"),
+        (NUMBER, "-2 % to 15 %", -2, 15, "%"),
+        (DIFFERENCE, "0 s to 1 s", 0, 1000, "ms"),
+    ],
+)
+def test_a_range_stands_for_all_within(
+    tmp_path: pathlib.Path, form: str, text: str, low: float, high: float, unit: str
+) -> None:
+    """Of a value, of an advantage, and of a difference, which has the unit of the metric."""
+    expected = claim_of(tmp_path, form.replace('"lower"', f'"{text}"'))["expected"]
+    assert isinstance(expected, dict)
+    assert (expected["low"], expected["high"], expected["unit"], expected["range"]) == (low, high, unit, True)
+
+
+def test_a_difference_is_a_number_in_the_metrics_unit(tmp_path: pathlib.Path) -> None:
+    """Per cent of its margin are a share of it there, and not points."""
+    expected = claim_of(tmp_path, DIFFERENCE.replace('"lower"', '"2 s"\nmargin = "50 %"'))["expected"]
+    assert isinstance(expected, dict)
+    assert (expected["low"], expected["high"], expected["unit"]) == (1000, 3000, "ms")
+
+
+@pytest.mark.parametrize("text", ["1 s to 0 s", "1 s to 5 %", "0 s to 1 s to 2 s", "1 s to 1 s"])
+def test_a_wrong_range_is_told(tmp_path: pathlib.Path, text: str) -> None:
+    """The wrong way round, of two kinds, with three ends, of one value."""
+    with pytest.raises(SpecError) as caught:
+        claim_of(tmp_path, ONE_ARM.replace('"lower"', f'"{text}"'))
+    assert "write a range from the least to the greatest" in caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
     ("form", "expected", "margin", "said"),
     [
         (ONE_ARM, "15 s", "0 %", "write a share above zero"),
         (ONE_ARM, "15 s", "0 s", "write a share above zero"),
         (ONE_ARM, "15 s", "3 apples", "3 apples"),
         (NUMBER, "90 %", "1 s", "write a share above zero"),
-        (CLAIM, "lower", "10 %", "only a number has one"),
+        (CLAIM, "lower", "10 %", "a direction has none"),
+        (ONE_ARM, "5 s to 6 s", "10 %", "a range has no margin"),
     ],
 )
 def test_a_wrong_margin_is_told(tmp_path: pathlib.Path, form: str, expected: str, margin: str, said: str) -> None:

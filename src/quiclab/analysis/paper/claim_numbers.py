@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our number for a paper's: of one arm its mean or median, of two the second one's advantage."""
+"""Our number for a paper's: of one arm its mean or median, of two the second one's advantage, or how much more."""
 
 from __future__ import annotations
 
@@ -43,6 +43,18 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
         why = "A value of zero has no ratio: no advantage in per cent."
         return Number(None, None, "%", int(pairs.values.size), why)
     return _of_means(first, second, metric, alpha) if statistic == "mean" else _of_pairs(first, second, metric, alpha)
+
+
+def difference_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
+    """Return how much more the second of two arms has than the first, in the unit of the metric."""
+    first, second = values_within_pairs(arms[0], arms[1], metric)
+    known = ~(np.isnan(first) | np.isnan(second))
+    differences = statistics.differences_in_order(second[known], first[known])
+    if statistic == "mean":
+        mean = statistics.mean(differences, 1 - alpha)
+        return Number(mean.estimate if mean else None, mean.interval if mean else None, metric.unit, differences.size)
+    shift = statistics.hodges_lehmann(differences, 1 - alpha)
+    return Number(shift.estimate if differences.size else None, shift.interval, metric.unit, differences.size)
 
 
 def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:

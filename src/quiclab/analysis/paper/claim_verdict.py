@@ -26,8 +26,8 @@ RULES = (
     "whole interval is less than what matters, whether a difference was found or not, as one that was not found may "
     "still be there; it differs where the arms are called different. A claim that an arm is not lower, or not higher, "
     "differs where it is called different in that direction, and agrees where the interval leaves no such difference "
-    "that matters. A number for which a margin was declared agrees where our whole interval is within it, and differs "
-    "where none of it is. Without a margin a number differs where our interval "
+    "that matters. A range, and a number for which a margin was declared, agree where our whole interval is within, "
+    "and differ where none of it is. Without a margin a number differs where our interval "
     "excludes it, to half of its last printed digit. It agrees where our interval holds it and is narrow enough to "
     f"exclude all that is clearly another: more than {CLEAR_PCT:g} % of it away, of an advantage in per cent more than "
     f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
@@ -125,10 +125,12 @@ def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
     if interval is None:
         return Verdict.UNDECIDED, "Too few values for an interval, or too many failures."
     if interval.low > high or interval.high < low:
-        return Verdict.DIFFERS, f"Our interval excludes the paper's number{expected.margin and ' and its margin'}."
-    if expected.margin:
+        what = "range" if expected.is_range else "number and its margin" if expected.margin else "number"
+        return Verdict.DIFFERS, f"Our interval excludes the paper's {what}."
+    if expected.margin or expected.is_range:
         within = low <= interval.low and interval.high <= high
-        return (Verdict.AGREES, "") if within else (Verdict.UNDECIDED, "Our interval reaches beyond the margin.")
+        what = "range" if expected.is_range else "margin"
+        return (Verdict.AGREES, "") if within else (Verdict.UNDECIDED, f"Our interval reaches beyond the {what}.")
     if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
         return Verdict.UNDECIDED, "Our values do not bound the interval."
     if ours.advantage and interval.low <= 0 <= interval.high:

@@ -10,7 +10,7 @@ from quiclab.analysis.compare import compare, decide_all, turned
 from quiclab.analysis.conclusions import conclude_all
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.analysis.paper.claim_cells import Cells
-from quiclab.analysis.paper.claim_numbers import number_of
+from quiclab.analysis.paper.claim_numbers import difference_of, number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
 from quiclab.analysis.paper.paper import Claim, Expected, Paper
 from quiclab.analysis.refusals import too_slow
@@ -114,7 +114,8 @@ def _finding(
         decided = decided if decided.baseline.arm == claim.arms[0] else turned(decided, metric)
         found = _direction(expected.direction, decided, metric, analysis.matters_pct)
     else:
-        ours = number_of(arms, metric, claim.statistic, analysis.alpha)
+        of = difference_of if claim.kind == "difference" else number_of
+        ours = of(arms, metric, claim.statistic, analysis.alpha)
         verdict, why = of_number(expected, ours)
         found = Finding(workload, path, verdict, why, ours.estimate, ours.interval, ours.unit, ours.count)
     if doubt and found.verdict is not Verdict.NOT_TESTABLE:

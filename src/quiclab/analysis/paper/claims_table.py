@@ -80,7 +80,8 @@ def _says(claim: Claim) -> str:
         return "–"
     title, expected = title_of(claim.metric), claim.expected
     if not expected.direction:
-        whose = claim.arms[0] if len(claim.arms) == 1 else f"advantage of {claim.arms[1]} over {claim.arms[0]}"
+        between = "{1} − {0}" if claim.kind == "difference" else "advantage of {1} over {0}"
+        whose = claim.arms[0] if len(claim.arms) == 1 else between.format(*claim.arms)
         return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"
     first, second = claim.arms
     return f"{title}: {second} " + (f"as {first}" if expected.direction == "same" else f"{expected.text} than {first}")

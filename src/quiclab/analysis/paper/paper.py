@@ -29,6 +29,8 @@ class Expected:
     unit: str
     margin: str = ""
     """How far from the number is still the paper's, as its file declares it; empty where it declares nothing."""
+    is_range: bool = False
+    """Whether the paper gives all from `low` to `high`, and no number."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Claim:
     id: str
     section: str
     text: str
+    kind: str
     testable: bool
     why: str
     metric: str
@@ -80,7 +83,7 @@ def read_paper(study_dir: Path) -> Paper | None:
 def _claim(entry: dict[str, Any]) -> Claim:
     expected = entry["expected"]
     return Claim(
-        **{key: str(entry[key]) for key in ("id", "section", "text", "why", "metric", "statistic")},
+        **{key: str(entry[key]) for key in ("id", "section", "text", "kind", "why", "metric", "statistic")},
         testable=bool(entry["testable"]),
         arms=tuple(map(str, entry["arms"])),
         workloads=tuple(map(str, entry["workloads"])),
@@ -99,4 +102,5 @@ def _expected(entry: dict[str, Any]) -> Expected:
         float(entry["high"]),
         str(entry["unit"]),
         str(entry.get("margin", "")),
+        bool(entry.get("range")),
     )

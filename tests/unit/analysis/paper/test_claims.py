@@ -224,6 +224,30 @@ def test_an_advantage_of_two_arms(tmp_path: Path, statistic: str) -> None:
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "why"),
+    [
+        (0, 10, Verdict.AGREES, ""),
+        (4.04, 10, Verdict.UNDECIDED, "Our interval reaches beyond the range."),
+        (4.1, 10, Verdict.DIFFERS, "Our interval excludes the paper's range."),
+        (-10, 0, Verdict.DIFFERS, "Our interval excludes the paper's range."),
+    ],
+)
+def test_a_difference_of_two_arms(
+    tmp_path: Path, statistic: str, low: float, high: float, verdict: Verdict, why: str
+) -> None:
+    """How much more the second has, in the metric's unit: from 4 in the first block to 4.076 in the last."""
+    write_study(tmp_path, CLEAR)
+    values(tmp_path, "wait_ms", {"h2": 1000, "h3": 1004})
+    claim = number("", low, high, "", metric="wait_ms", statistic=statistic, kind="difference")
+    claim["expected"]["range"] = True
+    (found,) = judged(tmp_path, claim)
+    (cell,) = found.cells
+    assert cell.ours == pytest.approx(4.038)
+    assert (found.verdict, cell.why, cell.unit, cell.n) == (verdict, why, "", 20)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_there_is_no_advantage_over_nothing(tmp_path: Path, statistic: str) -> None:
     """A percentage of 0 cannot be, however many pairs there are."""
     values(write_study(tmp_path, CLEAR), "faults", {"h2": 0, "h3": 3})
