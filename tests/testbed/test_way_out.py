@@ -178,7 +178,8 @@ def test_killed_it_leaves_no_stack(path_with: str) -> None:
         return [running, _stacks()]
 
     running, left = _in_world(work)
-    assert len(running) == 1
+    # pasta has a child for an instant each time it does something in the other namespace (its NS_CALL).
+    assert len(set(running)) == 1
     assert left == []
 
 
