@@ -124,7 +124,7 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
     if not found.logs:
         formats = ", ".join(decoder.format for decoder in DECODERS)
         hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
-        packed = tuple(f"{name} ({how})" for name, how in found.packed)
+        packed = tuple(f"{name} ({how})" for name, how in (*found.packed, *found.damaged))
         raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
     single = frozenset(names[path] for path in named if not path.is_dir())
     return replace(found, key_logs=(*found.key_logs, *keys), named=single)

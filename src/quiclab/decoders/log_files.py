@@ -10,7 +10,7 @@ from pathlib import Path
 from quiclab.decoders import _core
 from quiclab.decoders._api import Decoder, End
 from quiclab.decoders._registry import DECODERS
-from quiclab.store.packed_captures import CaptureError, Unpacked, is_packed_capture
+from quiclab.store.packed_captures import CaptureError, Unpacked, base_of, is_packed_capture, lacks_base
 
 _HEAD_BYTES = 4096
 _UNREAD_COMPRESSIONS = (
@@ -91,6 +91,8 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
             key_logs.append(path)
         elif compression := unread_compression(head):
             packed.append((name, compression))
+        elif lacks_base(file):
+            damaged.append((name, f"{base_of(file).name}, which it continues, is not beside it"))
         else:
             unknown.append(name)
     return Found(tuple(logs), tuple(key_logs), tuple(unknown), tuple(packed), tuple(damaged), unpacked)

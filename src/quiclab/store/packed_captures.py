@@ -74,6 +74,11 @@ def is_packed_capture(file: Path) -> bool:
     return base.is_file() and max(base.stat().st_size, file.stat().st_size) <= _MOST_BYTES
 
 
+def lacks_base(file: Path) -> bool:
+    """Whether a file has the name of a packed capture, and the one that it would continue is not beside it."""
+    return file.name.endswith(_ONE_END + SUFFIX) and not base_of(file).is_file()
+
+
 def read_capture(file: Path) -> bytes:
     """The content of a capture that was packed. Raises CaptureError if it is damaged, or longer than what is packed."""
     base = base_of(file)

@@ -74,6 +74,9 @@ def test_a_capture_that_continues_another_is_decoded_by_its_own_name(tmp_path: P
     (tmp_path / "raw" / "client.pcapng").write_bytes(writers.Capture("client").bytes())
     changed = decode_trial(tmp_path)
     assert changed.stats.select("source", "name", "severity").rows() == [("raw/server.pcapng", "unreadable", "error")]
+    (tmp_path / "raw" / "client.pcapng").unlink()
+    (advice,) = decode_trial(tmp_path).stats.filter(name="unreadable")["advice"]
+    assert advice == "client.pcapng, which it continues, is not beside it"
 
 
 def test_a_trial_without_logs_gives_empty_tables(tmp_path: Path) -> None:
