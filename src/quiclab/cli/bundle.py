@@ -50,7 +50,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
     parser.add_argument("block", metavar="BLOCK", help="WORKLOAD/PATH:NUMBER, or the id of the block or of a trial")
     parser.add_argument("--with-keys", action="store_true", help="pack keys and session tickets, too")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="the archive (default: STUDY-BLOCK.tar.gz, here)")
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", help="the archive (default: STUDY-BLOCK.tar.gz, here)"
+    )
     add_quiet(parser)
     parser.set_defaults(run=run)
 

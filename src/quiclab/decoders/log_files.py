@@ -10,7 +10,14 @@ from pathlib import Path
 from quiclab.decoders import _core
 from quiclab.decoders._api import Decoder, End
 from quiclab.decoders._registry import DECODERS
-from quiclab.store.packed_captures import CaptureError, Unpacked, base_of, is_packed_capture, lacks_base
+from quiclab.store.packed_captures import (
+    CaptureError,
+    Unpacked,
+    base_of,
+    is_packed_capture,
+    lacks_base,
+    plain_name,
+)
 
 _HEAD_BYTES = 4096
 _UNREAD_COMPRESSIONS = (
@@ -72,16 +79,15 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
     unknown: list[str] = []
     packed: list[tuple[str, str]] = []
     damaged: list[tuple[str, str]] = []
-    unpacked = None
+    paths = list(paths)
+    unpacked, plain = _plain_captures(paths, damaged)
+    # A plain copy, which some other program needed, is no second capture.
+    copies = {file.with_name(plain_name(file.name)) for file in plain}
+    spoiled = {name for name, _ in damaged}
     for file, name in paths:
-        path = file
-        if is_packed_capture(file):
-            unpacked = unpacked or Unpacked()
-            try:
-                path = unpacked.plain(file)
-            except CaptureError as error:
-                damaged.append((name, str(error)))
-                continue
+        if file in copies or name in spoiled:
+            continue
+        path = plain.get(file, file)
         head = head_of(path)
         decoder = decoder_for(head)
         if decoder is not None:
@@ -91,11 +97,30 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
             key_logs.append(path)
         elif compression := unread_compression(head):
             packed.append((name, compression))
-        elif lacks_base(file):
-            damaged.append((name, f"{base_of(file).name}, which it continues, is not beside it"))
+        elif file in plain:
+            damaged.append((name, "what is packed in it is no capture"))
         else:
             unknown.append(name)
     return Found(tuple(logs), tuple(key_logs), tuple(unknown), tuple(packed), tuple(damaged), unpacked)
+
+
+def _plain_captures(
+    paths: Iterable[tuple[Path, str]], damaged: list[tuple[str, str]]
+) -> tuple[Unpacked | None, dict[Path, Path]]:
+    """Plain copies of the packed captures among some files, by file, with what holds them; those that cannot be
+    unpacked are added to `damaged`."""
+    unpacked = None
+    plain: dict[Path, Path] = {}
+    for file, name in paths:
+        if lacks_base(file):
+            damaged.append((name, f"{base_of(file).name}, which it continues, is not beside it"))
+        elif is_packed_capture(file):
+            unpacked = unpacked or Unpacked()
+            try:
+                plain[file] = unpacked.plain(file)
+            except CaptureError as error:
+                damaged.append((name, str(error)))
+    return unpacked, plain
 
 
 def head_of(path: Path) -> bytes:

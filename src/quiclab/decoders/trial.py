@@ -16,7 +16,7 @@ from quiclab.decoders.decode import decode_files, finished
 from quiclab.decoders.log_files import find
 from quiclab.decoders.sinks import InMemory
 from quiclab.decoders.trial_document import TrialDocument
-from quiclab.store.packed_logs import plain_names
+from quiclab.store.packed_logs import plain_copies, plain_names
 from quiclab.tables import TABLES
 
 _REGISTER = "trial.json"
@@ -45,6 +45,8 @@ def decode_trial(trial_dir: Path) -> Decoded:
     paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(document)
     files = {str(path.relative_to(trial_dir)): path for path in paths if path.is_file()}
+    for copy in plain_copies(files):
+        del files[copy]
     names = {files[name]: plain for name, plain in plain_names(files).items() if not plain.startswith(_NOT_MEASURED)}
     behind = _ORIGIN_LOGS if document.get("proxy") else ()
     found = find(

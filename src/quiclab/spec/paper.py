@@ -224,11 +224,12 @@ def _margin(node: Node, expected: Expected) -> Quantity:
         raise WrongValueError("a range has no margin; widen the range, or leave it out")
     text = str(node.value)
     match = _PER_CENT.fullmatch(text)
-    if match is not None and float(match[1]) > 0:
+    of_nothing = isinstance(expected, (Duration, Bitrate, ByteCount)) and not _plain(expected)
+    if match is not None and float(match[1]) > 0 and not of_nothing:
         return PerCent(float(match[1]))
     if match is None and isinstance(expected, (Duration, Bitrate, ByteCount)):
-        kind = type(expected)
-        if (quantity := kind.parse(text)) != kind(0):
+        quantity = type(expected).parse(text)
+        if _plain(quantity) > 0:
             return quantity
     raise WrongValueError(
         f'{show(text)}; write a share above zero, such as "10 %", or a quantity of the number\'s kind'

@@ -27,7 +27,8 @@ _WORTH_IT_BYTES, _MOST_BYTES = 1 << 14, 1 << 27
 """Sizes between which a capture is packed: it takes as much memory as both of them."""
 _LEAST_GAIN = 2
 """A capture that does not become so many times smaller has other packets, and stays."""
-_LARGEST_WINDOW = 31
+_LEAST_WINDOW, _LARGEST_WINDOW = 10, 31
+"""Logarithms of the sizes that Zstandard allows."""
 
 
 class CaptureError(OSError):
@@ -42,7 +43,7 @@ def pack_captures(raw: Path) -> None:
         if any(each.is_symlink() or not each.is_file() for each in (file, base)) or os.path.lexists(packed):
             continue
         sizes = file.stat().st_size, base.stat().st_size
-        if sizes[0] < _WORTH_IT_BYTES or max(sizes) > _MOST_BYTES:
+        if min(sizes) < _WORTH_IT_BYTES or max(sizes) > _MOST_BYTES:
             continue
         content = packed_against(base.read_bytes(), file.read_bytes())
         if len(content) * _LEAST_GAIN > sizes[0]:
@@ -55,9 +56,10 @@ def pack_captures(raw: Path) -> None:
 
 def packed_against(base: bytes, content: bytes) -> bytes:
     """The content as `pack_captures` writes it beside a capture `base`."""
+    window = max((len(base) + len(content)).bit_length(), _LEAST_WINDOW)
     options: dict[int, int] = {
         zstd.CompressionParameter.compression_level: 1,  # packets are found whole at any level
-        zstd.CompressionParameter.window_log: min((len(base) + len(content)).bit_length(), _LARGEST_WINDOW),
+        zstd.CompressionParameter.window_log: min(window, _LARGEST_WINDOW),
         zstd.CompressionParameter.enable_long_distance_matching: 1,
         zstd.CompressionParameter.checksum_flag: 1,
     }
@@ -75,20 +77,29 @@ def is_packed_capture(file: Path) -> bool:
 
 
 def lacks_base(file: Path) -> bool:
-    """Whether a file has the name of a packed capture, and the one that it would continue is not beside it."""
-    return file.name.endswith(_ONE_END + SUFFIX) and not base_of(file).is_file()
+    """Whether a file is a packed capture, and the one that it continues is not beside it."""
+    if not file.name.endswith(_ONE_END + SUFFIX) or base_of(file).is_file() or file.stat().st_size > _MOST_BYTES:
+        return False
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
+    alone = zstd.ZstdDecompressor(options=options)
+    try:
+        alone.decompress(file.read_bytes(), _MOST_BYTES)
+    except zstd.ZstdError:
+        return True
+    return False  # compressed by somebody else, and whole
 
 
 def read_capture(file: Path) -> bytes:
     """The content of a capture that was packed. Raises CaptureError if it is damaged, or longer than what is packed."""
     base = base_of(file)
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
-    prefix = zstd.ZstdDict(base.read_bytes(), is_raw=True).as_prefix
-    unpacking = zstd.ZstdDecompressor(prefix, options=options)
     try:
+        prefix = zstd.ZstdDict(base.read_bytes(), is_raw=True).as_prefix
+        unpacking = zstd.ZstdDecompressor(prefix, options=options)
         content = unpacking.decompress(file.read_bytes(), _MOST_BYTES)
-    except zstd.ZstdError as error:
-        raise CaptureError(f"{file.name} does not continue {base.name}: one of them was changed") from error
+    except (zstd.ZstdError, ValueError) as error:  # ValueError: the other one is all but empty
+        told = f"{file.name} does not continue {base.name}: one of them was changed, or is of another trial"
+        raise CaptureError(told) from error
     if not unpacking.eof:
         raise CaptureError(f"{file.name} is cut, or longer than what is packed")
     return content

@@ -10,7 +10,7 @@ import gzip
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -48,6 +48,19 @@ def plain_names(files: Iterable[str]) -> dict[str, str]:
     there = set(files)
     plain = {name: plain_name(name.removesuffix(_SUFFIX)) for name in there}
     return {name: name if short in there else short for name, short in plain.items()}
+
+
+def plain_copies(files: Mapping[str, Path]) -> set[str]:
+    """Names of files that are plain copies of compressed ones beside them, which some other program needed."""
+    pairs = ((plain_name(name.removesuffix(_SUFFIX)), name) for name in files)
+    return {plain for plain, name in pairs if plain != name and plain in files and _holds(files[name], files[plain])}
+
+
+def _holds(compressed: Path, plain: Path) -> bool:
+    try:
+        return read_plain(compressed) == plain.read_bytes()
+    except OSError:
+        return False
 
 
 def is_packed(content: bytes) -> bool:

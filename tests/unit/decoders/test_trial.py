@@ -9,7 +9,8 @@ from decoders import writers
 
 from quiclab.decoders import decode_trial
 from quiclab.decoders.log_files import end_of
-from quiclab.store.packed_captures import pack_captures
+from quiclab.store.packed_captures import pack_captures, packed_against
+from quiclab.store.packed_logs import packed
 
 
 def lay_out(trial: Path, files: dict[str, bytes]) -> None:
@@ -71,12 +72,33 @@ def test_a_capture_that_continues_another_is_decoded_by_its_own_name(tmp_path: P
     assert not (tmp_path / "raw" / "server.pcapng").exists()
     after = decode_trial(tmp_path)
     assert all(table.equals(after.tables[name]) for name, table in before.tables.items())
-    (tmp_path / "raw" / "client.pcapng").write_bytes(writers.Capture("client").bytes())
+    plain = {name: (tmp_path / "raw" / name).with_name(name) for name in captures}
+    plain["server.pcapng"].write_bytes(captures["server.pcapng"])
+    assert decode_trial(tmp_path).tables["ip_packets"].equals(before.tables["ip_packets"])
+    plain["server.pcapng"].unlink()
+    plain["client.pcapng"].write_bytes(writers.Capture("client").bytes())
     changed = decode_trial(tmp_path)
     assert changed.stats.select("source", "name", "severity").rows() == [("raw/server.pcapng", "unreadable", "error")]
     (tmp_path / "raw" / "client.pcapng").unlink()
     (advice,) = decode_trial(tmp_path).stats.filter(name="unreadable")["advice"]
     assert advice == "client.pcapng, which it continues, is not beside it"
+
+
+def test_plain_copies_of_compressed_logs_are_not_decoded_again(tmp_path: Path) -> None:
+    """As `gunzip --keep` leaves them; a log of another content stays one of its own."""
+    log = writers.Qlog("client").bytes()
+    lay_out(tmp_path, {"client-qlog/a.sqlog": log, "client-qlog/a.sqlog.gz": packed(log)})
+    assert decode_trial(tmp_path).tables["sources"]["source"].to_list() == ["raw/client-qlog/a.sqlog"]
+    lay_out(tmp_path, {"client-qlog/a.sqlog": log + b"\n"})
+    assert len(decode_trial(tmp_path).tables["sources"]) == 2
+
+
+def test_what_is_packed_in_the_place_of_a_capture_must_be_one(tmp_path: Path) -> None:
+    """Somebody else's file of that name is told, and not left out."""
+    capture = writers.Capture("client").bytes()
+    lay_out(tmp_path, {"client.pcapng": capture, "server.pcapng.zst": packed_against(capture, b"hello")})
+    (advice,) = decode_trial(tmp_path).stats.filter(name="unreadable")["advice"]
+    assert advice == "what is packed in it is no capture"
 
 
 def test_a_trial_without_logs_gives_empty_tables(tmp_path: Path) -> None:

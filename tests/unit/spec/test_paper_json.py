@@ -103,6 +103,8 @@ def test_a_wrong_range_is_told(tmp_path: pathlib.Path, text: str) -> None:
     [
         (ONE_ARM, "15 s", "0 %", "write a share above zero"),
         (ONE_ARM, "15 s", "0 s", "write a share above zero"),
+        (ONE_ARM, "15 s", "-1 s", "-1 s"),
+        (ONE_ARM, "0 s", "10 %", "write a share above zero"),
         (ONE_ARM, "15 s", "3 apples", "3 apples"),
         (NUMBER, "90 %", "1 s", "write a share above zero"),
         (CLAIM, "lower", "10 %", "a direction has none"),

@@ -18,7 +18,9 @@ from quiclab.store.packed_captures import (
     CaptureError,
     Unpacked,
     is_packed_capture,
+    lacks_base,
     pack_captures,
+    packed_against,
     plain_name,
     read_capture,
 )
@@ -87,11 +89,12 @@ def test_the_usual_program_unpacks_it(tmp_path: Path) -> None:
         {"client.pcapng": _CLIENT, "server.pcapng": _capture(_packets(200, 9), 0)},
         {"server.pcapng": _SERVER},
         {"client.pcapng": _CLIENT, "server.pcapng": _SERVER[:9000]},
+        {"client.pcapng": b"", "server.pcapng": _SERVER},
         {"client.pcapng": _CLIENT, "server.pcapng": _SERVER, "server.pcapng.zst": b"something else"},
     ],
 )
 def test_what_gains_little_stays(files: dict[str, bytes], tmp_path: Path) -> None:
-    """Other packets, no other end, a small one; and nothing is overwritten."""
+    """Other packets, no other end, a small or an empty one; and nothing is overwritten."""
     raw = _raw(tmp_path, files)
     pack_captures(raw)
     assert {file.name: file.read_bytes() for file in raw.iterdir()} == files
@@ -121,8 +124,23 @@ def test_what_was_changed_is_told(tmp_path: Path) -> None:
     (raw / "client.pcapng").write_bytes(_capture(_packets(197, 5), 0))
     with pytest.raises(CaptureError, match="one of them was changed"):
         read_capture(packed)
+    (raw / "client.pcapng").write_bytes(b"")
+    with pytest.raises(CaptureError, match="one of them was changed"):
+        read_capture(packed)
     os.truncate(raw / "client.pcapng", (1 << 27) + 1)
     assert not is_packed_capture(packed)
+
+
+def test_a_packed_capture_alone_is_told_from_one_that_somebody_compressed(tmp_path: Path) -> None:
+    """By its content: the names are alike, and the first bytes are a capture's."""
+    raw = _raw(tmp_path, {"client.pcapng": _CLIENT, "server.pcapng": _SERVER})
+    pack_captures(raw)
+    packed = raw / "server.pcapng.zst"
+    assert not lacks_base(packed)
+    (raw / "client.pcapng").unlink()
+    assert lacks_base(packed)
+    packed.write_bytes(packed_against(bytes(8), _SERVER))
+    assert not lacks_base(packed)
 
 
 def test_plain_copies_go_with_what_holds_them(tmp_path: Path) -> None:
