@@ -18,6 +18,7 @@ from quiclab.store.packed_captures import (
     lacks_base,
     plain_name,
 )
+from quiclab.store.packed_logs import plain_copies
 
 _HEAD_BYTES = 4096
 _UNREAD_COMPRESSIONS = (
@@ -81,8 +82,9 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
     damaged: list[tuple[str, str]] = []
     paths = list(paths)
     unpacked, plain = _plain_captures(paths, damaged)
-    # A plain copy, which some other program needed, is no second capture.
+    # A plain copy, which some other program needed, is no second log.
     copies = {file.with_name(plain_name(file.name)) for file in plain}
+    copies |= {Path(name) for name in plain_copies({str(file): file for file, _ in paths})}
     spoiled = {name for name, _ in damaged}
     for file, name in paths:
         if file in copies or name in spoiled:

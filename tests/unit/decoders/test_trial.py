@@ -8,7 +8,7 @@ from pathlib import Path
 from decoders import writers
 
 from quiclab.decoders import decode_trial
-from quiclab.decoders.log_files import end_of
+from quiclab.decoders.log_files import end_of, find
 from quiclab.store.packed_captures import pack_captures, packed_against
 from quiclab.store.packed_logs import packed
 
@@ -89,6 +89,8 @@ def test_plain_copies_of_compressed_logs_are_not_decoded_again(tmp_path: Path) -
     log = writers.Qlog("client").bytes()
     lay_out(tmp_path, {"client-qlog/a.sqlog": log, "client-qlog/a.sqlog.gz": packed(log)})
     assert decode_trial(tmp_path).tables["sources"]["source"].to_list() == ["raw/client-qlog/a.sqlog"]
+    files = sorted((tmp_path / "raw" / "client-qlog").iterdir())
+    assert [log.name for log in find((file, file.name) for file in files).logs] == ["a.sqlog.gz"]
     lay_out(tmp_path, {"client-qlog/a.sqlog": log + b"\n"})
     assert len(decode_trial(tmp_path).tables["sources"]) == 2
 
