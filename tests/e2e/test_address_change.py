@@ -62,7 +62,8 @@ def test_http2_resumes_or_begins_again(notice: str, tmp_path: Path) -> None:
         assert sums_ms(account, "why")["change_of_address"] > 40, after.rows(named=True)
         assert of_change["from_ns"].min() >= changed_ns
         assert set(of_change["event_ns"]) == {changed_ns}
-        assert set(account.filter(pl.col("from_ns") > of_change["until_ns"].max())["link"]) == {"raw/link-next.qplog"}
+        resumed = account.filter(pl.col("from_ns") > of_change["until_ns"].max())
+        assert set(resumed["link"]) == {"raw/link-next.qplog"}, after.rows(named=True)
     again = {name: trial["client"]["requests"][0]["address_change"] for name, trial in found.items()}
     assert again["restart"]["body_bytes_again"] == again["restart"]["body_bytes_before"] >= 300_000
     assert again["resume"]["body_bytes_again"] == 0

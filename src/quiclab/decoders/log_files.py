@@ -10,14 +10,7 @@ from pathlib import Path
 from quiclab.decoders import _core
 from quiclab.decoders._api import Decoder, End
 from quiclab.decoders._registry import DECODERS
-from quiclab.store.packed_captures import (
-    CaptureError,
-    Unpacked,
-    base_of,
-    is_packed_capture,
-    lacks_base,
-    plain_name,
-)
+from quiclab.store.packed_captures import CaptureError, Unpacked, base_of, is_packed_capture, lacks_base
 from quiclab.store.packed_logs import plain_copies
 
 _HEAD_BYTES = 4096
@@ -82,9 +75,7 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
     damaged: list[tuple[str, str]] = []
     paths = list(paths)
     unpacked, plain = _plain_captures(paths, damaged)
-    # A plain copy, which some other program needed, is no second log.
-    copies = {file.with_name(plain_name(file.name)) for file in plain}
-    copies |= {Path(name) for name in plain_copies({str(file): file for file, _ in paths})}
+    copies = plain_copies(file for file, _ in paths)
     spoiled = {name for name, _ in damaged}
     for file, name in paths:
         if file in copies or name in spoiled:

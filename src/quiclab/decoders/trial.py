@@ -44,9 +44,9 @@ def decode_trial(trial_dir: Path) -> Decoded:
     document = _document(trial_dir)
     paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
     left_out, servers_end = _captures_of_links(document)
-    files = {str(path.relative_to(trial_dir)): path for path in paths if path.is_file()}
-    for copy in plain_copies(files):
-        del files[copy]
+    there = [path for path in paths if path.is_file()]
+    copies = plain_copies(there)
+    files = {str(path.relative_to(trial_dir)): path for path in there if path not in copies}
     names = {files[name]: plain for name, plain in plain_names(files).items() if not plain.startswith(_NOT_MEASURED)}
     behind = _ORIGIN_LOGS if document.get("proxy") else ()
     found = find(

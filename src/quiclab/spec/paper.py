@@ -46,6 +46,19 @@ class PerCent:
 Quantity = Duration | Bitrate | ByteCount | PerCent
 
 
+def plain(quantity: Quantity) -> tuple[float, str]:
+    """A quantity as a number and its unit, which is one that metrics have."""
+    match quantity:
+        case Duration():
+            return quantity.ms, "ms"
+        case Bitrate():
+            return float(quantity.bit_per_s), "bit/s"
+        case ByteCount():
+            return float(quantity.bytes), "bytes"
+        case PerCent():
+            return quantity.value, "%"
+
+
 @dataclass(frozen=True)
 class Range:
     """All quantities from one to another, which a paper gives in place of a number."""
@@ -224,12 +237,12 @@ def _margin(node: Node, expected: Expected) -> Quantity:
         raise WrongValueError("a range has no margin; widen the range, or leave it out")
     text = str(node.value)
     match = _PER_CENT.fullmatch(text)
-    of_nothing = isinstance(expected, (Duration, Bitrate, ByteCount)) and not _plain(expected)
+    of_nothing = isinstance(expected, (Duration, Bitrate, ByteCount)) and not plain(expected)[0]
     if match is not None and float(match[1]) > 0 and not of_nothing:
         return PerCent(float(match[1]))
     if match is None and isinstance(expected, (Duration, Bitrate, ByteCount)):
         quantity = type(expected).parse(text)
-        if _plain(quantity) > 0:
+        if plain(quantity)[0] > 0:
             return quantity
     raise WrongValueError(
         f'{show(text)}; write a share above zero, such as "10 %", or a quantity of the number\'s kind'
@@ -251,21 +264,10 @@ def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Ex
     ends = [_value(end, claim, metrics) for end in text.split(_TO)]
     if len(ends) == 1:
         return ends[0]
-    if len(ends) != _ENDS or type(ends[0]) is not type(ends[1]) or not _plain(ends[0]) < _plain(ends[1]):
+    numbers, units = zip(*map(plain, ends), strict=True)
+    if len(ends) != _ENDS or len(set(units)) > 1 or not numbers[0] < numbers[1]:
         raise WrongValueError(f'{show(text)}; write a range from the least to the greatest, such as "0 s to 1 s"')
     return Range(*ends)
-
-
-def _plain(quantity: Quantity) -> float:
-    match quantity:
-        case Duration():
-            return quantity.ns
-        case Bitrate():
-            return quantity.bit_per_s
-        case ByteCount():
-            return quantity.bytes
-        case PerCent():
-            return quantity.value
 
 
 def _value(text: str, claim: Claim, metrics: Mapping[str, str] | None) -> Quantity:

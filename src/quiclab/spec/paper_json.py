@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from quiclab.spec.paper import Claim, Paper, PerCent, Range
-from quiclab.units import Bitrate, ByteCount, Duration
+from quiclab.spec.paper import Claim, Paper, PerCent, Range, plain
 
 FORMAT = 1
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))")
@@ -68,9 +67,9 @@ def _expected(claim: Claim) -> dict[str, Any]:
     if isinstance(expected, str):
         return {"text": expected, "direction": expected}
     if isinstance(expected, Range):
-        (low, unit), (high, _) = _plain(expected.low), _plain(expected.high)
+        (low, unit), (high, _) = plain(expected.low), plain(expected.high)
         return {"text": claim.written, "value": (low + high) / 2, "low": low, "high": high, "unit": unit, "range": True}
-    value, unit = _plain(expected)
+    value, unit = plain(expected)
     around = _half_digit(value, claim.written) if claim.margin_value is None else _around(value, claim)
     return {
         "text": claim.written,
@@ -93,17 +92,5 @@ def _around(value: float, claim: Claim) -> float:
     if isinstance(margin, PerCent):
         of_advantage = claim.kind == "number" and len(claim.arms) == _OF_AN_ADVANTAGE
         return margin.value if of_advantage else abs(value) * margin.value / 100
-    assert isinstance(margin, (Duration, Bitrate, ByteCount))
-    return _plain(margin)[0]
-
-
-def _plain(quantity: Duration | Bitrate | ByteCount | PerCent) -> tuple[float, str]:
-    match quantity:
-        case Duration():
-            return quantity.ms, "ms"
-        case Bitrate():
-            return float(quantity.bit_per_s), "bit/s"
-        case ByteCount():
-            return float(quantity.bytes), "bytes"
-        case PerCent():
-            return quantity.value, "%"
+    assert margin is not None
+    return plain(margin)[0]

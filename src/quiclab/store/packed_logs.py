@@ -10,7 +10,7 @@ import gzip
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -50,10 +50,12 @@ def plain_names(files: Iterable[str]) -> dict[str, str]:
     return {name: name if short in there else short for name, short in plain.items()}
 
 
-def plain_copies(files: Mapping[str, Path]) -> set[str]:
-    """Names of files that are plain copies of compressed ones beside them, which some other program needed."""
-    pairs = ((plain_name(name.removesuffix(_SUFFIX)), name) for name in files)
-    return {plain for plain, name in pairs if plain != name and plain in files and _holds(files[name], files[plain])}
+def plain_copies(files: Iterable[Path]) -> set[Path]:
+    """Those of some files that are plain copies of compressed ones beside them, which some other program needed: no
+    second log."""
+    there = set(files)
+    pairs = ((file, file.with_name(plain_name(file.name.removesuffix(_SUFFIX)))) for file in there)
+    return {plain for file, plain in pairs if plain != file and plain in there and _holds(file, plain)}
 
 
 def _holds(compressed: Path, plain: Path) -> bool:

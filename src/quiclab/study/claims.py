@@ -10,8 +10,6 @@ from typing import Any
 from quiclab.errors import SpecError
 from quiclab.store.layout import StudyDir, write_atomically
 
-_OPEN = "spec.toml cannot be read here: whether this variant's workloads and paths are those of the full study is open."
-
 
 def read_claims(spec_file: Path, resolved: dict[str, Any]) -> dict[str, Any] | None:
     """The claims of the `paper.toml` beside the spec that is run; None without one. Raises SpecError for a wrong one.

@@ -101,8 +101,8 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
     """One line for each cell with failures, voids or unknown values, or one that says there are none."""
     lines: list[str] = []
     seen: set[tuple[str, str]] = set()
-    for cell in analysis.comparisons:
-        place = comparison_words.place(cell, analysis)
+    for cell in (*analysis.comparisons, *analysis.controls):
+        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.place(cell, analysis)
         for arm in (cell.baseline, cell.other):
             found = comparison_words.trouble(arm)
             if found and (cell.cell_id, arm.arm) not in seen:

@@ -12,13 +12,19 @@ from rich.console import Console
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
+from quiclab.analysis.model import StudyAnalysis
 from quiclab.report.words.terminal import render
 
 
 def rendered(directory: Path, width: int = 80) -> list[str]:
     """The lines that a terminal of this width shows."""
+    return rendered_of(analyse_study(directory), width)
+
+
+def rendered_of(analysis: StudyAnalysis, width: int = 80) -> list[str]:
+    """The lines about an analysis that a terminal of this width shows."""
     out = io.StringIO()
-    render(analyse_study(directory), Console(file=out, width=width))
+    render(analysis, Console(file=out, width=width))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -57,6 +63,17 @@ def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
     assert not any("…" in line and not any(c.isdigit() for c in line) for line in lines)
     assert "1 % loss, 5 MB, h2: 2 failed of 9 attempts." in lines
     assert "nothing added, 1 MB, h2: 1 void of 10 attempts." in lines
+
+
+def test_a_void_control_is_told(tmp_path: Path) -> None:
+    """A trial of an A/A pair is one of the study's: where one failed, no line says that none did."""
+    analysis = analyse_study(write_study(tmp_path, replace(Shape(), failures=frozenset(), voids=frozenset())))
+    control = analysis.controls[0]
+    spoiled = replace(control, baseline=replace(control.baseline, voids=1))
+    lines = rendered_of(replace(analysis, controls=(spoiled, *analysis.controls[1:])))
+    assert any(line.startswith("A/A, ") and line.endswith(": 1 void of 9 attempts.") for line in lines), lines
+    assert "No trial failed and none was void." not in lines
+    assert "No trial failed and none was void." in rendered_of(analysis)
 
 
 def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
