@@ -200,7 +200,7 @@ class Judge:
     def _data_before(self, position: int) -> int:
         """Instant at which the sender last sent something else than acknowledgments before a packet."""
         ahead = self.path.ahead
-        for at in range(position - 1, -1, -1):
+        for at in self.path.sent_before(self.path.sender, position):
             content = self.path.content(ahead, at)
             if content is None or content.what is not What.ACKNOWLEDGMENTS:
                 return ahead.arrival[at]

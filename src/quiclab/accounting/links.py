@@ -11,7 +11,7 @@ import polars as pl
 from quiclab.accounting.contents import contents
 from quiclab.accounting.hop import Hop, hop
 from quiclab.accounting.origin import origin_of
-from quiclab.accounting.second_network import abandoned, of_nobody
+from quiclab.accounting.second_network import abandoned, moved, of_nobody
 from quiclab.accounting.walk import Path
 from quiclab.accounting.way import Spot, Way, way
 from quiclab.metrics import Evidence, Unknown
@@ -45,6 +45,7 @@ def path_of(evidence: Evidence, own: int | None = None, among: Evidence | None =
         evidence.way,
         abandoned(evidence, down),
         shared,
+        frozenset() if evidence.quic else moved(evidence, down),
         origin_of(evidence),
         {} if among is None else {way.direction: _siblings(among, way) for way in (up, down)},
     )

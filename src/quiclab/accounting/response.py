@@ -107,7 +107,8 @@ def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> i
     ahead = path.ahead
     if judge.probes(position) or not ahead.is_served(position):
         return position
-    for at in range(position, last + 1):
+    sent = range(position, last + 1)
+    for at in path.of_connection(position, sent) if path.sender == "server" else sent:
         content = path.content(ahead, at)
         if content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE):
             return at

@@ -9,7 +9,7 @@ that was served since the first of them came, and from there to the link before,
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,8 @@ class Path:
     """Positions down of packets that are of no use any more by the time at which they are served."""
     shared: bool = False
     """Whether other flows use the links."""
+    second: Collection[int] = frozenset()
+    """Positions down of packets of a second connection, which the client opened from its new address."""
     origin: Origin | None = None
     """The links behind a proxy."""
     siblings: Mapping[str, Collection[Spot]] = field(default_factory=dict)
@@ -100,6 +102,19 @@ class Path:
         """What a packet carries; None where no record shows it."""
         carried = self.carried_up if way.direction == "up" else self.carried_down
         return carried.get(way.index[position])
+
+    def sent_before(self, end: End, position: int) -> Iterator[int]:
+        """Positions of what an endpoint sent before a packet, latest first, on its connection."""
+        before = reversed(range(position))
+        return iter(before) if end == "client" else self.of_connection(position, before)
+
+    def of_connection(self, position: int, others: Iterable[int]) -> Iterator[int]:
+        """Other positions down, but only those of the same connection as a packet.
+
+        Over TCP the server still repeats to an address that the client has left, beside what it sends to the new one.
+        """
+        second = position in self.second
+        return (at for at in others if (at in self.second) is second)
 
     def prompted_after_ns(self, end: End, position: int) -> int | None:
         """Time from the last arrival at an endpoint to a packet that it sent; None where nothing had come."""
@@ -143,7 +158,8 @@ def _one(path: Path, end: End, position: int, cause: Cause) -> tuple[list[Edge],
     sent_ns = out.arrival[position]
     came = _came_before(path, end, position, cause)
     came_ns = None if came is None else into.written[came]
-    own = own_with_more(path, end, position) if cause.before is Before.DATA else position - 1 if position else None
+    with_more = cause.before is Before.DATA
+    own = own_with_more(path, end, position) if with_more else next(path.sent_before(end, position), None)
     wants_own = cause.before in (Before.SENDING, Before.DATA) or (
         cause.before is Before.LATEST and own is not None and (came_ns is None or out.arrival[own] >= came_ns)
     )
@@ -161,8 +177,9 @@ def _came_before(path: Path, end: End, position: int, cause: Cause) -> int | Non
     sent_ns = path.out(end).arrival[position]
     if cause.before is Before.DATA_ARRIVAL:
         return last_with_more(path, end, sent_ns if cause.by_ns is None else cause.by_ns)
-    if cause.before is Before.UNANSWERED and position:
-        into, answered_ns = path.into(end), path.out(end).arrival[position - 1]
+    answer = next(path.sent_before(end, position), None)
+    if cause.before is Before.UNANSWERED and answer is not None:
+        into, answered_ns = path.into(end), path.out(end).arrival[answer]
         since = into.came[into.number_by(answered_ns) : into.number_by(sent_ns)]
         contents = ((at, path.content(into, at)) for at in since)
         data = [at for at, content in contents if not content or content.what is not What.ACKNOWLEDGMENTS]
@@ -182,7 +199,7 @@ def last_with_more(path: Path, end: End, by_ns: int) -> int | None:
 def own_with_more(path: Path, end: End, position: int) -> int | None:
     """Position of an endpoint's last packet before one that has more than acknowledgments."""
     out = path.out(end)
-    sent = ((at, path.content(out, at)) for at in reversed(range(position)))
+    sent = ((at, path.content(out, at)) for at in path.sent_before(end, position))
     return next((at for at, content in sent if not content or content.what is not What.ACKNOWLEDGMENTS), None)
 
 

@@ -51,7 +51,7 @@ def plain_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def plain_copies(files: Iterable[Path]) -> set[Path]:
-    """Those of some files that are plain copies of compressed ones beside them, which some other program needed: no
+    """Plain copies, among some files, of compressed ones beside them, which some other program needed: each is no
     second log."""
     there = set(files)
     pairs = ((file, file.with_name(plain_name(file.name.removesuffix(_SUFFIX)))) for file in there)
