@@ -18,12 +18,13 @@ from quiclab.metrics.path_times import PATH_TIMES
 from quiclab.metrics.refused import REFUSED
 from quiclab.metrics.retransmission import RETRANSMISSION
 from quiclab.metrics.sessions import SESSIONS
+from quiclab.metrics.states import STATES
 from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
     *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *PATH_TIMES,
-    *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK,
+    *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK, *STATES,
 )  # fmt: skip
 
 _BY_NAME = {metric.name: metric for metric in METRICS}

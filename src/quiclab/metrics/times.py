@@ -67,6 +67,11 @@ def ttlb_ms(evidence: Evidence) -> float | Noted:
     return Noted(last_ms, note) if note else last_ms
 
 
+def last_byte_ns(evidence: Evidence) -> int:
+    """Instant at which the packet arrived that completes the (last) response. Raises Unknown where nothing tells."""
+    return _last_ns(evidence)[0]
+
+
 def _last_ns(evidence: Evidence) -> tuple[int, str]:
     """Return the instant of the last byte, with a note where the packets alone do not tell it."""
     if evidence.quic:

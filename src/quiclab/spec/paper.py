@@ -80,9 +80,10 @@ class Claim:
     """Place of the claim in the paper: section, figure, table."""
     text: str
     """The claim in a sentence."""
-    kind: Literal["direction", "number", "difference"]
-    """Whether the claim says which arm is better, by how much in per cent or what the value is, or how much more the
-    second arm has in the unit of the metric."""
+    kind: Literal["direction", "number", "difference", "interaction"]
+    """Whether the claim says which arm is better, by how much in per cent or what the value is, how much more the
+    second arm has in the unit of the metric, or how the change from the third arm to the fourth differs from that from
+    the first to the second."""
     testable: bool
     """Whether this study can be held against it."""
     why: str = ""
@@ -92,7 +93,7 @@ class Claim:
     statistic: Literal["median", "mean"] = "median"
     """Statistic that the paper computed over its runs."""
     arms: tuple[str, ...] = ()
-    """One arm; or two, if the claim says how the second differs from the first."""
+    """One arm; two, if the claim says how the second differs from the first; four of an interaction."""
     workloads: tuple[str, ...] = ()
     """Workloads for each of which the claim is made, …"""
     paths: tuple[str, ...] = ()
@@ -127,12 +128,16 @@ PAPER_KEYS: Mapping[str, Kind[Any]] = {
     "year": kinds.whole(*_YEARS),
 }
 _NAMES = kinds.several(kinds.NAME, 'an array of names such as ["h2", "h3"]', least=1)
-_ARMS = kinds.several(kinds.NAME, 'an array of one or two arms such as ["h2", "h3"]', least=1, most=2)
+_ARMS = kinds.several(kinds.NAME, 'an array of one or two arms such as ["h2", "h3"]', least=1, most=4)
+_PLACES = {"direction": (2,), "number": (1, 2), "difference": (2,), "interaction": (4,)}
+"""Kind → how many arms such a claim has."""
+_DIRECTED = ("direction", "interaction")
+_COUNTED = {1: "one", 2: "two", 4: "four"}
 CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,
     "section": kinds.TITLE,
     "text": kinds.TITLE,
-    "kind": kinds.choice(("direction", "number", "difference")),
+    "kind": kinds.choice(("direction", "number", "difference", "interaction")),
     "testable": kinds.FLAG,
     "why": kinds.TITLE,
     "metric": kinds.NAME,
@@ -208,11 +213,12 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
         _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
         _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
-    if claim.kind != "number" and len(claim.arms) == 1:
-        node.child("arms").report(f"a {claim.kind} is that of a second arm beside the first; name two")
+    if claim.arms and len(claim.arms) not in _PLACES[claim.kind]:
+        wanted = " or ".join(_COUNTED[number] for number in _PLACES[claim.kind])
+        node.child("arms").report(f'a claim of kind "{claim.kind}" is about {wanted}; name {wanted}')
     if len(node.source.problems) > before:
         raise ReportedError
-    if "margin" in node.value and claim.kind == "direction":
+    if "margin" in node.value and claim.kind in _DIRECTED:
         node.child("margin").report("a direction has none; leave it out")
         raise ReportedError
     if "expected" not in node.value:
@@ -258,7 +264,7 @@ def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str,
 
 def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Expected:
     text = node.value
-    if claim.kind == "direction":
+    if claim.kind in _DIRECTED:
         direction: Direction = kinds.choice(get_args(Direction)).read(node)
         return direction
     ends = [_value(end, claim, metrics) for end in text.split(_TO)]

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
 from quiclab.analysis.analyse import arm_in_cell, metric_of
+from quiclab.analysis.compare import arm_result
 from quiclab.analysis.model import ArmResult, Metric
-from quiclab.analysis.paper.paper import Claim
+from quiclab.analysis.paper.paper import Claim, ratio_name
 from quiclab.analysis.study import Study
 
 ABSENT = "This study has no"
@@ -45,6 +47,15 @@ class Cells:
             self._arms[metric] = self._by_cell(metric)
         return self._arms[metric][workload, path, arm]
 
+    def sides(self, claim: Claim, workload: str, path: str) -> list[ArmResult]:
+        """What a claim holds against each other in one cell: its arms, or of an interaction ratios of two arms within
+        blocks. Raises KeyError like `arm`."""
+        arms = [self.arm(claim.metric, workload, path, arm) for arm in claim.arms]
+        if claim.sides == claim.arms:
+            return arms
+        metric = self.metric(claim.metric)
+        return [_ratio(*arms[:2], metric), _ratio(*arms[2:], metric)]
+
     def obstacle(self, claim: Claim, workload: str, path: str) -> str:
         """Why the claim cannot be tested in this cell, in a sentence; empty if it can."""
         for axis, names in (("arms", claim.arms), ("workloads", (workload,)), ("paths", (path,))):
@@ -75,3 +86,15 @@ class Cells:
             (str(workload), str(path), str(arm)): arm_in_cell(str(arm), group, by)
             for (workload, path, arm), group in rows.group_by("workload", "path", "arm")
         }
+
+
+def _ratio(first: ArmResult, second: ArmResult, metric: Metric) -> ArmResult:
+    """An arm whose values are those of a second arm divided by those of a first one in the same block."""
+    of_first = {trial.block: trial.value for trial in first.trials}
+    trials = [
+        replace(trial, value=trial.value / divisor)
+        for trial in second.trials
+        if trial.value is not None and (divisor := of_first.get(trial.block))
+    ]
+    attempts, voids = first.attempts + second.attempts, first.voids + second.voids
+    return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric)

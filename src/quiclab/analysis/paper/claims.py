@@ -12,7 +12,7 @@ from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, St
 from quiclab.analysis.paper.claim_cells import Cells
 from quiclab.analysis.paper.claim_numbers import difference_of, number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
-from quiclab.analysis.paper.paper import Claim, Expected, Paper
+from quiclab.analysis.paper.paper import INTERACTION, Claim, Expected, Paper
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
@@ -88,9 +88,9 @@ def _compared(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) ->
         if not claim.testable or claim.expected is None or not claim.expected.direction:
             continue
         for workload, path in ((workload, path) for workload in claim.workloads for path in claim.paths):
-            key = (workload, path, frozenset(claim.arms), claim.metric)
+            key = (workload, path, frozenset(claim.sides), claim.metric)
             if key not in known and key not in rest and not cells.obstacle(claim, workload, path):
-                first, second = (cells.arm(claim.metric, workload, path, arm) for arm in claim.arms)
+                first, second = cells.sides(claim, workload, path)
                 metric = cells.metric(claim.metric)
                 rest[key] = compare(("", "main", workload, path), first, second, metric, analysis.alpha)
     decided = dict(zip(rest, decide_all(list(rest.values()), analysis.alpha), strict=True))
@@ -108,10 +108,10 @@ def _finding(
         return Finding(workload, path, Verdict.NOT_TESTABLE, obstacle)
     metric = cells.metric(claim.metric)
     arms = [cells.arm(claim.metric, workload, path, arm) for arm in claim.arms]
-    doubt = _doubt(arms, cells.describes_only(claim.metric), claim.statistic if not expected.direction else "")
+    doubt = _doubt(arms, cells.describes_only(claim.metric), _needs_values(claim, expected))
     if expected.direction:
-        decided = compared[workload, path, frozenset(claim.arms), claim.metric]
-        decided = decided if decided.baseline.arm == claim.arms[0] else turned(decided, metric)
+        decided = compared[workload, path, frozenset(claim.sides), claim.metric]
+        decided = decided if decided.baseline.arm == claim.sides[0] else turned(decided, metric)
         found = _direction(expected.direction, decided, metric, analysis.matters_pct)
     else:
         of = difference_of if claim.kind == "difference" else number_of
@@ -123,13 +123,19 @@ def _finding(
     return found
 
 
-def _doubt(arms: list[ArmResult], describes_only: bool, statistic: str) -> str:
+def _needs_values(claim: Claim, expected: Expected) -> str:
+    """What of a claim has no meaning where a trial failed; empty where failed trials rank worst."""
+    if claim.kind == INTERACTION:
+        return "ratio of arms"
+    return "mean" if claim.statistic == "mean" and not expected.direction else ""
+
+
+def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> str:
     """Why these trials decide nothing whatever their numbers are; empty if they may."""
-    failed = ", ".join(
-        f"{arm.failures} of {len(arm.trials)} trials of {arm.arm} failed" for arm in arms if arm.failures
-    )
-    if failed and statistic == "mean":
-        return f"{failed}: a mean has no meaning then."
+    told = (f"{arm.failures} of {len(arm.trials)} trials of {arm.arm} failed" for arm in arms if arm.failures)
+    failed = ", ".join(dict.fromkeys(told))
+    if failed and needs_values:
+        return f"{failed}: a {needs_values} has no meaning then."
     if failed and describes_only:
         return f"{failed}: this metric has no worst value to give them."
     return too_slow(arms[0], arms[-1])

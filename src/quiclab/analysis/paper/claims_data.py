@@ -26,7 +26,7 @@ def claims_data(judged: Sequence[Judged]) -> pl.DataFrame:
 
 def _claim_row(each: Judged) -> dict[str, object]:
     claim = each.claim
-    arms = (*claim.arms, None, None)
+    arms = (*claim.sides, None, None)
     return {
         "claim": claim.id,
         "section": claim.section,

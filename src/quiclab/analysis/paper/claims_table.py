@@ -83,7 +83,7 @@ def _says(claim: Claim) -> str:
         between = "{1} − {0}" if claim.kind == "difference" else "advantage of {1} over {0}"
         whose = claim.arms[0] if len(claim.arms) == 1 else between.format(*claim.arms)
         return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"
-    first, second = claim.arms
+    first, second = claim.sides
     return f"{title}: {second} " + (f"as {first}" if expected.direction == "same" else f"{expected.text} than {first}")
 
 
@@ -135,7 +135,7 @@ def _remarks(each: Judged) -> str:
 def _ours(cell: Finding, claim: Claim) -> str:
     if cell.ours is None:
         return ""
-    if len(claim.arms) == 2 and cell.unit == "%":
+    if len(claim.sides) == 2 and cell.unit == "%":
         return wording.percent(cell.ours)
     return wording.quantity(cell.ours, cell.unit)
 
@@ -144,11 +144,11 @@ def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
     if cell.interval is None:
         return ""
     told = wording.level_text(cell.interval, nominal)
-    if len(claim.arms) == 2 and cell.unit == "%":
+    if len(claim.sides) == 2 and cell.unit == "%":
         return f"{wording.interval_text(cell.interval)} %{told}"
     ends = (cell.interval.low, cell.interval.high)
     return " … ".join("open" if math.isinf(end) else wording.quantity(end, cell.unit) for end in ends) + told
 
 
 def _n(cell: Finding, claim: Claim) -> str:
-    return wording.counted(cell.n, "pair" if len(claim.arms) == 2 else "trial") if cell.n else ""
+    return wording.counted(cell.n, "pair" if len(claim.sides) == 2 else "trial") if cell.n else ""

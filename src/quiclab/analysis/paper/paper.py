@@ -11,6 +11,8 @@ from typing import Any
 from quiclab.analysis.study import read_json
 
 FORMAT = 1
+INTERACTION = "interaction"
+_OF_AN_INTERACTION = 4
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,19 @@ class Claim:
     workloads: tuple[str, ...]
     paths: tuple[str, ...]
     expected: Expected | None
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """What is held against each other: the arms, or of an interaction the ratio of the second to the first and that
+        of the fourth to the third."""
+        if self.kind != INTERACTION or len(self.arms) != _OF_AN_INTERACTION:
+            return self.arms
+        return (ratio_name(*self.arms[:2]), ratio_name(*self.arms[2:]))
+
+
+def ratio_name(first: str, second: str) -> str:
+    """Name of the ratio of a second arm to a first one."""
+    return f"{second} / {first}"
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,36 @@ def judged(directory: Path, *claims: dict[str, Any], **keys: Any) -> tuple[Judge
     return judge(study, analyse(study), paper)
 
 
+@pytest.mark.parametrize(
+    ("expected", "path", "verdict"),
+    [
+        ("lower", "loss", Verdict.AGREES),
+        ("higher", "loss", Verdict.DIFFERS),
+        ("same", "clean", Verdict.AGREES),
+    ],
+)
+def test_an_interaction_is_a_ratio_beside_another(expected: str, path: str, verdict: Verdict, tmp_path: Path) -> None:
+    """From h2 to h3 the time falls by 22 % over "loss"; from h2 to h2 not at all."""
+    claim = direction(expected, kind="interaction", arms=["h2", "h2", "h2", "h3"], paths=[path])
+    (found,) = judged(write_study(tmp_path, CLEAR), claim)
+    assert found.verdict is verdict
+    (cell,) = found.cells
+    assert cell.n == 20
+    assert found.claim.sides == ("h2 / h2", "h3 / h2")
+    assert cell.ours is not None
+    assert (cell.ours < -15) == (path == "loss")
+
+
+def test_an_interaction_with_a_failed_trial_is_undecided(tmp_path: Path) -> None:
+    """A ratio to a trial that failed has no meaning."""
+    study = write_study(tmp_path, replace(CLEAR, failures=frozenset({("loss/1 MB", "h2", 3)})))
+    claim = direction("lower", kind="interaction", arms=["h2", "h2", "h2", "h3"], workloads=["1 MB"])
+    (found,) = judged(study, claim)
+    assert found.verdict is Verdict.UNDECIDED
+    assert "1 of 20 trials of h2 failed" in found.cells[0].why
+    assert "a ratio of arms has no meaning then" in found.cells[0].why
+
+
 def values(directory: Path, metric: str, by_arm: dict[str, float], better: str = "lower") -> None:
     """Give every verified trial of an arm this value of a metric, and a little noise that depends on its block."""
     trials = pl.read_parquet(directory / "tables" / "trials.parquet").filter(pl.col("status") == "verified")
