@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
+.PHONY: help setup stacks demo papers test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -12,6 +12,9 @@ stacks: setup ## install real clients, servers and proxies into .stacks
 
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
 	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
+
+papers: stacks ## the papers' headline results at their own size, for hours, and docs/papers.md from them
+	@.venv/bin/python tools/headlines.py run
 
 test: ## from lint to real namespaces with real packets
 	@tools/setup.sh dev

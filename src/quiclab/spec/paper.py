@@ -214,8 +214,8 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
         _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
         _check_names(node, "paths", claim.paths, tuple(path.name for path in study.paths))
     if claim.arms and len(claim.arms) not in _PLACES[claim.kind]:
-        wanted = " or ".join(_COUNTED[number] for number in _PLACES[claim.kind])
-        node.child("arms").report(f'a claim of kind "{claim.kind}" is about {wanted}; name {wanted}')
+        number = " or ".join(_COUNTED[each] for each in _PLACES[claim.kind])
+        node.child("arms").report(f'a claim of kind "{claim.kind}" is about {number}; name {number}')
     if len(node.source.problems) > before:
         raise ReportedError
     if "margin" in node.value and claim.kind in _DIRECTED:

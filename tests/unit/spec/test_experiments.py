@@ -18,6 +18,7 @@ from quiclab.spec.read import read_study
 EXPERIMENTS = pathlib.Path(__file__).resolve().parents[3] / "experiments"
 SPECS = sorted(path for name in ("spec", "small") for path in EXPERIMENTS.glob(f"*/{name}.toml"))
 PAPERS = sorted(EXPERIMENTS.glob("*/paper.toml"))
+HEADLINES = sorted(EXPERIMENTS.glob("headlines/*/spec.toml"))
 SMALL_MINUTES = 20
 
 
@@ -61,6 +62,17 @@ def test_a_study_of_a_paper_is_whole(paper: pathlib.Path) -> None:
     readme = (paper.parent / "README.md").read_text(encoding="utf-8")
     assert f"experiments/{paper.parent.name}/spec.toml" in readme
     assert f"experiments/{paper.parent.name}/small.toml" in readme
+
+
+@pytest.mark.parametrize("spec", HEADLINES, ids=name_of)
+def test_every_headline_can_be_run_and_held_against_its_paper(spec: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Its name is no other study's; it has pairs enough for a two-sided p below 0.01; every claim of it is testable."""
+    study = study_of(spec, tmp_path)
+    assert [f"{arm.name}: {why}" for arm, work in study.runs() for why in objections(arm, work)] == []
+    assert study.name == f"headlines-{spec.parent.name}"
+    assert 2 * 0.5**study.blocks < 0.01
+    paper = read_paper(spec.with_name("paper.toml"), {metric.name: metric.unit for metric in METRICS}, study)
+    assert all(claim.testable for claim in paper.claims)
 
 
 @pytest.mark.parametrize("may_fail", sorted(EXPERIMENTS.glob("*/may-fail.toml")), ids=name_of)

@@ -66,9 +66,7 @@ def test_a_number_of_one_arm_has_the_units_of_its_metric(
         ("number", ["h2", "h3", "h2", "h3"], "one or two"),
     ],
 )
-def test_a_kind_of_claim_is_about_so_many_arms(
-    kind: str, arms: list[str], wanted: str, tmp_path: pathlib.Path
-) -> None:
+def test_a_kind_of_claim_is_about_so_many_arms(kind: str, arms: list[str], wanted: str, tmp_path: pathlib.Path) -> None:
     """Four of an interaction, which says how one change differs from another."""
     named = ", ".join(f'"{arm}"' for arm in arms)
     text = CLAIM.replace('kind = "direction"', f'kind = "{kind}"').replace('arms = ["h2", "h3"]', f"arms = [{named}]")
@@ -77,7 +75,8 @@ def test_a_kind_of_claim_is_about_so_many_arms(
 
 def test_an_interaction_is_a_direction_of_four_arms(tmp_path: pathlib.Path) -> None:
     """Arms may stand twice in it."""
-    text = CLAIM.replace('kind = "direction"', 'kind = "interaction"').replace('["h2", "h3"]', '["h2", "h3", "h3", "h2"]')
+    four = CLAIM.replace('["h2", "h3"]', '["h2", "h3", "h3", "h2"]')
+    text = four.replace('kind = "direction"', 'kind = "interaction"')
     (claim,) = read(tmp_path, PAPER + text).claims
     assert (claim.arms, claim.expected) == (("h2", "h3", "h3", "h2"), "lower")
 
@@ -117,7 +116,7 @@ def test_every_offender_is_told_at_once(tmp_path: pathlib.Path) -> None:
     ("old", "new", "said"),
     [
         ('"lower"', '"faster"', '"faster" is not known here'),
-        ('["h2", "h3"]', '["h2"]', "a claim of kind \"direction\" is about two; name two"),
+        ('["h2", "h3"]', '["h2"]', 'a claim of kind "direction" is about two; name two'),
         ('["h2", "h3"]', '["h2", "h3", "h2"]', "is about two; name two"),
         ('["100KB"]', '["1MB"]', '"1MB" is not one of the workloads'),
         ("testable = true", 'testable = "yes"', "write true or false"),

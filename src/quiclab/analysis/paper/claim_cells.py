@@ -53,8 +53,8 @@ class Cells:
         arms = [self.arm(claim.metric, workload, path, arm) for arm in claim.arms]
         if claim.sides == claim.arms:
             return arms
-        metric = self.metric(claim.metric)
-        return [_ratio(*arms[:2], metric), _ratio(*arms[2:], metric)]
+        metric, (first, second, third, fourth) = self.metric(claim.metric), arms
+        return [_ratio(first, second, metric), _ratio(third, fourth, metric)]
 
     def obstacle(self, claim: Claim, workload: str, path: str) -> str:
         """Why the claim cannot be tested in this cell, in a sentence; empty if it can."""

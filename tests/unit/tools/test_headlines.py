@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the papers' headline results: complete, and what the kept results say."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tomllib
+from typing import Any
+
+import polars as pl
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import headlines  # noqa: E402
+from headlines_page import page  # noqa: E402
+from headlines_results import (  # noqa: E402
+    CELLS,
+    CellResults,
+    Counterfactual,
+    Headline,
+    Headlines,
+    Paper,
+    Verdict,
+    read_headlines,
+    read_results,
+    verdict_of,
+)
+
+
+def test_the_page_is_what_the_kept_results_say() -> None:
+    """It can be made again without running anything."""
+    command = [sys.executable, str(ROOT / "tools" / "headlines.py"), "write", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_headline_has_its_claims_or_says_why_not() -> None:
+    """All 52, each once; every claim of a headline is in its cell's paper.toml, and every cell is of some headline."""
+    headlines = read_headlines().headlines
+    assert len({each.id for each in headlines}) == len(headlines) == 52
+    used = set()
+    for each in headlines:
+        assert bool(each.claims) + bool(each.not_run) + bool(each.not_testable) == 1, each.id
+        for cell, claim in each.claims:
+            claims = tomllib.loads((CELLS / cell / "paper.toml").read_text())["claim"]
+            assert claim in {found["id"] for found in claims}, f"{each.id}: {cell}:{claim}"
+            used.add(cell)
+    cells = {spec.parent.name for spec in CELLS.glob("*/spec.toml")}
+    assert cells == used
+
+
+def _row(verdict: str, **more: Any) -> dict[str, Any]:
+    row = dict.fromkeys(("why", "low", "high", "adjusted_p", "second_arm", "statistic"))
+    return row | {
+        "claim": "c", "verdict": verdict, "first_arm": "h2", "second_arm": "h3", "workload": "1MB", "path": "plain",
+        "metric": "ttlb_ms", "paper": "lower", "ours": -12.5, "unit": "%", "n": 8.0,
+    } | more  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (["agrees", "agrees"], Verdict.REPRODUCED),
+        (["agrees", "undecided here"], Verdict.IN_PART),
+        (["agrees", "differs"], Verdict.DIFFERS),
+        (["undecided here"], Verdict.UNDECIDED),
+        ([], Verdict.NOT_RUN),
+    ],
+)
+def test_one_claim_that_differs_decides(verdicts: list[str], expected: Verdict) -> None:
+    """Agreement needs all of them."""
+    results = {"cell": CellResults({"c": [_row(each) for each in verdicts]} if verdicts else {})}
+    assert verdict_of(Headline("Y1", "1", "text", (("cell", "c"),)), results) is expected
+
+
+def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
+    """Medians of both arms of one cell, and what `explain` named there; without either, the cause is unknown."""
+    differences = pl.DataFrame({
+        "workload": ["1MB"], "path": ["plain"], "unit": ["ms"], "baseline_arm": ["h2"], "baseline_median": [800.0],
+        "other_arm": ["h3-without"], "other_median": [900.0],
+    })  # fmt: skip
+    causes = pl.DataFrame({
+        "cell_id": ["1MB/plain"] * 2, "baseline": ["h2"] * 2, "other": ["h3"] * 2, "status": ["indicated", "undecided"],
+        "cause_title": ["slow start", "pacing"], "difference_ms": [120.0, 500.0],
+    })  # fmt: skip
+    headline = Headline("Y1", "1", "text", (("cell", "c"),), counterfactual=Counterfactual("cell", "h2", "h3-without"))
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
+    claims = {"c": [_row("differs", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
+    text = page(of, {"cell": CellResults(claims, differences, causes)})
+    assert "| −12.5 % (−14.0 % … −10.0 %), p = .0078 | 8 | differs |" in text
+    assert "(1MB, plain: 800 ms with it, 900 ms without)" in text
+    assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
+    assert "pacing" not in text
+    bare = Headlines(of.papers, (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    assert "**Y1**: the cause is unknown." in page(bare, {"cell": CellResults(claims)})
+
+
+def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
+    """Claims, the arms' numbers and named causes, in a few kilobytes; nothing of a study that has no report."""
+    study, results = tmp_path / "study", tmp_path / "cell" / "results"
+    data = study / "report" / "data"
+    data.mkdir(parents=True)
+    results.parent.mkdir()
+    headlines.keep(study, results)
+    assert not results.exists()
+    pl.DataFrame([_row("agrees", p=0.01, text="t")]).write_csv(data / "claims.csv")
+    columns = (*headlines._DIFFERENCES, "kind", "details")
+    pl.DataFrame([dict.fromkeys(columns, "1") | {"kind": kind} for kind in ("main", "aa")]).write_csv(
+        data / "differences.csv"
+    )
+    (study / "host.json").write_text(json.dumps({"kernel": "6.1"}))
+    headlines.keep(study, results)
+    kept = read_results("cell", tmp_path)
+    assert kept.claims["c"][0]["ours"] == -12.5
+    assert kept.differences.height == 1
+    assert "details" not in kept.differences.columns
+    assert kept.causes.is_empty()

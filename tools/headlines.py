@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the cells in experiments/headlines, keep their small results, and write docs/papers.md from these.
+
+usage: headlines.py run [CELL …]     run cells that are not finished (all, the shortest first) and keep their results
+       headlines.py keep [CELL …]    keep the results of cells that have been run
+       headlines.py write [--check]  write docs/papers.md; --check writes nothing and fails where it is out of date
+
+Studies go to studies/headlines. A run that was ended goes on where it was.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+from headlines_page import page
+from headlines_results import CELLS, ROOT, CellResults, Headlines, read_headlines, read_results
+
+STUDIES = ROOT / "studies" / "headlines"
+PAGE = ROOT / "docs" / "papers.md"
+_QUICLAB = ROOT / ".venv" / "bin" / "quiclab"
+_DIFFERENCES = (
+    "workload", "path", "baseline_arm", "other_arm", "metric", "unit", "pairs", "baseline_median", "other_median",
+    "baseline_mean", "other_mean", "baseline_void", "other_void", "difference_pct", "interval_low_pct",
+    "interval_high_pct", "interval_confidence_pct", "p", "adjusted_p", "conclusion",
+)  # fmt: skip
+_CAUSES = ("cell_id", "baseline", "other", "cause", "cause_title", "status", "difference_ms", "low_ms", "high_ms")
+_USAGE, _FAILED = 2, 1
+
+
+def main(arguments: list[str]) -> int:
+    """Do what is asked for; 2 for a wrong command line."""
+    match arguments:
+        case ["run", *cells]:
+            return _run(cells)
+        case ["keep", *cells]:
+            for cell in _known(cells):
+                keep(STUDIES / cell, CELLS / cell / "results")
+            return _write(check=False)
+        case ["write"] | ["write", "--check"]:
+            return _write(check=arguments[-1] == "--check")
+    print(__doc__, file=sys.stderr)
+    return _USAGE
+
+
+def _run(cells: list[str]) -> int:
+    """Run cells one after another, each with as many trials side by side as the machine allows."""
+    code = 0
+    for cell in _known(cells):
+        print(f"== {cell}", flush=True)
+        spec, out = CELLS / cell / "spec.toml", STUDIES / cell
+        # One block's logs show what happened; those of all would take some 30 GB.
+        command = [_QUICLAB, "run", spec, "--out", out, "--jobs", "auto", "--keep-raw", "pairs:1"]
+        ended = subprocess.run(command, check=False).returncode
+        if ended not in (0, 1):  # of a finished study, 1 says that trials failed
+            return ended
+        code = code or ended
+        keep(out, CELLS / cell / "results")
+        _write(check=False)
+    return code
+
+
+def _known(cells: list[str]) -> list[str]:
+    """Names of cells, all if none is named."""
+    there = sorted(spec.parent.name for spec in CELLS.glob("*/spec.toml"))
+    if unknown := sorted(set(cells) - set(there)):
+        sys.exit(f"headlines.py: {', '.join(unknown)} is no cell; there are {', '.join(there)}")
+    return cells or there
+
+
+def keep(study: Path, results: Path) -> None:
+    """Copy what the page needs of a study's report; nothing where that was never written."""
+    data = study / "report" / "data"
+    if not (data / "claims.csv").exists():
+        return
+    results.mkdir(exist_ok=True)
+    (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
+    (results / "host.json").write_bytes((study / "host.json").read_bytes())
+    differences = pl.read_csv(data / "differences.csv", infer_schema=False).filter(kind="main")
+    differences.select(_DIFFERENCES).write_csv(results / "differences.csv")
+    if (data / "causes.csv").exists():
+        pl.read_csv(data / "causes.csv", infer_schema=False).select(_CAUSES).write_csv(results / "causes.csv")
+
+
+def _write(*, check: bool) -> int:
+    headlines: Headlines = read_headlines()
+    results: dict[str, CellResults] = {cell: read_results(cell) for cell in _known([])}
+    text = page(headlines, results)
+    if not check:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    print("docs/papers.md is out of date: run tools/headlines.py write", file=sys.stderr)
+    return _FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/papers.md: every headline result of the papers beside what was measured here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+from headlines_results import CellResults, Counterfactual, Headline, Headlines, Paper, Verdict, rows_of, verdict_of
+
+from quiclab import wording
+from quiclab.metrics import METRICS
+
+_HEAD = """\
+# The papers' headline results
+
+{total} results that five papers are known for, each held against a study of its own: the paper's sizes and path, with
+enough pairs to decide ([experiments/headlines](../experiments/headlines/README.md)). `make papers` runs them all and
+writes this page anew from what it measured; the page can also be made from the results that are kept beside each spec
+(`tools/headlines.py write`).
+
+| verdict | results | meaning |
+|---|---|---|
+{counts}
+
+Every number stands beside its interval and its pairs (or trials, where it is of one arm). How a claim is judged is in
+[the reference](reference/paper.md#what-the-report-makes-of-it); each cell's `spec.toml` and `paper.toml` say what was
+chosen and what stands in for a program of the paper's time. What is said to be the cause was taken away in another arm
+of the same blocks where this page has both medians; elsewhere it is what `quiclab explain` read from the logs.
+{machines}
+"""
+_MEANINGS = {
+    Verdict.REPRODUCED: "every claim agrees, in every cell of it",
+    Verdict.IN_PART: "some claims agree, the others are undecided or cannot be tested",
+    Verdict.DIFFERS: "a claim is contradicted: the difference is the other way, or the number outside its margin",
+    Verdict.UNDECIDED: "what was measured neither confirms nor contradicts it",
+    Verdict.NOT_RUN: "no study of this size has been run",
+    Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
+}
+_MOST_CAUSES = 3
+_TITLES = {metric.name: metric.title for metric in METRICS}
+
+
+def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
+    """The whole page."""
+    verdicts = {each.id: verdict_of(each, results) for each in headlines.headlines}
+    counted = Counter(verdicts.values())
+    counts = "\n".join(f"| {each} | {counted[each]} | {_MEANINGS[each]} |" for each in Verdict)
+    head = _HEAD.format(total=len(verdicts), counts=counts, machines=_machines(results))
+    return "\n".join([head, *(_paper(paper, headlines, results, verdicts) for paper in headlines.papers)])
+
+
+def _machines(results: Mapping[str, CellResults]) -> str:
+    """Where the results were measured; programs that stand in the specs are in each cell's host.json."""
+    told = {
+        f"{each.host['cpus']} processors ({each.host['cpu_model']}), Linux {each.host['kernel']}, quiclab "
+        f"{each.host['quiclab']}"
+        for each in results.values()
+        if each.host
+    }
+    return f"\nMeasured on {'; '.join(sorted(told))}." if told else ""
+
+
+def _paper(
+    paper: Paper, headlines: Headlines, results: Mapping[str, CellResults], verdicts: Mapping[str, Verdict]
+) -> str:
+    lines = [f"## {paper.name}\n", f"*{paper.title}*: {paper.conditions}.\n", "| | the paper says | where | here |"]
+    lines.append("|---|---|---|---|")
+    own = headlines.of(paper)
+    for each in own:
+        why = each.not_testable or (each.not_run if verdicts[each.id] is Verdict.NOT_RUN else "")
+        told = f"**{verdicts[each.id]}**{f': {why}' if why else ''}"
+        lines.append(f"| {each.id} | {each.text} | {each.where} | {told} |")
+    rows = [line for each in own for line in _measured(each, results)]
+    if rows:
+        lines += ["", "| | claim and cell | arms, work, path | paper | here | n | |", "|---|---|---|---|---|---|---|"]
+        lines += rows
+    lines += [line for each in own for line in _why(each, results, verdicts[each.id])]
+    return "\n".join(lines) + "\n"
+
+
+def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterator[str]:
+    """One row for each claim and cell that was measured."""
+    for cell, row in rows_of(headline, results):
+        arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
+        work = ", ".join(filter(None, (row["workload"], row["path"])))
+        statistic = "mean " if row["statistic"] == "mean" else ""
+        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {row['paper']}"
+        link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
+        n = "" if row["n"] is None else f"{row['n']:.0f}"
+        yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"
+
+
+def _ours(row: Mapping[str, Any]) -> str:
+    """Our number, its interval and, of a direction, the corrected p."""
+    if row["ours"] is None:
+        return row["why"] or "–"
+    unit = row["unit"] or ""
+
+    def told(value: float) -> str:
+        return wording.percent(value) if unit == "%" else wording.quantity(value, unit)
+
+    interval = "" if row["low"] is None else f" ({told(row['low'])} … {told(row['high'])})"
+    p = "" if row["adjusted_p"] is None else f", p {wording.p_sign(row['adjusted_p'])}"
+    return f"{told(row['ours'])}{interval}{p}"
+
+
+def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdict) -> Iterator[str]:
+    """What is known of the reasons where it came out otherwise."""
+    if headline.note and verdict is not Verdict.NOT_RUN:
+        yield f"\n**{headline.id}.** {headline.note}"
+    if verdict not in (Verdict.DIFFERS, Verdict.IN_PART):
+        return
+    taken_away = _counterfactual(headline.counterfactual, results) if headline.counterfactual else ""
+    if taken_away:
+        yield f"\n**{headline.id}.** {taken_away}"
+    causes = _causes(headline, results)
+    if causes:
+        yield f"\n**{headline.id}**, by `quiclab explain`:\n"
+        yield from causes
+    elif verdict is Verdict.DIFFERS and not taken_away:
+        yield f"\n**{headline.id}**: the cause is unknown."
+
+
+def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> str:
+    """The median of an arm as the paper has it and of the one without the cause, in the same blocks."""
+    table = results[of.cell].differences
+    if table.is_empty():
+        return ""
+    told = []
+    for cell in table.select("workload", "path", "unit").unique(maintain_order=True).iter_rows(named=True):
+        rows = table.filter(pl.col("workload") == cell["workload"], pl.col("path") == cell["path"])
+        medians = {row["other_arm"]: row["other_median"] for row in rows.iter_rows(named=True)}
+        medians |= {row["baseline_arm"]: row["baseline_median"] for row in rows.iter_rows(named=True)}
+        if of.without in medians and of.with_ in medians:
+            values = [wording.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
+            told.append(f"{cell['workload']}, {cell['path']}: {values[0]} with it, {values[1]} without")
+    return f"With `{of.with_}` in place of `{of.without}`, in the same blocks ({'; '.join(told)})." if told else ""
+
+
+def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]:
+    """A line for each cell of a claim that was not met, with the largest causes that were named there."""
+    told: list[str] = []
+    for cell, row in rows_of(headline, results):
+        table = results[cell].causes
+        if row["verdict"] == "agrees" or table.is_empty() or not row["second_arm"]:
+            continue
+        of = table.filter(
+            pl.col("cell_id") == f"{row['workload']}/{row['path']}",
+            pl.col("baseline") == row["first_arm"],
+            pl.col("other") == row["second_arm"],
+            ~pl.col("status").is_in(["undecided", "excluded"]),
+        )
+        largest = of.sort(pl.col("difference_ms").abs(), descending=True).head(_MOST_CAUSES)
+        named = [
+            f"{cause['cause_title']} ({wording.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
+            for cause in largest.iter_rows(named=True)
+        ]
+        line = f"* {row['workload']}, {row['path']}, {row['first_arm']} → {row['second_arm']}: {'; '.join(named)}."
+        if named and line not in told:
+            told.append(line)
+    return told

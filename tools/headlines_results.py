@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headline results of the papers, and what came of the cells that they are held against."""
+
+from __future__ import annotations
+
+import enum
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+ROOT = Path(__file__).resolve().parent.parent
+CELLS = ROOT / "experiments" / "headlines"
+_NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
+
+
+class Verdict(enum.StrEnum):
+    """What came of a headline."""
+
+    REPRODUCED = "reproduced"
+    IN_PART = "reproduced in part"
+    DIFFERS = "differs"
+    UNDECIDED = "undecided"
+    NOT_RUN = "not run yet"
+    NOT_TESTABLE = "not testable here"
+
+    @property
+    def decided(self) -> bool:
+        """Whether every claim, or one that contradicts, has been decided."""
+        return self in (Verdict.REPRODUCED, Verdict.DIFFERS)
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """Two arms of one cell that differ in what is said to be the cause, and nothing else."""
+
+    cell: str
+    without: str
+    """The arm as the paper has it."""
+    with_: str
+    """The arm in which the cause is taken away."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One result that a paper is known for."""
+
+    id: str
+    where: str
+    text: str
+    claims: tuple[tuple[str, str], ...] = ()
+    """(Cell, id of the claim)."""
+    not_testable: str = ""
+    not_run: str = ""
+    note: str = ""
+    counterfactual: Counterfactual | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, with the conditions of its measurements."""
+
+    key: str
+    """Letter with which the ids of its headlines begin."""
+    name: str
+    title: str
+    conditions: str
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """All of headlines.toml."""
+
+    papers: tuple[Paper, ...]
+    headlines: tuple[Headline, ...]
+
+    def of(self, paper: Paper) -> list[Headline]:
+        """Headlines of one paper, in order."""
+        return [each for each in self.headlines if each.id.startswith(paper.key)]
+
+
+@dataclass(frozen=True)
+class CellResults:
+    """What is kept of one cell; empty where it has not been run."""
+
+    claims: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Id of a claim → its rows of claims.csv, one for each workload and path."""
+    differences: pl.DataFrame = field(default_factory=pl.DataFrame)
+    causes: pl.DataFrame = field(default_factory=pl.DataFrame)
+    host: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
+    """Read headlines.toml."""
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    return Headlines(tuple(Paper(**each) for each in found["paper"]), tuple(map(_headline, found["headline"])))
+
+
+def _headline(found: dict[str, Any]) -> Headline:
+    claims = tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in found.pop("claims", ())))
+    told = found.pop("counterfactual", None)
+    counterfactual = Counterfactual(told["cell"], told["without"], told["with"]) if told else None
+    return Headline(**found, claims=claims, counterfactual=counterfactual)
+
+
+def read_results(cell: str, folder: Path = CELLS) -> CellResults:
+    """Read what is kept of a cell."""
+    results = folder / cell / "results"
+    if not (results / "claims.csv").exists():
+        return CellResults()
+    claims: dict[str, list[dict[str, Any]]] = {}
+    rows = pl.read_csv(results / "claims.csv", infer_schema=False).with_columns(pl.col(_NUMBERS).cast(pl.Float64))
+    for row in rows.iter_rows(named=True):
+        claims.setdefault(row["claim"], []).append(row)
+    tables = {
+        name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
+        for name in ("differences", "causes")
+    }
+    return CellResults(claims, **tables, host=json.loads((results / "host.json").read_text()))
+
+
+def rows_of(headline: Headline, results: Mapping[str, CellResults]) -> list[tuple[str, dict[str, Any]]]:
+    """(Cell, row of claims.csv) for all claims of a headline, in order."""
+    return [(cell, row) for cell, claim in headline.claims for row in results[cell].claims.get(claim, ())]
+
+
+def verdict_of(headline: Headline, results: Mapping[str, CellResults]) -> Verdict:
+    """One verdict from those of all claims in all of their cells: a single one that differs decides."""
+    if headline.not_testable:
+        return Verdict.NOT_TESTABLE
+    missing = [cell for cell, claim in headline.claims if claim not in results[cell].claims]
+    if headline.not_run or missing:
+        return Verdict.NOT_RUN
+    verdicts = [row["verdict"] for _, row in rows_of(headline, results)]
+    if "differs" in verdicts:
+        return Verdict.DIFFERS
+    if all(each == "agrees" for each in verdicts):
+        return Verdict.REPRODUCED
+    return Verdict.IN_PART if "agrees" in verdicts else Verdict.UNDECIDED
