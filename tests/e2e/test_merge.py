@@ -68,6 +68,18 @@ def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple
     assert (whole / "looks.jsonl").read_text() == looks
 
 
+def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """What `quiclab trial` ran counts in no study: another one, or nobody, ran beside it."""
+    spec, one, _ = shards
+    alone, whole = tmp_path / "alone", tmp_path / "whole"
+    done = quiclab("trial", spec, "--arm", "h3", "--block", "1", "--out", alone)
+    assert done.returncode == 0, done.stderr
+    refused = quiclab("merge", whole, one, alone)
+    assert refused.returncode == 2, refused.stderr
+    assert "has trials of blocks without the other 1 of these blocks" in refused.stderr
+    assert "quiclab trial" in refused.stderr
+
+
 @pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""

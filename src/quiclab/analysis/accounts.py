@@ -58,6 +58,10 @@ class Step:
             return False
         return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
 
+    def leans(self, alpha: float) -> bool:
+        """Whether the exact test of pairs finds a difference that the interval of the mean does not exclude."""
+        return self.p_adjusted is not None and self.p_adjusted <= alpha and not self.differs(alpha)
+
 
 @dataclass(frozen=True)
 class Waterfall:

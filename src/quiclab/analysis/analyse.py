@@ -30,7 +30,7 @@ from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.tails import tail_notes
 from quiclab.analysis.unfinished import unfinished_notes
 from quiclab.metrics import declared, title_of
-from quiclab.store.layout import BLOCK_VOID, DAMAGED
+from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
 """Kind of all workloads → the metric that is compared."""
@@ -178,7 +178,9 @@ def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
         )
         for row in last.iter_rows(named=True)
     ]
-    own_voids = attempts.filter((pl.col("status") == "void") & (pl.col("reason").fill_null("") != BLOCK_VOID)).height
+    own_voids = attempts.filter(
+        (pl.col("status") == "void") & ~pl.col("reason").fill_null("").is_in(WITH_ITS_BLOCK)
+    ).height
     return arm_result(arm, trials, attempts.height, own_voids, metric, damaged)
 
 

@@ -39,6 +39,9 @@ DAMAGED = "damaged"
 """Stand-in for the status of a verified trial whose files are not what its register says."""
 
 BLOCK_VOID = "another trial of its block was void"
+BLOCK_CUT = "its block was cut short and ran again as a whole"
+WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
+"""Reasons of a void trial that are not its own."""
 """Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
 _SUFFIXES = (".parquet", ".har")

@@ -15,10 +15,21 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import BLOCK_VOID, Attempt, Status, StudyDir, damage, disk_errors, judged_document
+from quiclab.store.layout import (
+    BLOCK_CUT,
+    BLOCK_VOID,
+    Attempt,
+    Status,
+    StudyDir,
+    damage,
+    disk_errors,
+    judged_document,
+    read_object,
+)
 from quiclab.store.leases import Leases
 
 _SCHEMA = """
@@ -107,6 +118,20 @@ class Ledger:
     def void(self, trial_id: str) -> None:
         """Void a trial that counted, because another trial of its block was void. Its folder goes to failed/."""
         self.overrule(self.attempts()[trial_id][-1], "void", BLOCK_VOID)
+
+    def void_as_cut(self, attempt: Attempt) -> None:
+        """Void a trial that counted, because the rest of its block was not run with it."""
+        self.overrule(attempt, "void", BLOCK_CUT)
+
+    def since_end_s(self, attempt: Attempt) -> float:
+        """Seconds since an attempt was over, by its trial.json; 0 where that does not tell."""
+        try:
+            document = read_object(self._study_dir.folder(attempt) / "trial.json")
+            started = datetime.fromisoformat(str(document["started_utc"]))
+            lasted_s = sum(document["time_ns"].values()) / 1e9
+            return (datetime.now(UTC) - started).total_seconds() - lasted_s
+        except (DecodeError, KeyError, TypeError, ValueError, AttributeError):
+            return 0.0
 
     def overrule(self, attempt: Attempt, status: Status, reason: str) -> None:
         """Change the status of a trial that counted: its tables go, and its folder goes to failed/."""

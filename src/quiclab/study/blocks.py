@@ -35,6 +35,9 @@ Settle = Callable[[Path, str, int], Settled]
 RunAll = Callable[[Sequence[tuple[Rows, int]], bool], Sequence[int | None]]
 """Runs blocks, each in so many attempts in all at most, and says how many there were of each that stayed void, None of
 the others. The second argument forbids to run them side by side."""
+MOST_APART_S = 60.0
+"""Longest time from the end of a trial to the begin of the next one of its block, where a run was ended between them
+and goes on: a choice, since a machine that is started again is another one."""
 ROUNDS_LATER = 2
 """Rounds at the end of a run in which each block that stayed void is tried once more: what kept this machine busy may
 be over by then. A third would cost time on a machine that is always busy, and `quiclab run` again has two more."""
@@ -66,6 +69,7 @@ class Block:
 
         Returns how many attempts there were if it stays void, None if it is not void.
         """
+        self._void_what_was_cut(limit)
         while True:
             number, rows = self._missing()
             if not rows or number > limit:
@@ -84,6 +88,18 @@ class Block:
             self._void_rest(last, number)
             number += 1
         return number, [row for row in self.rows if row.trial_id not in last or last[row.trial_id].attempt < number]
+
+    def _void_what_was_cut(self, limit: int) -> None:
+        """Void what an earlier run left of this block in the middle, if that is longer ago than trials of one block may
+        be apart: what they are compared for is that they ran under like conditions."""
+        number, rows = self._missing()
+        attempts = self.ledger.attempts()
+        done = [attempts[row.trial_id][-1] for row in self.rows if row not in rows and row.trial_id in attempts]
+        if not rows or not done or number >= limit:
+            return
+        if max(self.ledger.since_end_s(attempt) for attempt in done) > MOST_APART_S:
+            for attempt in done:
+                self.ledger.void_as_cut(attempt)
 
     def _void_rest(self, last: Mapping[str, Attempt], number: int) -> None:
         for attempt in last.values():

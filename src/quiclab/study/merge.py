@@ -60,7 +60,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         for each in dict.fromkeys(parts):
             held_all.enter_context(each.locked())
         _refuse_others(study_dir, parts, first)
-        planned = {row.trial_id for row in grow_plan(study, {})}
+        planned = {row.trial_id: row.block_id for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _new(study_dir, {}, read)
         held_all.enter_context(held(study_dir, first.spec, study))
@@ -86,7 +86,7 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
     """
     with part.locked():
         _refuse_others(study_dir, [part], study_dir)
-        attempts = _read(part, {row.trial_id for row in rows}, study_dir).attempts
+        attempts = _read(part, {row.trial_id: row.block_id for row in rows}, study_dir).attempts
         if lacking := [row.trial_id for row in rows if row.trial_id not in attempts]:
             raise DecodeError(f"{part.root} lacks {len(lacking)} of the block's {len(rows)} trials", "run it again")
         known = {trial_id: ledger.attempts().get(trial_id, []) for trial_id in attempts}
@@ -128,7 +128,9 @@ def _told(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _read(part: StudyDir, planned: set[str], first: StudyDir) -> _Part:
+def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
+    """What a part has. `planned` is trial → block of the spec that all parts are to have. Raises SpecError for a trial
+    that it does not plan, or that was run without its block."""
     with open_ledger(part) as ledger:
         ledger.adopt()
         rows, attempts = ledger.rows(), ledger.attempts()
@@ -138,6 +140,10 @@ def _read(part: StudyDir, planned: set[str], first: StudyDir) -> _Part:
             told = f"{part.root} has a trial that the spec of {first.root} does not plan: {what}"
             raise SpecError(told, "name the part first whose spec has most blocks, workloads and paths")
     known = {row["trial_id"] for row in rows}
+    blocks = {planned[trial_id] for trial_id in known}
+    if lacking := {trial_id for trial_id, block in planned.items() if block in blocks} - known:
+        told = f"{part.root} has trials of blocks without the other {len(lacking)} of these blocks"
+        raise SpecError(told, "leave it out: what `quiclab trial` ran by itself counts in no study")
     if unknown := attempts.keys() - known:
         told = f"{part.ledger} lacks {len(unknown)} of the trials whose folders are there: it is damaged"
         raise DecodeError(told, f"copy the part again, or run it again: quiclab run {part.root}")

@@ -18,7 +18,7 @@ from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
-from quiclab.store.layout import BLOCK_VOID, DAMAGED, Attempt, StudyDir
+from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.until import planned_blocks
 
@@ -141,7 +141,7 @@ def _trouble(
         (each.status, each.reason, trial_id)
         for trial_id, attempts in tries.items()
         for each in attempts
-        if each.status != "verified" and each.reason != BLOCK_VOID
+        if each.status != "verified" and each.reason not in WITH_ITS_BLOCK
     ]
     told += [(DAMAGED, lacks, trial_id) for trial_id, lacks in damaged.items() if trial_id in planned]
     counted = Counter((status, kind_of_reason(reason)) for status, reason, _ in told)

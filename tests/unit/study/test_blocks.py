@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from unit.study.rows import OTHER, ROW, attempt_at
 
 from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, in_order, run_blocks
 from quiclab.study.observer import Observer
@@ -64,6 +67,27 @@ def test_a_block_is_run_and_told(tmp_path: Path) -> None:
     assert heard[-1] == "2 over"
     assert _tables(study) == {ROW.trial_id, OTHER.trial_id}
     assert _run(study, tmp_path, 3, set()) == ["2 over"]
+
+
+@pytest.mark.parametrize("seconds_ago", [5, 600])
+def test_a_block_that_was_cut_short_runs_again_as_a_whole(seconds_ago: float, tmp_path: Path) -> None:
+    """Unless it goes on at once: its trials are compared because they ran under like conditions."""
+    study = StudyDir(tmp_path / "study")
+    study.create()
+    with open_ledger(study) as ledger:
+        ledger.plan([ROW, OTHER])
+        settler(study, ledger)(attempt_at(ROW, 1, tmp_path / "cut"), ROW.trial_id, 1)
+    file = study.trial(ROW.trial_id) / "trial.json"
+    document = json.loads(file.read_text())
+    document["time_ns"] = {"transfer": 100_000_000_000}  # what it lasted is no pause
+    document["started_utc"] = (datetime.now(UTC) - timedelta(seconds=seconds_ago + 100)).isoformat()
+    file.write_text(json.dumps(document))
+    ran = sorted(word for word in _run(study, tmp_path, 3, set()) if word.endswith("verified"))
+    with open_ledger(study) as ledger:
+        reasons = [each.reason for each in ledger.attempts()[ROW.trial_id][:-1]]
+    whole = sorted(f"{row.arm} 2 verified" for row in (ROW, OTHER))
+    assert (ran, reasons) == (([f"{OTHER.arm} 1 verified"], []) if seconds_ago < 60 else (whole, [BLOCK_CUT]))
+    assert _tables(study) == {ROW.trial_id, OTHER.trial_id}
 
 
 def test_a_void_trial_voids_its_block(tmp_path: Path) -> None:

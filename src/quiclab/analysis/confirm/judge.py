@@ -73,7 +73,8 @@ class Effect:
     """A measured difference of two roles' whole times: the median over the blocks."""
 
     name: str
-    """`without` (replay − without), `with` (with − fast), `gap` (replay − fast) or `gap_without` (without − fast)."""
+    """`without` (replay − without), `with` (with − fast), `gap` (replay − fast) or `gap_without` (without − the
+    other arm: fast, or of a path, which both share, fast-without)."""
     ms: float | None
     interval: Interval | None
     blocks: int
@@ -125,7 +126,8 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
         _given(declared, fell, times),
     )
     label, grew = _limits_next(replay, without)
-    others = (("with", WITH, FAST), ("gap", REPLAY, FAST), ("gap_without", WITHOUT, FAST))
+    without_it = FAST_WITHOUT if FAST_WITHOUT in times else FAST  # both arms share a path
+    others = (("with", WITH, FAST), ("gap", REPLAY, FAST), ("gap_without", WITHOUT, without_it))
     effects = [_effect(WITHOUT, fell, declared.alpha)] + [
         _effect(name, _difference(times[first].total, times[second].total), declared.alpha)
         for name, first, second in others

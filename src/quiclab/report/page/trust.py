@@ -22,12 +22,15 @@ from quiclab.analysis.study import DECODE_STATS, Study, read_json, read_record, 
 from quiclab.figures.path import Path, path_rows
 from quiclab.report.page.facts import facts_of, of_its_transport
 from quiclab.report.words.address_changes import address_change_tables
-from quiclab.store.layout import BLOCK_VOID, DAMAGED
+from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, DAMAGED
 from quiclab.text_table import TextTable
 
 _STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
 _MOST_REASONS = 5
-_BLOCK_VOID = "run again, as another trial of its block was void"
+_WITH_ITS_BLOCK = {
+    BLOCK_VOID: "run again, as another trial of its block was void",
+    BLOCK_CUT: "run again, as its block was cut short",
+}
 
 
 def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -72,7 +75,7 @@ def _reasons(told: list[str | None]) -> str:
     """The commonest reasons with their counts; those that differ in their numbers alone are one, with an example."""
     kinds: dict[str, list[str]] = {}
     for reason in told:
-        words = _BLOCK_VOID if reason == BLOCK_VOID else reason or "no reason given"
+        words = _WITH_ITS_BLOCK.get(reason, reason) or "no reason given"
         kinds.setdefault(re.sub(r"\d+(\.\d+)?", "", words), []).append(words)
     commonest = sorted(kinds.values(), key=len, reverse=True)[:_MOST_REASONS]
     return "; ".join(

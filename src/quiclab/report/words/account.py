@@ -66,6 +66,13 @@ _TOLD = frozenset({*_PHRASES, *_WAITING})
 """Reasons that have a phrase: the round trips of a set-up are told as one."""
 
 
+def leaning(total: Step, alpha: float) -> str:
+    """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
+    if not total.leans(alpha) or total.p_adjusted is None:
+        return ""
+    return f", though the pairs lean one way (p {wording.p_sign(total.p_adjusted)})"
+
+
 def because(waterfall: Waterfall, alpha: float) -> str:
     """Say in a sentence or two by how much the other arm's mean time differs, and for which reasons."""
     if not waterfall.pairs:
@@ -79,7 +86,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     told = (
         f"{other} takes {longer(total.difference_ms)} on average{interval}"
         if total.differs(alpha)
-        else f"the mean times are not shown to differ ({_open(total)})"
+        else f"the mean times are not shown to differ ({_open(total)}){leaning(total, alpha)}"
     )
     pairs = wording.counted(waterfall.pairs, "pair")
     if not large:

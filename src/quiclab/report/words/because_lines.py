@@ -14,7 +14,7 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
-from quiclab.report.words.account import of_another_time, of_one_look
+from quiclab.report.words.account import leaning, of_another_time, of_one_look
 
 _MOST = 3
 """Reasons that a line names."""
@@ -53,7 +53,7 @@ def line(waterfall: Waterfall, place: str, alpha: float) -> str:
     if shown and waterfall.total.differs(alpha):
         return f"{total}, because of {_listed(shown)}."
     if shown:
-        return f"{total}, not shown to differ; parts that do: {_listed(shown)}."
+        return f"{total}, not shown to differ{leaning(waterfall.total, alpha)}; parts that do: {_listed(shown)}."
     pairs = f"{wording.counted(waterfall.pairs, 'pair')} {'shows' if waterfall.pairs == 1 else 'show'} no reason"
     return f"{total}; {pairs}. Largest on average: {_listed(large[:_MOST]) or 'none'}."
 

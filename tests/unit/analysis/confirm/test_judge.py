@@ -171,6 +171,14 @@ def test_given_to_the_other_arm_its_effect_is_told() -> None:
     assert shown == {"without": 400, "with": 390, "gap": 400, "gap_without": 0}
 
 
+def test_without_a_paths_cause_both_arms_are_without_it() -> None:
+    """The difference that is left is that of both arms over the path that lacks it."""
+    others = {"fast": _times(300, seed=4), "fast-without": _times(0, seed=9)}
+    found = judge(DECLARED, _run(_times(0, seed=2), **others))
+    shown = {each.name: round(each.ms or 0, -1) for each in found.effects}
+    assert shown == {"without": 400, "gap": 100, "gap_without": 0}
+
+
 @pytest.mark.parametrize("noise_ms", [2.0, 40.0, 400.0])
 def test_nothing_without_an_effect_is_ever_confirmed(noise_ms: float) -> None:
     """A/A: the mechanism's own time goes, or the whole varies by chance, and the total is drawn from one law."""

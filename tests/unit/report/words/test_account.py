@@ -47,6 +47,17 @@ def test_the_largest_part_comes_first_with_its_evidence() -> None:
     )
 
 
+def test_pairs_that_lean_one_way_are_told_where_nothing_is_shown_of_the_mean() -> None:
+    """A wide interval of the mean beside a small p of the pairs is no contradiction once both are said."""
+    found = waterfall(108.0, link_busy=74.0)
+    wide = replace(found.total, interval_ms=Interval(-29.3, 127.9, 0.95), p_adjusted=0.002)
+    told = account.because(replace(found, total=wide), 0.05)
+    assert "not shown to differ" in told
+    assert ", though the pairs lean one way (p = .0020): the bottleneck is busy" in told
+    open_p = replace(wide, p_adjusted=0.2)
+    assert "lean one way" not in account.because(replace(found, total=open_p), 0.05)
+
+
 def test_an_interval_has_the_unit_of_what_it_is_of() -> None:
     """Seconds beside seconds."""
     told = account.because(waterfall(-1340.0, window_after_loss=-1340.0), 0.05)
@@ -75,7 +86,8 @@ def test_tests_of_a_single_look_are_told_where_the_answer_allows_for_several(seq
 
 def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
     """No difference of the whole is no reason to be silent about two of its parts."""
-    told = account.because(waterfall(0.3, link_busy=21.2, set_up=-21.0), 0.05)
+    found = waterfall(0.3, link_busy=21.2, set_up=-21.0)
+    told = account.because(replace(found, total=replace(found.total, p_adjusted=0.6)), 0.05)
     assert told.startswith("the mean times are not shown to differ (+0.3 ms, −0.2 … +0.8): the bottleneck is busy 21.2")
     assert "the set-up takes 21.0 ms less. These work against each other: 21.2 ms more, 21.0 ms less." in told
 

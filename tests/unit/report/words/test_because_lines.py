@@ -8,6 +8,7 @@ from dataclasses import replace
 from unit.report.words.test_account import waterfall
 
 from quiclab.report.words.because_lines import line
+from quiclab.statistics import Interval
 
 
 def test_the_largest_reasons_that_are_shown_come_with_their_numbers() -> None:
@@ -16,6 +17,16 @@ def test_the_largest_reasons_that_are_shown_come_with_their_numbers() -> None:
     assert line(found, "1 % loss, 5MB", 0.05) == (
         "1 % loss, 5MB: mean of h3 − h2 −1.15 s, because of window reduced after a loss (−1.21 s) and link busy (+74.0 "
         "ms)."
+    )
+
+
+def test_a_mean_that_is_not_shown_to_differ_says_what_the_pairs_do() -> None:
+    """The interval of the mean reaches across zero, and the test of pairs finds a difference."""
+    found = waterfall(-173.0, window_after_loss=-180.0)
+    wide = replace(found.total, interval_ms=Interval(-400, 20, 0.95), p_adjusted=0.004)
+    told = line(replace(found, total=wide), "cell", 0.05)
+    assert told.startswith(
+        "cell: mean of h3 − h2 −173 ms, not shown to differ, though the pairs lean one way (p = .0040); "
     )
 
 
