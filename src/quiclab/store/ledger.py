@@ -128,7 +128,7 @@ class Ledger:
         try:
             document = read_object(self._study_dir.folder(attempt) / "trial.json")
             started = datetime.fromisoformat(str(document["started_utc"]))
-            lasted_s = sum(document["time_ns"].values()) / 1e9
+            lasted_s = float(sum(document["time_ns"].values())) / 1e9
             return (datetime.now(UTC) - started).total_seconds() - lasted_s
         except (DecodeError, KeyError, TypeError, ValueError, AttributeError):
             return 0.0

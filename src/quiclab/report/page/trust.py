@@ -75,7 +75,7 @@ def _reasons(told: list[str | None]) -> str:
     """The commonest reasons with their counts; those that differ in their numbers alone are one, with an example."""
     kinds: dict[str, list[str]] = {}
     for reason in told:
-        words = _WITH_ITS_BLOCK.get(reason, reason) or "no reason given"
+        words = _WITH_ITS_BLOCK.get(reason or "", reason or "no reason given")
         kinds.setdefault(re.sub(r"\d+(\.\d+)?", "", words), []).append(words)
     commonest = sorted(kinds.values(), key=len, reverse=True)[:_MOST_REASONS]
     return "; ".join(
