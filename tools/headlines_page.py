@@ -87,7 +87,8 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
         work = ", ".join(filter(None, (row["workload"], row["path"])))
         statistic = "mean " if row["statistic"] == "mean" else ""
-        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {row['paper']}"
+        margin = f" ± {results[cell].margins[row['claim']]}" if row["claim"] in results[cell].margins else ""
+        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {row['paper']}{margin}"
         link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"

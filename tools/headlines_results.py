@@ -92,6 +92,8 @@ class CellResults:
     differences: pl.DataFrame = field(default_factory=pl.DataFrame)
     causes: pl.DataFrame = field(default_factory=pl.DataFrame)
     host: Mapping[str, Any] = field(default_factory=dict)
+    margins: Mapping[str, str] = field(default_factory=dict)
+    """Id of a claim → how far from its number is still the paper's, where that is declared."""
 
 
 def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
@@ -120,7 +122,9 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
         for name in ("differences", "causes")
     }
-    return CellResults(claims, **tables, host=json.loads((results / "host.json").read_text()))
+    declared = tomllib.loads((folder / cell / "paper.toml").read_text(encoding="utf-8"))["claim"]
+    margins = {each["id"]: each["margin"] for each in declared if "margin" in each}
+    return CellResults(claims, **tables, host=json.loads((results / "host.json").read_text()), margins=margins)
 
 
 def rows_of(headline: Headline, results: Mapping[str, CellResults]) -> list[tuple[str, dict[str, Any]]]:

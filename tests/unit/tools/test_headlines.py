@@ -107,6 +107,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     data = study / "report" / "data"
     data.mkdir(parents=True)
     results.parent.mkdir()
+    (results.parent / "paper.toml").write_text('[[claim]]\nid = "c"\nmargin = "10 %"\n')
     headlines.keep(study, results)
     assert not results.exists()
     pl.DataFrame([_row("agrees", p=0.01, text="t")]).write_csv(data / "claims.csv")
@@ -118,6 +119,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     headlines.keep(study, results)
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
+    assert kept.margins == {"c": "10 %"}
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
     assert kept.causes.is_empty()
