@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the cells in experiments/headlines, keep their small results, and write docs/papers.md from these.
 
-usage: headlines.py run [CELL …]     run cells that are not finished (all, the shortest first) and keep their results
+usage: headlines.py run [CELL …]     run cells that are not finished, all if none is named, and keep their results
        headlines.py keep [CELL …]    keep the results of cells that have been run
        headlines.py write [--check]  write docs/papers.md; --check writes nothing and fails where it is out of date
 
@@ -10,13 +10,17 @@ Studies go to studies/headlines. A run that was ended goes on where it was.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from headlines_page import page
 from headlines_results import CELLS, ROOT, CellResults, Headlines, read_headlines, read_results
+
+from quiclab.diagnoses import BY_NAME
 
 STUDIES = ROOT / "studies" / "headlines"
 PAGE = ROOT / "docs" / "papers.md"
@@ -26,7 +30,6 @@ _DIFFERENCES = (
     "baseline_mean", "other_mean", "baseline_void", "other_void", "difference_pct", "interval_low_pct",
     "interval_high_pct", "interval_confidence_pct", "p", "adjusted_p", "conclusion",
 )  # fmt: skip
-_CAUSES = ("cell_id", "baseline", "other", "cause", "cause_title", "status", "difference_ms", "low_ms", "high_ms")
 _USAGE, _FAILED = 2, 1
 
 
@@ -37,7 +40,7 @@ def main(arguments: list[str]) -> int:
             return _run(cells)
         case ["keep", *cells]:
             for cell in _known(cells):
-                keep(STUDIES / cell, CELLS / cell / "results")
+                keep(STUDIES / cell, CELLS / cell / "results", _explained(STUDIES / cell))
             return _write(check=False)
         case ["write"] | ["write", "--check"]:
             return _write(check=arguments[-1] == "--check")
@@ -57,7 +60,7 @@ def _run(cells: list[str]) -> int:
         if ended not in (0, 1):  # of a finished study, 1 says that trials failed
             return ended
         code = code or ended
-        keep(out, CELLS / cell / "results")
+        keep(out, CELLS / cell / "results", _explained(out))
         _write(check=False)
     return code
 
@@ -70,8 +73,15 @@ def _known(cells: list[str]) -> list[str]:
     return cells or there
 
 
-def keep(study: Path, results: Path) -> None:
-    """Copy what the page needs of a study's report; nothing where that was never written."""
+def _explained(study: Path) -> dict[str, Any]:
+    """What `quiclab explain --json` says of a study; nothing where it has no accounts."""
+    done = subprocess.run([_QUICLAB, "explain", study, "--json"], capture_output=True, text=True, check=False)
+    found: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    return found
+
+
+def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
+    """Copy what the page needs of a study's report and of what explains it; nothing where no report was written."""
     data = study / "report" / "data"
     if not (data / "claims.csv").exists():
         return
@@ -80,8 +90,17 @@ def keep(study: Path, results: Path) -> None:
     (results / "host.json").write_bytes((study / "host.json").read_bytes())
     differences = pl.read_csv(data / "differences.csv", infer_schema=False).filter(kind="main")
     differences.select(_DIFFERENCES).write_csv(results / "differences.csv")
-    if (data / "causes.csv").exists():
-        pl.read_csv(data / "causes.csv", infer_schema=False).select(_CAUSES).write_csv(results / "causes.csv")
+    causes = [
+        {name: account[name] for name in ("cell_id", "baseline", "other")}
+        | {"cause": cause["name"], "cause_title": BY_NAME[cause["name"]].title, "status": cause["status"]}
+        | {"difference_ms": cause["difference_ms"]}
+        for account in explained.get("accounts", ())
+        for cause in account["causes"]
+        if cause["name"] in BY_NAME  # others are times of which the records do not tell the causes apart
+    ]
+    (results / "causes.csv").unlink(missing_ok=True)
+    if causes:
+        pl.DataFrame(causes).write_csv(results / "causes.csv")
 
 
 def _write(*, check: bool) -> int:

@@ -152,7 +152,7 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
             pl.col("cell_id") == f"{row['workload']}/{row['path']}",
             pl.col("baseline") == row["first_arm"],
             pl.col("other") == row["second_arm"],
-            ~pl.col("status").is_in(["undecided", "excluded"]),
+            ~pl.col("status").is_in(["undecided", "excluded", "in both arms"]),
         )
         largest = of.sort(pl.col("difference_ms").abs(), descending=True).head(_MOST_CAUSES)
         named = [

@@ -108,7 +108,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     data.mkdir(parents=True)
     results.parent.mkdir()
     (results.parent / "paper.toml").write_text('[[claim]]\nid = "c"\nmargin = "10 %"\n')
-    headlines.keep(study, results)
+    headlines.keep(study, results, {})
     assert not results.exists()
     pl.DataFrame([_row("agrees", p=0.01, text="t")]).write_csv(data / "claims.csv")
     columns = (*headlines._DIFFERENCES, "kind", "details")
@@ -116,10 +116,12 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
         data / "differences.csv"
     )
     (study / "host.json").write_text(json.dumps({"kernel": "6.1"}))
-    headlines.keep(study, results)
+    cause = {"name": "origin", "status": "indicated", "difference_ms": 1190.0, "facts": []}
+    account = {"cell_id": "1MB/plain", "baseline": "h2", "other": "h3", "causes": [cause], "why": []}
+    headlines.keep(study, results, {"accounts": [account]})
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
     assert kept.margins == {"c": "10 %"}
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
-    assert kept.causes.is_empty()
+    assert kept.causes.rows() == [("1MB/plain", "h2", "h3", "origin", "waiting for the origin", "indicated", 1190.0)]
