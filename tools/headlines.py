@@ -96,7 +96,7 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
         | {"difference_ms": cause["difference_ms"]}
         for account in explained.get("accounts", ())
         for cause in account["causes"]
-        if cause["name"] in BY_NAME  # others are times of which the records do not tell the causes apart
+        if cause["name"] in BY_NAME  # of other times the records do not tell the cause
     ]
     (results / "causes.csv").unlink(missing_ok=True)
     if causes:
