@@ -137,6 +137,9 @@ def test_a_program_that_stood_still_during_the_transfer() -> None:
         costs.begin()
         program.send_signal(signal.SIGSTOP)
         _until(lambda: _stands(program.pid))
+        watch = costs._roles["server"].stops
+        assert watch is not None
+        _until(lambda: watch.summary()["stopped_ns"] > 0)  # a stop that is over before it is seen has no length
         program.send_signal(signal.SIGCONT)
         _until(lambda: not _stands(program.pid))
         time.sleep(0.05)
