@@ -28,11 +28,6 @@ class Verdict(enum.StrEnum):
     NOT_RUN = "not run yet"
     NOT_TESTABLE = "not testable here"
 
-    @property
-    def decided(self) -> bool:
-        """Whether every claim, or one that contradicts, has been decided."""
-        return self in (Verdict.REPRODUCED, Verdict.DIFFERS)
-
 
 @dataclass(frozen=True)
 class Counterfactual:

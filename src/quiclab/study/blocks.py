@@ -90,14 +90,14 @@ class Block:
         return number, [row for row in self.rows if row.trial_id not in last or last[row.trial_id].attempt < number]
 
     def _void_what_was_cut(self, limit: int) -> None:
-        """Void what an earlier run left of this block in the middle, if that is longer ago than trials of one block may
-        be apart: what they are compared for is that they ran under like conditions."""
+        """Void what an earlier run left of this block in the middle, if the last of its trials is over for longer than
+        trials of one block may be apart: they are compared because they ran under like conditions."""
         number, rows = self._missing()
         attempts = self.ledger.attempts()
         done = [attempts[row.trial_id][-1] for row in self.rows if row not in rows and row.trial_id in attempts]
         if not rows or not done or number >= limit:
             return
-        if max(self.ledger.since_end_s(attempt) for attempt in done) > MOST_APART_S:
+        if min(self.ledger.since_end_s(attempt) for attempt in done) > MOST_APART_S:
             for attempt in done:
                 self.ledger.void_as_cut(attempt)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -77,17 +78,41 @@ def test_a_block_that_was_cut_short_runs_again_as_a_whole(seconds_ago: float, tm
     with open_ledger(study) as ledger:
         ledger.plan([ROW, OTHER])
         settler(study, ledger)(attempt_at(ROW, 1, tmp_path / "cut"), ROW.trial_id, 1)
-    file = study.trial(ROW.trial_id) / "trial.json"
-    document = json.loads(file.read_text())
-    document["time_ns"] = {"transfer": 100_000_000_000}  # what it lasted is no pause
-    document["started_utc"] = (datetime.now(UTC) - timedelta(seconds=seconds_ago + 100)).isoformat()
-    file.write_text(json.dumps(document))
+    _ended(study, ROW, seconds_ago)
     ran = sorted(word for word in _run(study, tmp_path, 3, set()) if word.endswith("verified"))
     with open_ledger(study) as ledger:
         reasons = [each.reason for each in ledger.attempts()[ROW.trial_id][:-1]]
     whole = sorted(f"{row.arm} 2 verified" for row in (ROW, OTHER))
     assert (ran, reasons) == (([f"{OTHER.arm} 1 verified"], []) if seconds_ago < 60 else (whole, [BLOCK_CUT]))
     assert _tables(study) == {ROW.trial_id, OTHER.trial_id}
+
+
+def test_the_last_trial_of_a_block_that_was_cut_decides(tmp_path: Path) -> None:
+    """The first of long ones is over for minutes when the next but one begins, and nothing stood between them."""
+    study, third = StudyDir(tmp_path / "study"), replace(OTHER, trial_id="3d", arm="h2-too", position=2)
+    study.create()
+    with open_ledger(study) as ledger:
+        ledger.plan([ROW, OTHER, third])
+        for row, seconds_ago in ((ROW, 600), (OTHER, 5)):
+            settler(study, ledger)(attempt_at(row, 1, tmp_path / row.arm), row.trial_id, 1)
+            _ended(study, row, seconds_ago)
+        ran: list[str] = []
+
+        def run_one(row: PlanRow, number: int) -> Path:
+            ran.append(f"{row.trial_id} {number}")
+            return attempt_at(replace(row, arm="h2"), number, tmp_path / "third")
+
+        Block(run_one, settler(study, ledger), ledger, Observer(), [ROW, OTHER, third]).run(3)
+    assert ran == ["3d 1"]
+
+
+def _ended(study: StudyDir, row: PlanRow, seconds_ago: float) -> None:
+    """Have a kept trial, which lasted for 100 s, be over for so long: what it lasted is no pause."""
+    file = study.trial(row.trial_id) / "trial.json"
+    document = json.loads(file.read_text())
+    document["time_ns"] = {"transfer": 100_000_000_000}
+    document["started_utc"] = (datetime.now(UTC) - timedelta(seconds=seconds_ago + 100)).isoformat()
+    file.write_text(json.dumps(document))
 
 
 def test_a_void_trial_voids_its_block(tmp_path: Path) -> None:
