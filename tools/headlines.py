@@ -69,7 +69,8 @@ def _known(cells: list[str]) -> list[str]:
     """Names of cells, all if none is named."""
     there = sorted(spec.parent.name for spec in CELLS.glob("*/spec.toml"))
     if unknown := sorted(set(cells) - set(there)):
-        sys.exit(f"headlines.py: {', '.join(unknown)} is no cell; there are {', '.join(there)}")
+        print(f"headlines.py: {', '.join(unknown)} is no cell; there are {', '.join(there)}", file=sys.stderr)
+        sys.exit(_USAGE)
     return cells or there
 
 
