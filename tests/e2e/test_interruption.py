@@ -57,7 +57,7 @@ def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> Non
     # Ctrl-C reaches the whole foreground group, `kill` one process.
     if number == signal.SIGINT:
         os.killpg(process.pid, number)
-        time.sleep(0.7)
+        time.sleep(0.1)
         os.killpg(process.pid, number)
     else:
         os.kill(process.pid, number)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,25 @@ def test_again_and_one_after_the_other(tmp_path: Path, shards: tuple[Path, Path,
     second = quiclab("merge", whole, one, two, "--no-report")
     assert "2 trials brought into" in second.stdout
     assert "8 were there already" in second.stdout
+
+
+def test_a_damaged_trial_is_mended_by_a_whole_one(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """And told by name where no part has it whole."""
+    _, one, two = shards
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    shutil.copytree(one, broken)
+    victim = next(iter(broken.glob("trials/*/raw/client.pcapng")))
+    size = victim.stat().st_size
+    os.truncate(victim, 100)
+    first = quiclab("merge", whole, two, broken, "--no-report")
+    assert first.returncode == 1, first.stderr
+    told = f"trial {victim.parent.parent.name} is damaged: raw/client.pcapng has 100 bytes instead of {size}"
+    assert told in first.stdout
+    second = quiclab("merge", whole, broken, one, "--no-report")
+    assert second.returncode == 0, second.stderr
+    assert "Whole again, of those that were damaged: 1 trial." in second.stdout
+    assert (whole / victim.relative_to(broken)).stat().st_size == size
+    assert quiclab("run", whole, "--no-report").returncode == 0
 
 
 def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:

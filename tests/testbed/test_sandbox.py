@@ -112,6 +112,28 @@ def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, 
     assert (caller.returncode, told) == (130, "")
 
 
+def test_each_ctrl_c_of_the_terminal_is_counted_once() -> None:
+    """It reaches every process of the group, and some hand it on: the sandbox's first process hears it more often."""
+    code = (
+        "import signal, time\nfrom quiclab.testbed.sandbox import ctrl_c_count\n"
+        "heard = []\n"
+        "def main():\n"
+        "    signal.signal(signal.SIGINT, lambda *_: heard.append(1))\n    print('ready', flush=True)\n"
+        "    end = time.monotonic() + 20\n"
+        "    while ctrl_c_count() < 3 and time.monotonic() < end:\n        time.sleep(0.01)\n"
+        "    time.sleep(0.3)\n    print(ctrl_c_count(), len(heard) > 3)\n    return 0\n"
+        "assert ctrl_c_count() is None\nraise SystemExit(run_in_sandbox(main))"
+    )
+    caller = subprocess.Popen(_python(code), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "ready\n"
+    for _ in range(3):
+        os.killpg(caller.pid, signal.SIGINT)
+        time.sleep(0.1)
+    told, _ = caller.communicate(timeout=60)
+    assert (caller.returncode, told) == (0, "3 True\n")
+
+
 def test_an_interruption_that_python_drops_counts() -> None:
     """Dropped while a finalizer runs, it is raised before the next step; no traceback is shown."""
     code = (

@@ -22,6 +22,7 @@ from quiclab.store.layout import StudyDir, disk_errors, judged_document, read_ob
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
+from quiclab.wording import listed
 
 _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
@@ -111,7 +112,9 @@ def _what_there_is(rows: list[dict[str, Any]], cell: str) -> str:
     """A hint: the blocks of a cell that there is, else the nearest cell."""
     blocks = sorted({row["block"] for row in rows if row["cell_id"] == cell})
     if blocks:
-        return f"{cell} has the blocks {blocks[0]} to {blocks[-1]}: write {cell}:{blocks[0]}"
+        gaps = blocks[-1] - blocks[0] >= len(blocks)  # a shard has every so many
+        told = listed([str(each) for each in blocks]) if gaps else f"{blocks[0]} to {blocks[-1]}"
+        return f"{cell} has the blocks {told}: write {cell}:{blocks[0]}"
     cells = sorted({str(row["cell_id"]) for row in rows})
     return nearest(cell, cells, "write CELL:NUMBER with one of the cells")
 

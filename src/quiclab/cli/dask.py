@@ -114,7 +114,7 @@ def run_by_workers(
 
     def work() -> int:
         observer.waiting(arguments.dask)
-        with connected(arguments.dask, scratch) as cluster, Stop(observer.stopping, in_sandbox=False) as stop:
+        with connected(arguments.dask, scratch) as cluster, Stop(observer.stopping) as stop:
             outcome = run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop)
         return tell(outcome, "`quiclab run STUDY` without --dask")
 

@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         known = f"; {merged.known} were there already" if merged.known else ""
         print(f"{wording.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
-        if trials.damaged:
-            print(
-                f"{wording.counted(trials.damaged, 'trial')} of them damaged: files are missing, and it does not count."
-            )
+        if merged.mended:
+            print(f"Whole again, of those that were damaged: {wording.counted(merged.mended, 'trial')}.")
+        for trial_id, lacks in merged.damaged.items():
+            print(f"trial {trial_id} is damaged: {lacks}. It has no result; merge a part again that has it whole.")
         if trials.not_run:
             print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")
         for part in arguments.parts:

@@ -197,7 +197,7 @@ def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize) -> Iterat
 
 def _told(study: Study, row: PlanRow) -> tuple[str, ...]:
     expected = f"{expected_duration(row, study).s:.1f} s"
-    return (str(row.position + 1), row.cell_id, str(row.block + 1), row.arm, expected, row.trial_id)
+    return (str(row.position + 1), row.cell_id, str(row.block), row.arm, expected, row.trial_id)
 
 
 def _table(*columns: str) -> Table:

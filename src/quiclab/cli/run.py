@@ -99,7 +99,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--dask",
         metavar="WHERE",
         help="have the workers of a Dask cluster run the blocks, one block at a time each: tcp://HOST:PORT of its "
-        "scheduler, or local:N for N workers on this machine (needs quiclab[dask])",
+        "scheduler, or local:N for N workers on this machine (needs Dask)",
     )
     parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"

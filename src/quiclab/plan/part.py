@@ -62,8 +62,17 @@ def check_part(part: Part, study: Study) -> None:
             f"--shard {number}/{of}: the spec plans {study.blocks} blocks of each cell, and a shard has whole blocks",
             f"give I/N with I from 1 to N, and N at most {study.blocks}",
         )
-    cells = {rows[0].cell_id: rows[0].kind for rows, _ in plan_size(study).cells}
+    size = plan_size(study).cells
+    cells = {rows[0].cell_id: rows[0].kind for rows, _ in size}
     for cell in part.cells:
         if cell not in cells:
             known = sorted(cells, key=lambda name: (cells[name] != "main", name))
             raise SpecError(f"--cell {cell}: the spec has no such cell", nearest(cell, known, "it has"))
+    most = max(number for rows, number in size if not part.cells or rows[0].cell_id in part.cells)
+    most = most if part.blocks is None else min(most, part.blocks)
+    if part.shard is not None and part.shard[0] > most:
+        number, of = part.shard
+        raise SpecError(
+            f"--shard {number}/{of} has none of the {most} blocks that --blocks and --cell leave",
+            f"leave this shard out; those from 1/{of} to {most}/{of} have blocks",
+        )

@@ -7,6 +7,7 @@ seed, its minute, and the state that the machine is in.
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from quiclab.errors import SpecError
 from quiclab.spec.kinds import INSTALLED
-from quiclab.spec.model import Study
+from quiclab.spec.model import Arm, Study
 from quiclab.spec.nodes import closest
 from quiclab.spec.read import load_toml
 from quiclab.spec.resolved import resolved_json
@@ -75,7 +76,7 @@ def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
         for label, arms in zip(("OLD", "NEW"), both, strict=True):
             if name not in arms:
                 raise SpecError(f"{label} has no arm {name!r}", closest(name, list(arms), "arms"))
-    differing = [name for name, arm in both[0].items() if name in both[1] and both[1][name] != arm]
+    differing = [name for name, arm in both[0].items() if name in both[1] and _differ(arm, both[1][name])]
     if not (asked or differing):
         raise SpecError(
             "no arm of OLD and NEW differs: there is one build only",
@@ -83,6 +84,14 @@ def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
             "itself (--arm)",
         )
     return list(dict.fromkeys(asked)) or differing
+
+
+def _differ(old: Arm, new: Arm) -> bool:
+    """Whether two arms of one name are two builds: TCP's settings, which every arm has, are none of one that speaks
+    QUIC only."""
+    if all(protocol == "h3" for arm in (old, new) for _, _, protocol in arm.programs()):
+        new = dataclasses.replace(new, tcp=old.tcp)
+    return old != new
 
 
 def _refuse_others(old: Study, new: Study) -> None:

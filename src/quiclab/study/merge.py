@@ -15,7 +15,7 @@ from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import Attempt, StudyDir, copy_in, disk_errors, read_object, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, copy_in, damage, disk_errors, read_object, write_atomically
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.looks import keep_look, read_looks
 from quiclab.study.specs import held, load_study
@@ -34,6 +34,10 @@ class Merged:
     """Trials that were not there before."""
     known: int
     """Trials that were there already, the same attempts."""
+    mended: int
+    """Trials that were damaged there, and are whole again."""
+    damaged: Mapping[str, str]
+    """Trials that are damaged still, each with what it lacks."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +66,22 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         _refuse_others(study_dir, parts, first)
         planned = {row.trial_id: row.block_id for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
-        _new(study_dir, {}, read)
+        _sources(study_dir, {}, read)
         held_all.enter_context(held(study_dir, first.spec, study))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
-            new = _new(study_dir, ledger.attempts(), read)
-            known = sum(len(part.attempts) for part in read) - sum(len(tries) for tries in new.values())
+            before = ledger.attempts()
+            sources = _sources(study_dir, before, read)
+            known = {trial_id for part in read for trial_id in part.attempts} - sources.keys()
             for part in read:
                 ledger.plan(part.rows)
                 for trial_id, tries in part.attempts.items():
-                    if trial_id in new[part.directory.root.as_posix()]:
+                    if sources.get(trial_id) is part.directory:
                         _bring(study_dir, part.directory, ledger, tries)
+            damaged = ledger.damaged()
         _keep_what_belongs_to_all(study_dir, parts)
-    return Merged(study, sum(len(tries) for tries in new.values()), known)
+    mended = len(sources.keys() & before.keys())
+    return Merged(study, len(sources) - mended, len(known), mended, damaged)
 
 
 def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Sequence[PlanRow]) -> None:
@@ -151,20 +158,27 @@ def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
     return _Part(part, whole, {trial_id: tries for trial_id, tries in attempts.items() if trial_id in known})
 
 
-def _new(study_dir: StudyDir, known: Mapping[str, list[Attempt]], parts: Sequence[_Part]) -> dict[str, set[str]]:
-    """Part → the trials that are not there yet. Raises SpecError for one that was run twice."""
+def _sources(study_dir: StudyDir, known: Mapping[str, list[Attempt]], parts: Sequence[_Part]) -> dict[str, StudyDir]:
+    """Trial that is not there yet, or is damaged there → the part that has it whole, where one has. Raises SpecError
+    for one that was run twice."""
     there = {trial_id: (study_dir, tries) for trial_id, tries in known.items()}
-    found: dict[str, set[str]] = {}
+    found: dict[str, StudyDir] = {}
     for part in parts:
-        mine = found.setdefault(part.directory.root.as_posix(), set())
         for trial_id, tries in part.attempts.items():
-            if trial_id not in there:
-                mine.add(trial_id)
-                there[trial_id] = (part.directory, tries)
-            elif not _same(there[trial_id], (part.directory, tries)):
-                told = f"{there[trial_id][0].root} and {part.directory.root} have both run the trial {trial_id}"
-                raise SpecError(told, "merge each shard once; of two runs of one shard leave one out")
+            mine = (part.directory, tries)
+            if trial_id in there:
+                if not _same(there[trial_id], mine):
+                    told = f"{there[trial_id][0].root} and {part.directory.root} have both run the trial {trial_id}"
+                    raise SpecError(told, "merge each shard once; of two runs of one shard leave one out")
+                if _is_whole(*there[trial_id]) or not _is_whole(*mine):
+                    continue
+            there[trial_id] = mine
+            found[trial_id] = part.directory
     return found
+
+
+def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
+    return damage(where.folder(tries[-1])) is None
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:

@@ -129,8 +129,8 @@ def _pace(began: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> 
 
 
 def kind_of_reason(reason: str) -> str:
-    """A reason without its numbers, which it shares with others of its kind."""
-    return re.sub(r"\d[\d.,\u2009]*", "#", reason)
+    """A reason without its numbers and their units of time, which it shares with others of its kind."""
+    return re.sub(r"\d[\d.,\u2009]*(\s?(ns|us|µs|ms|s)\b)?", "#", reason)
 
 
 def _trouble(

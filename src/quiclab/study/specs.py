@@ -145,7 +145,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
             resolved[EARLIER] = earlier_limits(before, resolved["limits"])
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
-            raise SpecError(f"{spec_file} differs from the spec that {study_dir.root} was run with", hint, found)
+            raise SpecError(f"the spec differs from the one that {study_dir.root} was run with", hint, found)
     folder = spec_file.resolve().parent
     if folder != study_dir.root:
         for trace in traces_of(study):

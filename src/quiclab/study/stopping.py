@@ -7,33 +7,28 @@ A block is what is compared, so a whole one is worth its last trial; and whateve
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
-from quiclab.testbed.sandbox import raise_if_interrupted
-
-_ONE_CTRL_C_S = 0.5
-"""Time in which signals are one Ctrl-C: the terminal sends it to every process, and some hand it on."""
+from quiclab.testbed.sandbox import ctrl_c_count, raise_if_interrupted
 
 
 class Stop:
     """Asked for or not. As a context manager, in the main thread, it has SIGINT ask for it."""
 
-    def __init__(self, told: Callable[[], None] = lambda: None, *, in_sandbox: bool = True) -> None:
-        """`told` is called when it is asked for. Outside the sandbox a SIGINT that is ignored is none that was heard:
-        the program was started in the background."""
+    def __init__(self, told: Callable[[], None] = lambda: None) -> None:
+        """`told` is called when it is asked for."""
         self._told = told
-        self._in_sandbox = in_sandbox
-        self._asked_s: float | None = None
+        self._signals = 0
+        self._asked_at: int | None = None
         self._waits = False
 
     def __enter__(self) -> Self:
         self._before = signal.getsignal(signal.SIGINT)
-        if self._before == signal.SIG_IGN and not self._in_sandbox:
-            return self
+        if self._before == signal.SIG_IGN and ctrl_c_count() is None:
+            return self  # the program was started in the background, by a shell that had it ignore Ctrl-C
         signal.signal(signal.SIGINT, self._ask)
         if self._before == signal.SIG_IGN:
             # The sandbox ignores it once it was heard. What was imported then may have swallowed the exception.
@@ -49,7 +44,7 @@ class Stop:
     @property
     def asked(self) -> bool:
         """Whether no further block is to begin."""
-        return self._asked_s is not None
+        return self._asked_at is not None
 
     @contextmanager
     def while_blocks_run(self) -> Iterator[None]:
@@ -68,12 +63,16 @@ class Stop:
             self._at_once(signal.SIGINT, None)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+        count = ctrl_c_count()
+        if count is None:
+            count = self._signals
         if not self._waits:
             self._at_once(number, frame)
-        if self._asked_s is None:
-            self._asked_s = time.monotonic()
+        if self._asked_at is None:
+            self._asked_at = max(count, 1)  # the terminal's own may be here before the caller has counted it
             self._told()
-        elif time.monotonic() - self._asked_s > _ONE_CTRL_C_S:
+        elif count > self._asked_at:
             self._at_once(number, frame)
 
     def _at_once(self, number: int, frame: FrameType | None) -> None:

@@ -11,6 +11,7 @@ and address.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import select
 import signal
@@ -51,8 +52,11 @@ def run_in_sandbox(
     unshared_read, unshared_write = os.pipe()
     mapped_read, mapped_write = os.pipe()
     grants = Grants()
+    ctrl_c = mmap.mmap(-1, 1)
     keeper = os.fork()
     if keeper == 0:
+        global _ctrl_c
+        _ctrl_c = ctrl_c
         grants.enter_sandbox()
         os.close(unshared_read)
         os.close(mapped_write)
@@ -77,7 +81,8 @@ def run_in_sandbox(
         raise
     for fd in (unshared_read, mapped_write):
         os.close(fd)
-    code = _wait(keeper, forward_to=keeper)
+    code = _wait(keeper, forward_to=keeper, ctrl_c=ctrl_c)
+    ctrl_c.close()
     grants.close()
     return code
 
@@ -221,10 +226,23 @@ def _without_interruptions(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
 
 
-def _wait(child: int, forward_to: int) -> int:
-    """Wait for a child, handing SIGINT and SIGTERM on; return its exit code, or 128 + signal."""
+_ctrl_c: mmap.mmap | None = None
+"""In the sandbox: the byte in which the caller counts. Here signals cannot be counted: the terminal sends one to every
+process of the group, the caller and the keeper hand it on, and those that arrive together are one."""
+
+
+def ctrl_c_count() -> int | None:
+    """How often the sandbox's caller was sent SIGINT (at most 255), or None outside a sandbox."""
+    return None if _ctrl_c is None else _ctrl_c[0]
+
+
+def _wait(child: int, forward_to: int, ctrl_c: mmap.mmap | None = None) -> int:
+    """Wait for a child, handing SIGINT and SIGTERM on, and count SIGINT in a byte that it can read; return its exit
+    code, or 128 + signal."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGINT and ctrl_c is not None:
+            ctrl_c[0] = min(ctrl_c[0] + 1, 255)
         with contextlib.suppress(ProcessLookupError):
             os.kill(forward_to, number)
 

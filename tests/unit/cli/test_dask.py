@@ -45,4 +45,4 @@ def test_where_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(HostError, match="needs Dask") as told:
         _check("--dask", "local:2")
-    assert told.value.hint == "pip install 'quiclab[dask]'"
+    assert told.value.hint.startswith("tools/setup.sh dev, where quiclab is a checkout")

@@ -44,6 +44,7 @@ def test_one_block_is_of_one_cell(tmp_path: pathlib.Path) -> None:
         (Part(blocks=0), "--blocks 0: the spec plans 4 blocks of each cell", "give 1 to 4"),
         (Part(blocks=5), "--blocks 5: the spec plans 4 blocks of each cell", "change blocks in the spec"),
         (Part(cells=("100KB/plan",)), "--cell 100KB/plan: the spec has no such cell", "did you mean 100KB/plain?"),
+        (Part(blocks=1, shard=(2, 2)), "--shard 2/2 has none of the 1 blocks", "leave this shard out"),
         (Part(cells=("x",)), "--cell x: the spec has no such cell", "it has 100KB/plain, 100KB/plain/aa-h2"),
     ],
 )

@@ -72,6 +72,20 @@ def test_every_arm_that_differs_is_there_twice(tmp_path: Path) -> None:
     assert study.paths == read_study(tmp_path / "a" / "spec.toml").paths
 
 
+@pytest.mark.parametrize(
+    ("name", "differs"), [("caddy", ["h2-old", "h2-new"]), ("nginx", ["h2-old", "h2-new", "h3-old", "h3-new"])]
+)
+def test_settings_of_tcp_are_none_of_an_arm_over_quic(tmp_path: Path, name: str, differs: list[str]) -> None:
+    """It takes them from the baseline as every arm does, which makes no other build of it."""
+    plain = SPEC.replace(', prefix = "build" }', " }")
+    changed = plain.replace("initial_window = 32", "initial_window = 10").replace(
+        'server = { name = "caddy"', f'server = {{ name = "{name}"'
+    )
+    file = tmp_path / "both.toml"
+    file.write_text(interleave(build(tmp_path / "a", plain), build(tmp_path / "b", changed), [], None))
+    assert [arm.name for arm in read_study(file).arms] == differs
+
+
 def test_a_control_that_was_left_out_stays_out(tmp_path: Path) -> None:
     """A gate of few blocks need not run each build against itself."""
     without = SPEC.replace("blocks = 9 }", "blocks = 0 }")

@@ -13,28 +13,35 @@ from quiclab.study import stopping
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    """What the time is; SIGINT is KeyboardInterrupt as usual outside."""
-    now = [0.0]
-    monkeypatch.setattr(stopping.time, "monotonic", lambda: now[0])
+@pytest.fixture(autouse=True)
+def usual_handler() -> Iterator[None]:
+    """SIGINT is KeyboardInterrupt as usual outside."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield now
+    yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often the sandbox's caller was sent SIGINT."""
+    number = [0]
+    monkeypatch.setattr(stopping, "ctrl_c_count", lambda: number[0])
+    return number
 
 
 def _ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_once_stops_while_blocks_run(clock: list[float]) -> None:
-    """One Ctrl-C may come several times, from the terminal and from processes that hand it on; it is told once."""
+def test_once_stops_while_blocks_run(count: list[int]) -> None:
+    """One Ctrl-C may come several times, from the terminal, also before the caller counts it, and from processes that
+    hand it on; it is told once."""
     told: list[str] = []
     with Stop(lambda: told.append("told")) as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
         stop.check()
         assert not stop.asked
-        for now in (1.0, 1.1, 1.4):
-            clock[0] = now
+        for number in (0, 1, 1):
+            count[0] = number
             _ctrl_c()
         assert stop.asked
         assert told == ["told"]
@@ -43,16 +50,25 @@ def test_once_stops_while_blocks_run(clock: list[float]) -> None:
         _ctrl_c()
 
 
-def test_twice_stops_at_once(clock: list[float]) -> None:
-    """In the way of before, which may turn further signals away while it is cleared up."""
+def test_twice_stops_at_once(count: list[int]) -> None:
+    """However soon the second one comes, and in the way of before, which may turn further signals away while it is
+    cleared up."""
+    with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
+        for number in (1, 1, 2):
+            count[0] = number
+            _ctrl_c()
+        pytest.fail("it goes on")
+
+
+def test_outside_the_sandbox_each_signal_counts() -> None:
+    """There is one process, to which the terminal sends it once."""
     with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
         _ctrl_c()
-        clock[0] = 0.6
+        assert stop.asked
         _ctrl_c()
         pytest.fail("it goes on")
 
 
-@pytest.mark.usefixtures("clock")
 def test_before_and_after_there_is_nothing_to_finish() -> None:
     """It stops at once there; and where it was asked for during the last block, after it."""
     with Stop() as stop:
@@ -66,7 +82,7 @@ def test_before_and_after_there_is_nothing_to_finish() -> None:
             _ctrl_c()
 
 
-def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
+def test_what_the_handler_of_before_sets_stays() -> None:
     """A handler that has signals ignored from then on is not put back."""
 
     def once(_number: int, _frame: object) -> None:
@@ -76,12 +92,11 @@ def test_what_the_handler_of_before_sets_stays(clock: list[float]) -> None:
     signal.signal(signal.SIGINT, once)
     with pytest.raises(KeyboardInterrupt), Stop() as stop, stop.while_blocks_run():
         _ctrl_c()
-        clock[0] = 2.0
         stop.check()
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
-@pytest.mark.usefixtures("clock")
+@pytest.mark.usefixtures("count")
 def test_one_that_was_heard_before_and_swallowed_counts() -> None:
     """The sandbox has signals ignored from then on."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -89,18 +104,16 @@ def test_one_that_was_heard_before_and_swallowed_counts() -> None:
         pytest.fail("it begins")
 
 
-@pytest.mark.usefixtures("clock")
 def test_in_the_background_it_is_ignored_as_it_was() -> None:
     """A shell has what a script starts with & ignore SIGINT: outside the sandbox nobody has pressed Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with Stop(in_sandbox=False) as stop, stop.while_blocks_run():
+    with Stop() as stop, stop.while_blocks_run():
         _ctrl_c()
         stop.check()
     assert not stop.asked
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
-@pytest.mark.usefixtures("clock")
 def test_forked_processes_leave_it_to_their_parent() -> None:
     """And a program that they start hears it."""
     with deaf_to_ctrl_c():

@@ -94,6 +94,9 @@ class Cluster:
             ).result(_STOP_S)
 
 
+_INSTALL = "tools/setup.sh dev, where quiclab is a checkout; of a wheel: pip install './quiclab-….whl[dask]'"
+
+
 def check_dask(where: str) -> None:
     """Raise SpecError for a place that names no cluster, HostError where Dask is not installed."""
     local = re.fullmatch(r"local:([0-9]+)", where)
@@ -104,7 +107,7 @@ def check_dask(where: str) -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise HostError(f"--dask needs Dask, which is not here: {error}", "pip install 'quiclab[dask]'") from error
+        raise HostError(f"--dask needs Dask, which is not here: {error}", _INSTALL) from error
 
 
 @contextmanager
@@ -118,7 +121,8 @@ def connected(where: str, scratch: Path) -> Iterator[Cluster]:
     from distributed import Client, LocalCluster
 
     # A worker that says nothing is done without after that time, or twice that: the scheduler looks as seldom.
-    dask.config.set({"distributed.scheduler.worker-ttl": _LOCAL_SILENCE} if where.startswith("local:") else {})
+    if where.startswith("local:"):
+        dask.config.set({"distributed.scheduler.worker-ttl": _LOCAL_SILENCE, "temporary-directory": str(scratch)})
     for name in ("distributed", "distributed.client", "distributed.scheduler"):  # Dask gives each a level of its own
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what a user must know is said by us
     if where.startswith("local:"):
