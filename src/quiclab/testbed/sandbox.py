@@ -227,7 +227,7 @@ def _without_interruptions(dropped: sys.UnraisableHookArgs) -> None:
 
 
 _ctrl_c: mmap.mmap | None = None
-"""In the sandbox: the byte in which the caller counts. Here signals cannot be counted: the terminal sends one to every
+"""The byte in which the caller counts, in the sandbox. There signals cannot be counted: the terminal sends one to every
 process of the group, the caller and the keeper hand it on, and those that arrive together are one."""
 
 
