@@ -3,7 +3,7 @@
 
 usage: headlines.py run [CELL …]     run cells that are not finished, all if none is named, and keep their results
        headlines.py keep [CELL …]    keep the results of cells that have been run
-       headlines.py write [--check]  write docs/papers.md; --check writes nothing and fails where it is out of date
+       headlines.py write [--check]  write docs/papers.md and its pictures; --check fails where they are out of date
 
 Studies go to studies/headlines. A run that was ended goes on where it was.
 """
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from headlines_page import page
+from headlines_figure import marks, picture
+from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT, CellResults, Headlines, read_headlines, read_results
 
 from quiclab.diagnoses import BY_NAME
@@ -107,11 +108,16 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
 def _write(*, check: bool) -> int:
     headlines: Headlines = read_headlines()
     results: dict[str, CellResults] = {cell: read_results(cell) for cell in _known([])}
-    text = page(headlines, results)
+    made = {PAGE: page(headlines, results)}
+    for paper in headlines.papers:
+        if placed := marks(headlines.of(paper), results):
+            made[PAGE.parent / picture_of(paper)] = picture(paper.name, placed)
     if not check:
-        PAGE.write_text(text, encoding="utf-8")
+        for file, text in made.items():
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
         return 0
-    if PAGE.read_text(encoding="utf-8") == text:
+    if all(file.is_file() and file.read_text(encoding="utf-8") == text for file, text in made.items()):
         return 0
     print("docs/papers.md is out of date: run tools/headlines.py write", file=sys.stderr)
     return _FAILED

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -71,14 +71,49 @@ def _paper(
     own = headlines.of(paper)
     for each in own:
         why = each.not_testable or (each.not_run if verdicts[each.id] is Verdict.NOT_RUN else "")
-        told = f"**{verdicts[each.id]}**{f': {why}' if why else ''}"
+        told = f"**{verdicts[each.id]}**{_agreeing(each, results)}{f': {why}' if why else ''}"
         lines.append(f"| {each.id} | {each.text} | {each.where} | {told} |")
     rows = [line for each in own for line in _measured(each, results)]
     if rows:
+        lines += [f"\n![Each claim here beside the paper's]({picture_of(paper)})"]
         lines += ["", "| | claim and cell | arms, work, path | paper | here | n | |", "|---|---|---|---|---|---|---|"]
         lines += rows
+    lines += [*_with(own, results), *_not_quite(own, results)]
     lines += [line for each in own for line in _why(each, results, verdicts[each.id])]
     return "\n".join(lines) + "\n"
+
+
+def _agreeing(headline: Headline, results: Mapping[str, CellResults]) -> str:
+    """How many claims agree, counted in each of their cells, where there are several and not all do."""
+    found = [row["verdict"] for _, row in rows_of(headline, results)]
+    number = found.count("agrees")
+    return f"; {number} of {len(found)} agree" if len(found) > 1 and number < len(found) else ""
+
+
+def picture_of(paper: Paper) -> str:
+    """Name of a paper's picture, from the page's folder."""
+    return f"papers/{paper.name.lower().replace(' ', '-').replace('.', '')}.svg"
+
+
+def _with(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> Iterator[str]:
+    """Programs that the cells were measured with."""
+    cells = dict.fromkeys(cell for each in headlines for cell, _ in rows_of(each, results))
+    programs = {f"{name} {version}" for cell in cells for name, version in results[cell].host["programs"].items()}
+    if programs:
+        yield f"\nMeasured with {wording.listed(sorted(programs))}."
+
+
+def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> Iterator[str]:
+    """What keeps claims that were held against a cell from being quite the paper's, by the claims' file."""
+    told = {
+        f"* {each.id}, {row['claim']}: {row['known_before']}."
+        for each in headlines
+        for _, row in rows_of(each, results)
+        if row.get("known_before")
+    }
+    if told:
+        yield "\nNot quite as in the paper:\n"
+        yield from sorted(told)
 
 
 def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterator[str]:
@@ -87,7 +122,8 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
         work = ", ".join(filter(None, (row["workload"], row["path"])))
         statistic = "mean " if row["statistic"] == "mean" else ""
-        margin = f" ± {results[cell].margins[row['claim']]}" if row["claim"] in results[cell].margins else ""
+        declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
+        margin = f" ± {declared}" if declared else ""
         paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {row['paper']}{margin}"
         link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
         n = "" if row["n"] is None else f"{row['n']:.0f}"

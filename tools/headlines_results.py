@@ -13,6 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.spec.paper import read_paper
+from quiclab.spec.paper_json import paper_json
+from quiclab.spec.read import read_study
+
 ROOT = Path(__file__).resolve().parent.parent
 CELLS = ROOT / "experiments" / "headlines"
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
@@ -87,8 +91,11 @@ class CellResults:
     differences: pl.DataFrame = field(default_factory=pl.DataFrame)
     causes: pl.DataFrame = field(default_factory=pl.DataFrame)
     host: Mapping[str, Any] = field(default_factory=dict)
-    margins: Mapping[str, str] = field(default_factory=dict)
-    """Id of a claim → how far from its number is still the paper's, where that is declared."""
+    expected: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Id of a claim → what the paper found, as `quiclab.spec.paper_json` has it: a direction, or a number with all that
+    are the paper's."""
+    matters: float = 0.0
+    """Smallest difference that matters to the cell's study, as a share."""
 
 
 def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
@@ -117,9 +124,11 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
         for name in ("differences", "causes")
     }
-    declared = tomllib.loads((folder / cell / "paper.toml").read_text(encoding="utf-8"))["claim"]
-    margins = {each["id"]: each["margin"] for each in declared if "margin" in each}
-    return CellResults(claims, **tables, host=json.loads((results / "host.json").read_text()), margins=margins)
+    declared = paper_json(read_paper(folder / cell / "paper.toml"), {})["claims"]
+    expected = {each["id"]: each["expected"] for each in declared if each["expected"]}
+    host = json.loads((results / "host.json").read_text())
+    matters = read_study(folder / cell / "spec.toml").matters.value
+    return CellResults(claims, **tables, host=host, expected=expected, matters=matters)
 
 
 def rows_of(headline: Headline, results: Mapping[str, CellResults]) -> list[tuple[str, dict[str, Any]]]:

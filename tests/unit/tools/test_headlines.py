@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -56,7 +57,7 @@ def test_every_headline_has_its_claims_or_says_why_not() -> None:
 
 
 def _row(verdict: str, **more: Any) -> dict[str, Any]:
-    row = dict.fromkeys(("why", "low", "high", "adjusted_p", "second_arm", "statistic"))
+    row = dict.fromkeys(("why", "low", "high", "adjusted_p", "second_arm", "statistic", "known_before"))
     return row | {
         "claim": "c", "verdict": verdict, "first_arm": "h2", "second_arm": "h3", "workload": "1MB", "path": "plain",
         "metric": "ttlb_ms", "paper": "lower", "ours": -12.5, "unit": "%", "n": 8.0,
@@ -79,6 +80,18 @@ def test_one_claim_that_differs_decides(verdicts: list[str], expected: Verdict) 
     assert verdict_of(Headline("Y1", "1", "text", (("cell", "c"),)), results) is expected
 
 
+def test_how_many_agree_is_told_where_not_all_do() -> None:
+    """A headline of which most agrees is not one of which nothing does."""
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    mixed, alike = (
+        page(of, {"cell": CellResults({"c": [_row("agrees"), _row(second)]}, host=host)})
+        for second in ("differs", "agrees")
+    )
+    assert "| **differs**; 1 of 2 agree |" in mixed
+    assert "| **reproduced** |" in alike
+
+
 def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     """Medians of both arms of one cell, and what `explain` named there; without either, the cause is unknown."""
     differences = pl.DataFrame({
@@ -91,14 +104,18 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     })  # fmt: skip
     headline = Headline("Y1", "1", "text", (("cell", "c"),), counterfactual=Counterfactual("cell", "h2", "h3-without"))
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
-    claims = {"c": [_row("differs", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
-    text = page(of, {"cell": CellResults(claims, differences, causes)})
+    claims = {"c": [_row("differs", known_before="as today", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
+    host = {"programs": {"server nginx": "1.26"}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    text = page(of, {"cell": CellResults(claims, differences, causes, host)})
+    assert "Measured with server nginx 1.26." in text
+    assert "![Each claim here beside the paper's](papers/yu.svg)" in text
     assert "| −12.5 % (−14.0 % … −10.0 %), p = .0078 | 8 | differs |" in text
     assert "(1MB, plain: 800 ms with it, 900 ms without)" in text
     assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
     assert "pacing" not in text
+    assert "Not quite as in the paper:\n\n* Y1, c: as today." in text
     bare = Headlines(of.papers, (Headline("Y1", "1", "text", (("cell", "c"),)),))
-    assert "**Y1**: the cause is unknown." in page(bare, {"cell": CellResults(claims)})
+    assert "**Y1**: the cause is unknown." in page(bare, {"cell": CellResults(claims, host=host)})
 
 
 def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
@@ -107,7 +124,8 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     data = study / "report" / "data"
     data.mkdir(parents=True)
     results.parent.mkdir()
-    (results.parent / "paper.toml").write_text('[[claim]]\nid = "c"\nmargin = "10 %"\n')
+    for name in ("spec.toml", "paper.toml"):
+        shutil.copy(CELLS / "liu-ideal" / name, results.parent)
     headlines.keep(study, results, {})
     assert not results.exists()
     pl.DataFrame([_row("agrees", p=0.01, text="t")]).write_csv(data / "claims.csv")
@@ -121,7 +139,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     headlines.keep(study, results, {"accounts": [account]})
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
-    assert kept.margins == {"c": "10 %"}
+    assert (kept.expected["ideal-h2"]["margin"], kept.matters) == ("10 %", 0.1)
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
     assert kept.causes.rows() == [("1MB/plain", "h2", "h3", "origin", "waiting for the origin", "indicated", 1190.0)]
