@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 
-from headlines_figure import Mark, mark, marks, picture  # noqa: E402
+from headlines_figure import Mark, mark, marks, picture
 from headlines_results import CellResults, Headline
 
 HEADLINE = Headline("Y1", "1", "text", (("cell", "c"),))
