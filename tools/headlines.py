@@ -21,6 +21,7 @@ from headlines_figure import marks, picture
 from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT, CellResults, Headlines, read_headlines, read_results
 
+from quiclab.accounting import Why
 from quiclab.diagnoses import BY_NAME
 
 STUDIES = ROOT / "studies" / "headlines"
@@ -32,6 +33,8 @@ _DIFFERENCES = (
     "interval_high_pct", "interval_confidence_pct", "p", "adjusted_p", "conclusion",
 )  # fmt: skip
 _USAGE, _FAILED = 2, 1
+_LEAST_MS = 1.0
+"""Time of an arm's account from which a reason is kept."""
 
 
 def main(arguments: list[str]) -> int:
@@ -76,9 +79,17 @@ def _known(cells: list[str]) -> list[str]:
 
 
 def _explained(study: Path) -> dict[str, Any]:
-    """What `quiclab explain --json` says of a study; nothing where it has no accounts."""
-    done = subprocess.run([_QUICLAB, "explain", study, "--json"], capture_output=True, text=True, check=False)
-    found: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    """What `quiclab explain --json` says of a study, by the first arm of each claim about two; nothing where it has no
+    accounts."""
+    claims = study / "report" / "data" / "claims.csv"
+    if not claims.exists():
+        return {}
+    rows = pl.read_csv(claims, infer_schema=False).filter(pl.col("second_arm").is_not_null())
+    found: dict[str, Any] = {"accounts": []}
+    for arm in rows["first_arm"].unique(maintain_order=True):
+        command = [_QUICLAB, "explain", study, "--baseline", arm, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found["accounts"] += json.loads(done.stdout)["accounts"] if done.returncode == 0 else []
     return found
 
 
@@ -94,15 +105,33 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
     differences.select(_DIFFERENCES).write_csv(results / "differences.csv")
     causes = [
         {name: account[name] for name in ("cell_id", "baseline", "other")}
-        | {"cause": cause["name"], "cause_title": BY_NAME[cause["name"]].title, "status": cause["status"]}
+        | {"cause": cause["name"], "cause_title": _title(cause["name"]), "status": cause["status"]}
         | {"difference_ms": cause["difference_ms"]}
         for account in explained.get("accounts", ())
         for cause in account["causes"]
-        if cause["name"] in BY_NAME  # of other times the records do not tell the cause
     ]
     (results / "causes.csv").unlink(missing_ok=True)
+    spent = {
+        (account["cell_id"], account[side], Why(step["label"]).heading): step[f"{side}_ms"]
+        for account in explained.get("accounts", ())
+        for side in ("baseline", "other")
+        for step in account["why"]
+    }
+    (results / "accounts.csv").unlink(missing_ok=True)
+    if spent:
+        rows = [(*place, round(ms, 1)) for place, ms in spent.items() if ms >= _LEAST_MS]
+        pl.DataFrame(rows, ["cell_id", "arm", "why", "ms"], orient="row").write_csv(results / "accounts.csv")
+    # Of arms that no claim compares, nothing is told.
+    compared = {(row["first_arm"], row["second_arm"]) for row in pl.read_csv(data / "claims.csv").iter_rows(named=True)}
+    causes = [each for each in causes if (each["baseline"], each["other"]) in compared]
     if causes:
         pl.DataFrame(causes).write_csv(results / "causes.csv")
+
+
+def _title(cause: str) -> str:
+    """Name of a cause for readers; `several:REASON` and `unknown:REASON` are times whose cause the records do not
+    tell."""
+    return BY_NAME[cause].title if cause in BY_NAME else Why(cause.partition(":")[2]).heading
 
 
 def _write(*, check: bool) -> int:

@@ -181,8 +181,13 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
     """A line for each cell of a claim that was not met, with the largest causes that were named there."""
     told: list[str] = []
     for cell, row in rows_of(headline, results):
+        if row["verdict"] == "agrees":
+            continue
+        if not row["second_arm"]:
+            told += _spent(results[cell].accounts, row)
+            continue
         table = results[cell].causes
-        if row["verdict"] == "agrees" or table.is_empty() or not row["second_arm"]:
+        if table.is_empty():
             continue
         of = table.filter(
             pl.col("cell_id") == f"{row['workload']}/{row['path']}",
@@ -199,3 +204,15 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
         if named and line not in told:
             told.append(line)
     return told
+
+
+def _spent(accounts: pl.DataFrame, row: Mapping[str, Any]) -> list[str]:
+    """A line with what the time of one arm passed with, of a claim about a time that was not met."""
+    if accounts.is_empty() or row["unit"] != "ms":
+        return []
+    of = accounts.filter(pl.col("cell_id") == f"{row['workload']}/{row['path']}", pl.col("arm") == row["first_arm"])
+    largest = of.sort("ms", descending=True).head(_MOST_CAUSES)
+    named = [f"{each['why']} {wording.quantity(each['ms'], 'ms')}" for each in largest.iter_rows(named=True)]
+    return [
+        f"* {row['workload']}, {row['path']}, {row['first_arm']} takes its time with {wording.listed(named)}."
+    ] * bool(named)

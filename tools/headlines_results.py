@@ -90,6 +90,8 @@ class CellResults:
     """Id of a claim → its rows of claims.csv, one for each workload and path."""
     differences: pl.DataFrame = field(default_factory=pl.DataFrame)
     causes: pl.DataFrame = field(default_factory=pl.DataFrame)
+    accounts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """What each arm's time passed with: means over its trials, by cell, arm and reason."""
     host: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Id of a claim → what the paper found, as `quiclab.spec.paper_json` has it: a direction, or a number with all that
@@ -122,7 +124,7 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
         claims.setdefault(row["claim"], []).append(row)
     tables = {
         name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
-        for name in ("differences", "causes")
+        for name in ("differences", "causes", "accounts")
     }
     declared = paper_json(read_paper(folder / cell / "paper.toml"), {})["claims"]
     expected = {each["id"]: each["expected"] for each in declared if each["expected"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
 from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.tails import tail_notes
 from quiclab.analysis.unfinished import unfinished_notes
+from quiclab.errors import SpecError, nearest
 from quiclab.metrics import declared, title_of
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 
@@ -38,12 +40,24 @@ USUAL_MATTERS_PCT = 2.0
 """What matters in a study whose spec was resolved before it had this key."""
 
 
-def analyse_study(study_dir: Path, metric: str | None = None) -> StudyAnalysis:
-    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`.
+def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`; with the arm `baseline` in
+    place of the spec's.
 
-    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory.
+    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory, SpecError for an arm
+    that the study does not have.
     """
-    return analyse(read_study(study_dir), metric)
+    study = read_study(study_dir)
+    return analyse(study if baseline is None else _against(study, baseline), metric)
+
+
+def _against(study: Study, baseline: str) -> Study:
+    """The study with another baseline in all cells but those of the A/A control."""
+    arms = [str(arm["name"]) for arm in study.items("arms")]
+    if baseline not in arms:
+        raise SpecError(f"the study has no arm {baseline!r}", nearest(baseline, arms, "it has"))
+    column = pl.when(pl.col("kind") == "main").then(pl.lit(baseline)).otherwise("baseline_arm")
+    return replace(study, trials=study.trials.with_columns(baseline_arm=column))
 
 
 def usual_metric(study: Study) -> str:

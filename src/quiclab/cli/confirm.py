@@ -65,9 +65,10 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     from quiclab.study.confirm import Asked, run_confirmation
     from quiclab.study.specs import load_study, refuse_another_spec
 
-    for option in ("h2", "h3", "keys", "metric"):
+    for option in ("h2", "h3", "keys", "metric", "baseline"):
         if getattr(arguments, option):
             told = f"--{option} does not go with --confirm, which runs a cell of a study by its time to the last byte"
+            told += ", beside its baseline" * (option == "baseline")
             raise SpecError(told, "leave one of them out")
     if arguments.study is None or arguments.cell is None:
         raise SpecError("--confirm needs a study and one of its cells", "quiclab explain STUDY WORKLOAD/PATH --confirm")

@@ -36,6 +36,7 @@ examples:
   quiclab explain STUDY 5MB/loss            one cell
   quiclab explain STUDY --json              the same as JSON, times in ms
   quiclab explain STUDY --metric stall_ms   the stalls of videos
+  quiclab explain STUDY --baseline h2-bbr   another arm in place of the spec's baseline
   quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
   quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
@@ -56,6 +57,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--metric",
         metavar="NAME",
         help="the time of a study that is explained, such as stall_ms of videos (default: what the study compares)",
+    )
+    parser.add_argument(
+        "--baseline", metavar="ARM", help="the arm that others are compared with (default: the baseline of the spec)"
     )
     add_options(parser)
     confirm.add_options(parser)
@@ -89,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.metric is not None:
             told = "--metric belongs to a study: two recordings tell the time to the last byte"
             raise SpecError(told, "leave it out")
+        if arguments.baseline is not None:
+            raise SpecError("--baseline is an arm of a study: two recordings have none", "leave it out")
         return explain_recordings(arguments)
     if arguments.keys:
         raise SpecError("--keys belongs to two recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
@@ -100,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     metric = asked_metric(files, comparable)
     for told in (*files.missing, *study.incomplete_accounts, *unreadable(study.directory)):
         print(f"quiclab: {told}", file=sys.stderr)
-    analysis = analyse_study(study.directory, metric)
+    analysis = analyse_study(study.directory, metric, arguments.baseline)
     found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
     causes = verdicts(study, found, analysis.alpha)
     note_look(study.directory, *{each.of.metric for each in found})

@@ -14,7 +14,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.model import Comparison, Outcome, StudyAnalysis
-from quiclab.errors import DecodeError
+from quiclab.errors import DecodeError, SpecError
 from quiclab.store.layout import BLOCK_VOID
 
 QUIET = replace(Shape(), failures=frozenset(), voids=frozenset())
@@ -50,6 +50,18 @@ def test_the_difference_is_the_typical_ratio_within_pairs(tmp_path: Path) -> Non
     assert found.difference_pct == pytest.approx(100 * (1 - np.exp(-middle)))
     assert found.interval_pct is not None
     assert found.interval_pct.low <= found.difference_pct <= found.interval_pct.high
+
+
+def test_another_arm_may_be_the_baseline(tmp_path: Path) -> None:
+    """The same pairs the other way round; controls keep their own arm."""
+    study = write_study(tmp_path, QUIET)
+    usual, turned = analyse_study(study), analyse_study(study, baseline="h3")
+    one, other = (cell(each, "loss", "1 MB") for each in (usual, turned))
+    assert (other.baseline.arm, other.other.arm, other.pairs) == ("h3", "h2", one.pairs)
+    assert other.outcome is Outcome.BASELINE_BETTER
+    assert [each.baseline.arm for each in turned.controls] == [each.baseline.arm for each in usual.controls]
+    with pytest.raises(SpecError, match="the study has no arm 'h4'"):
+        analyse_study(study, baseline="h4")
 
 
 def test_failures_rank_worst_and_are_counted(tmp_path: Path) -> None:

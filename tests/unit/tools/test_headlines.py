@@ -106,7 +106,7 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
     claims = {"c": [_row("differs", known_before="as today", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
     host = {"programs": {"server nginx": "1.26"}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
-    text = page(of, {"cell": CellResults(claims, differences, causes, host)})
+    text = page(of, {"cell": CellResults(claims, differences, causes, host=host)})
     assert "Measured with server nginx 1.26." in text
     assert "![Each claim here beside the paper's](papers/yu.svg)" in text
     assert "| −12.5 % (−14.0 % … −10.0 %), p = .0078 | 8 | differs |" in text
@@ -114,6 +114,10 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
     assert "pacing" not in text
     assert "Not quite as in the paper:\n\n* Y1, c: as today." in text
+    accounts = pl.DataFrame({"cell_id": ["1MB/plain"], "arm": ["h2"], "why": ["link busy"], "ms": [812.0]})
+    alone = {"c": [_row("differs", second_arm=None, unit="ms", ours=900.0)]}
+    text = page(of, {"cell": CellResults(alone, accounts=accounts, host=host)})
+    assert "* 1MB, plain, h2 takes its time with link busy 812 ms." in text
     bare = Headlines(of.papers, (Headline("Y1", "1", "text", (("cell", "c"),)),))
     assert "**Y1**: the cause is unknown." in page(bare, {"cell": CellResults(claims, host=host)})
 
@@ -135,11 +139,20 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     )
     (study / "host.json").write_text(json.dumps({"kernel": "6.1"}))
     cause = {"name": "origin", "status": "indicated", "difference_ms": 1190.0, "facts": []}
-    account = {"cell_id": "1MB/plain", "baseline": "h2", "other": "h3", "causes": [cause], "why": []}
-    headlines.keep(study, results, {"accounts": [account]})
+    several = {"name": "several:pacing_or_program", "status": "several, not separable", "difference_ms": 5.0}
+    account = {
+        "cell_id": "1MB/plain", "baseline": "h2", "other": "h3", "causes": [cause, several],
+        "why": [{"label": "link_busy", "baseline_ms": 800.04, "other_ms": 0.5}],
+    }  # fmt: skip
+    unclaimed = account | {"other": "h3-more"}
+    headlines.keep(study, results, {"accounts": [account, unclaimed]})
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
     assert (kept.expected["ideal-h2"]["margin"], kept.matters) == ("10 %", 0.1)
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
-    assert kept.causes.rows() == [("1MB/plain", "h2", "h3", "origin", "waiting for the origin", "indicated", 1190.0)]
+    assert [row[3:6] for row in kept.causes.rows()] == [
+        ("origin", "waiting for the origin", "indicated"),
+        ("several:pacing_or_program", "pacing or the sender's program", "several, not separable"),
+    ]
+    assert kept.accounts.rows() == [("1MB/plain", "h2", "link busy", 800.0)]
