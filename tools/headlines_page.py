@@ -174,7 +174,8 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
         if of.without in medians and of.with_ in medians:
             values = [wording.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
             told.append(f"{cell['workload']}, {cell['path']}: {values[0]} with it, {values[1]} without")
-    return f"With `{of.with_}` in place of `{of.without}`, in the same blocks ({'; '.join(told)})." if told else ""
+    instead = f"`{of.with_}` in place of `{of.without}` ({of.what})"
+    return f"With {instead}, in the same blocks: {'; '.join(told)}." if told else ""
 
 
 def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]:

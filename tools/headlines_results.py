@@ -42,6 +42,8 @@ class Counterfactual:
     """The arm as the paper has it."""
     with_: str
     """The arm in which the cause is taken away."""
+    what: str
+    """What that arm has in place of the cause."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
 def _headline(found: dict[str, Any]) -> Headline:
     claims = tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in found.pop("claims", ())))
     told = found.pop("counterfactual", None)
-    counterfactual = Counterfactual(told["cell"], told["without"], told["with"]) if told else None
+    counterfactual = Counterfactual(told["cell"], told["without"], told["with"], told["what"]) if told else None
     return Headline(**found, claims=claims, counterfactual=counterfactual)
 
 

@@ -52,6 +52,7 @@ def test_every_headline_has_its_claims_or_says_why_not() -> None:
             claims = tomllib.loads((CELLS / cell / "paper.toml").read_text())["claim"]
             assert claim in {found["id"] for found in claims}, f"{each.id}: {cell}:{claim}"
             used.add(cell)
+        used |= {each.counterfactual.cell} if each.counterfactual else set()
     cells = {spec.parent.name for spec in CELLS.glob("*/spec.toml")}
     assert cells == used
 
@@ -102,7 +103,9 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
         "cell_id": ["1MB/plain"] * 2, "baseline": ["h2"] * 2, "other": ["h3"] * 2, "status": ["indicated", "undecided"],
         "cause_title": ["slow start", "pacing"], "difference_ms": [120.0, 500.0],
     })  # fmt: skip
-    headline = Headline("Y1", "1", "text", (("cell", "c"),), counterfactual=Counterfactual("cell", "h2", "h3-without"))
+    headline = Headline(
+        "Y1", "1", "text", (("cell", "c"),), counterfactual=Counterfactual("cell", "h2", "h3-without", "no cause")
+    )
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
     claims = {"c": [_row("differs", known_before="as today", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
     host = {"programs": {"server nginx": "1.26"}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
@@ -110,7 +113,10 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     assert "Measured with server nginx 1.26." in text
     assert "![Each claim here beside the paper's](papers/yu.svg)" in text
     assert "| −12.5 % (−14.0 % … −10.0 %), p = .0078 | 8 | differs |" in text
-    assert "(1MB, plain: 800 ms with it, 900 ms without)" in text
+    told = (
+        "With `h3-without` in place of `h2` (no cause), in the same blocks: 1MB, plain: 800 ms with it, 900 ms without."
+    )
+    assert told in text
     assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
     assert "pacing" not in text
     assert "Not quite as in the paper:\n\n* Y1, c: as today." in text
