@@ -11,6 +11,7 @@ Studies go to studies/headlines. A run that was ended goes on where it was.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,13 +44,26 @@ def main(arguments: list[str]) -> int:
         case ["run", *cells]:
             return _run(cells)
         case ["keep", *cells]:
-            for cell in _known(cells):
-                keep(STUDIES / cell, CELLS / cell / "results", _explained(STUDIES / cell))
-            return _write(check=False)
+            return _keep(cells)
         case ["write"] | ["write", "--check"]:
             return _write(check=arguments[-1] == "--check")
     print(__doc__, file=sys.stderr)
     return _USAGE
+
+
+def _keep(cells: list[str]) -> int:
+    """Keep results of cells, of all that have a report if none is named; 1 for a named one that has none."""
+    lacking = [cell for cell in _known(cells) if not (STUDIES / cell / "report" / "data" / "claims.csv").exists()]
+    if cells and lacking:
+        print(
+            f"headlines.py: {', '.join(lacking)} has no report yet: headlines.py run {' '.join(lacking)}",
+            file=sys.stderr,
+        )
+        return _FAILED
+    for cell in _known(cells):
+        if cell not in lacking:
+            keep(STUDIES / cell, CELLS / cell / "results", _explained(STUDIES / cell))
+    return _write(check=False)
 
 
 def _run(cells: list[str]) -> int:
@@ -60,13 +74,22 @@ def _run(cells: list[str]) -> int:
         spec, out = CELLS / cell / "spec.toml", STUDIES / cell
         # One block's logs show what happened; those of all would take some 30 GB.
         command = [_QUICLAB, "run", spec, "--out", out, "--jobs", "auto", "--keep-raw", "pairs:1"]
-        ended = subprocess.run(command, check=False).returncode
+        ended = _run_to_its_end(command)
         if ended not in (0, 1):  # of a finished study, 1 says that trials failed
             return ended
         code = code or ended
         keep(out, CELLS / cell / "results", _explained(out))
         _write(check=False)
     return code
+
+
+def _run_to_its_end(command: list[Any]) -> int:
+    """Run a command to which the terminal sends Ctrl-C, too: the first one lets it finish the blocks under way."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _known(cells: list[str]) -> list[str]:
@@ -100,7 +123,9 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
         return
     results.mkdir(exist_ok=True)
     (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
-    (results / "host.json").write_bytes((study / "host.json").read_bytes())
+    began = pl.read_parquet(study / "tables" / "trials.parquet", columns=["began_utc"])["began_utc"].drop_nulls()
+    host = json.loads((study / "host.json").read_text()) | ({"measured": began.max()[:10]} if len(began) else {})
+    (results / "host.json").write_text(json.dumps(host, indent=1))
     differences = pl.read_csv(data / "differences.csv", infer_schema=False).filter(kind="main")
     differences.select(_DIFFERENCES).write_csv(results / "differences.csv")
     causes = [

@@ -111,8 +111,8 @@ def _axis(height: int) -> Iterator[str]:
         colour = "#000" if tick == 1 else "#ddd"
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}" y2="{foot}" stroke="{colour}"/>'
         yield f'<text x="{x:.1f}" y="{foot + 14}" text-anchor="middle">{name}</text>'
-    told = "● here, in the paper's number · ◆ second arm, in the first · shaded: what the paper says, with its margin"
-    yield f'<text x="{_WIDTH - 10}" y="{foot + 34}" text-anchor="end">{escape(told)}</text>'
+    told = "Ratios: ● measured here to the paper's number · ◆ second arm to first · shaded: what the paper says"
+    yield f'<text x="10" y="{foot + 34}">{escape(told)}</text>'
 
 
 def _row(each: Mark, y: float) -> Iterator[str]:

@@ -25,10 +25,12 @@ writes this page anew from what it measured; the page can also be made from the 
 |---|---|---|
 {counts}
 
-Every number stands beside its interval and its pairs (or trials, where it is of one arm). How a claim is judged is in
-[the reference](reference/paper.md#what-the-report-makes-of-it); each cell's `spec.toml` and `paper.toml` say what was
-chosen and what stands in for a program of the paper's time. What is said to be the cause was taken away in another arm
-of the same blocks where this page has both medians; elsewhere it is what `quiclab explain` read from the logs.
+Every number stands beside its interval and *n*, the pairs that it is of, or the trials, where it is of one arm. "Less"
+and "more" are changes of the metric from the first arm to the second. Arms and paths have the names of the cell's
+`spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the paper's time. How a
+claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). What is said to be the cause was
+taken away in another arm of the same blocks where this page has both medians; elsewhere it is what `quiclab explain`
+read from the logs.
 {machines}
 """
 _MEANINGS = {
@@ -40,6 +42,7 @@ _MEANINGS = {
     Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
 }
 _MOST_CAUSES = 3
+_BETTER = {metric.name: metric.better for metric in METRICS}
 _TITLES = {metric.name: metric.title for metric in METRICS}
 
 
@@ -53,14 +56,15 @@ def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
 
 
 def _machines(results: Mapping[str, CellResults]) -> str:
-    """Where the results were measured; programs that stand in the specs are in each cell's host.json."""
-    told = {
-        f"{each.host['cpus']} processors ({each.host['cpu_model']}), Linux {each.host['kernel']}, quiclab "
-        f"{each.host['quiclab']}"
-        for each in results.values()
-        if each.host
+    """Where and when the results were measured; programs that stand in the specs are in each cell's host.json."""
+    dates: dict[str, set[str]] = {}
+    for host in (each.host for each in results.values() if each.host):
+        told = f"{host['cpus']} processors ({host['cpu_model']}), Linux {host['kernel']}, quiclab {host['quiclab']}"
+        dates.setdefault(told, set()).update([host["measured"]] if "measured" in host else [])
+    when = {
+        told: f" ({' to '.join(dict.fromkeys((min(days), max(days))))})" if days else "" for told, days in dates.items()
     }
-    return f"\nMeasured on {'; '.join(sorted(told))}." if told else ""
+    return f"\nMeasured on {'; '.join(told + when[told] for told in sorted(when))}." if when else ""
 
 
 def _paper(
@@ -75,7 +79,7 @@ def _paper(
         lines.append(f"| {each.id} | {each.text} | {each.where} | {told} |")
     rows = [line for each in own for line in _measured(each, results)]
     if rows:
-        lines += [f"\n![Each claim here beside the paper's]({picture_of(paper)})"]
+        lines += [f"\n![The claims that have a ratio, here beside the paper's]({picture_of(paper)})"]
         lines += ["", "| | claim and cell | arms, work, path | paper | here | n | |", "|---|---|---|---|---|---|---|"]
         lines += rows
     lines += [*_with(own, results), *_not_quite(own, results)]
@@ -124,24 +128,43 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         statistic = "mean " if row["statistic"] == "mean" else ""
         declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
         margin = f" ± {declared}" if declared else ""
-        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {row['paper']}{margin}"
+        says = _change_of(row, row["paper"]) if _is_advantage(row) else row["paper"]
+        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {says}{margin}"
         link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"
 
 
+def _is_advantage(row: Mapping[str, Any]) -> bool:
+    """Whether a claim's number is by how much the second arm is better, in per cent."""
+    return row["unit"] == "%" and bool(row["second_arm"]) and row["paper"][-1:] == "%"
+
+
+def _change_of(row: Mapping[str, Any], advantage: str) -> str:
+    """An advantage as the paper prints it, as a change of the metric: `90 % less`."""
+    worse, number = advantage.startswith("-"), advantage.lstrip("-+")
+    return f"{number} {'less' if worse is (_BETTER[row['metric']] == 'higher') else 'more'}"
+
+
 def _ours(row: Mapping[str, Any]) -> str:
-    """Our number, its interval and, of a direction, the corrected p."""
+    """Our number, its interval and, of a direction, the corrected p. In per cent it is a change of the metric from the
+    first arm to the second."""
     if row["ours"] is None:
         return row["why"] or "–"
     unit = row["unit"] or ""
+    sign = -1 if _is_advantage(row) and _BETTER[row["metric"]] == "lower" else 1
+    ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 
     def told(value: float) -> str:
-        return wording.percent(value) if unit == "%" else wording.quantity(value, unit)
+        if not row["second_arm"]:
+            return wording.percent(value, signed=False) if unit == "%" else wording.quantity(value, unit)
+        if unit != "%":
+            return wording.quantity(value, unit)
+        return f"{wording.percent(abs(value), signed=False)} {'less' if value < 0 else 'more'}"
 
-    interval = "" if row["low"] is None else f" ({told(row['low'])} … {told(row['high'])})"
+    interval = f" ({' … '.join(told(each) for each in ends)})" if ends else ""
     p = "" if row["adjusted_p"] is None else f", p {wording.p_sign(row['adjusted_p'])}"
-    return f"{told(row['ours'])}{interval}{p}"
+    return f"{told(sign * row['ours'])}{interval}{p}"
 
 
 def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdict) -> Iterator[str]:
@@ -173,9 +196,9 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
         medians |= {row["baseline_arm"]: row["baseline_median"] for row in rows.iter_rows(named=True)}
         if of.without in medians and of.with_ in medians:
             values = [wording.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
-            told.append(f"{cell['workload']}, {cell['path']}: {values[0]} with it, {values[1]} without")
+            told.append(f"{cell['workload']}, {cell['path']}: {values[1]} in place of {values[0]}")
     instead = f"`{of.with_}` in place of `{of.without}` ({of.what})"
-    return f"With {instead}, in the same blocks: {'; '.join(told)}." if told else ""
+    return f"Run again with {instead}, in the same blocks, medians: {'; '.join(told)}." if told else ""
 
 
 def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def test_the_whole_is_the_plan(tmp_path: Path, shards: tuple[Path, Path, Path]) 
     _, one, two = shards
     assert {trial["row"]["block"] for trial in trials(one)} == {0, 2}
     assert {trial["row"]["block"] for trial in trials(two)} == {1}
+    assert (one / "part.json").exists()
     whole = tmp_path / "whole"
     done = quiclab("merge", whole, two, one, "--json")
     assert done.returncode == 0, done.stderr
@@ -73,7 +75,31 @@ def test_a_damaged_trial_is_mended_by_a_whole_one(tmp_path: Path, shards: tuple[
     assert second.returncode == 0, second.stderr
     assert "Whole again, of those that were damaged: 1 trial." in second.stdout
     assert (whole / victim.relative_to(broken)).stat().st_size == size
+    trial = whole / "trials" / victim.parent.parent.name
+    for damage in (lambda: (trial / "trial.json").unlink(), lambda: shutil.rmtree(trial)):
+        damage()
+        again = quiclab("merge", whole, one, "--no-report")
+        assert again.returncode == 0, again.stderr
+        assert "Whole again, of those that were damaged: 1 trial." in again.stdout
     assert quiclab("run", whole, "--no-report").returncode == 0
+
+
+def test_a_block_that_is_not_over_stays_where_it_is(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """It may run again as a whole, and is merged then; a trial that was void and has run again is brought after."""
+    _, one, two = shards
+    begun, whole = tmp_path / "begun", tmp_path / "whole"
+    shutil.copytree(two, begun)
+    with sqlite3.connect(begun / "ledger.sqlite") as ledger:
+        (trial,) = (each for each in trials(begun) if each["row"]["arm"] == "h3")
+        ledger.execute("DELETE FROM attempts WHERE trial_id = ?", [trial["trial_id"]])
+    shutil.rmtree(begun / "trials" / trial["trial_id"])
+    first = quiclab("merge", whole, begun, one, "--no-report")
+    assert first.returncode == 0, first.stderr
+    assert "Left out: 1 trial of blocks that are not over" in first.stdout
+    assert "2 of 10 planned trials are not there" in first.stdout
+    second = quiclab("merge", whole, two, "--no-report")
+    assert (second.returncode, "2 trials brought into" in second.stdout) == (0, True), second.stderr
+    assert len(trials(whole)) == 10
 
 
 def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:

@@ -27,6 +27,7 @@ from quiclab.analysis.raw_files import raw_file_notes
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
+from quiclab.analysis.side_by_side import side_by_side_notes
 from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.tails import tail_notes
 from quiclab.analysis.unfinished import unfinished_notes
@@ -134,6 +135,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *chosen_loss_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
+            *side_by_side_notes(study, main),
             *_limits(main, controls, metric, alpha, sequential=sequential),
         ),
         sequential=sequential,

@@ -54,6 +54,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="the archive (default: STUDY-BLOCK.tar.gz, here)"
     )
+    parser.add_argument("--force", action="store_true", help="replace an archive that is there")
     add_quiet(parser)
     parser.set_defaults(run=run)
 
@@ -71,13 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
         name = f"{resolved.get('name')}-{rows[0]['block_id']}"
         if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
             raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is not a valid name")
+        target = arguments.out or Path(f"{study_dir.root.name}-{rows[0]['block_id']}.tar.gz")
+        if target.is_file() and not arguments.force:
+            raise SpecError(f"{target} exists", "choose another file with -o, or add --force")
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)
         bare = [trial for trial in trials if (judged_document(trial) or {}).get(LOGS_LEFT_OUT)]
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
-        target = arguments.out or Path(f"{name}.tar.gz")
         packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
         write_atomically(target, packed, mode=mode, kept="the study is untouched")
     for line in left_out:

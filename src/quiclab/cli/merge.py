@@ -53,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"Whole again, of those that were damaged: {wording.counted(merged.mended, 'trial')}.")
         for trial_id, lacks in merged.damaged.items():
             print(f"trial {trial_id} is damaged: {lacks}. It has no result; merge a part again that has it whole.")
+        if merged.left_out:
+            told = wording.counted(merged.left_out, "trial")
+            print(f"Left out: {told} of blocks that are not over; let their run go on and merge again.")
         if trials.not_run:
             print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")
         for part in arguments.parts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.own_name import as_typed
-from quiclab.cli.run_options import add_backend, add_jobs, jobs_again
+from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import ExitCode, SpecError
@@ -131,6 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
+    from quiclab.study.kept_part import keep_part
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.specs import held, load_study, spec_file_of
     from quiclab.study.until import planned_blocks
@@ -158,6 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
         for change in changes:
             print(change)
         keep_claims(study_dir, spec_file, claims)
+        keep_part(study_dir, part)
 
         again = _again(study_dir, part, arguments)
 
@@ -279,11 +281,8 @@ def _finish(
 
 def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> str:
     """The command that goes on with a study."""
-    blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
-    cells = [word for cell in part.cells for word in ("--cell", cell)]
-    shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
     dask = [] if arguments.dask is None else ["--dask", arguments.dask]
     return shlex.join(
-        ["quiclab", "run", str(study_dir.root), *blocks, *cells, *shard, *jobs_again(arguments.jobs), *keep_raw, *dask]
+        ["quiclab", "run", str(study_dir.root), *part_again(part), *jobs_again(arguments.jobs), *keep_raw, *dask]
     )

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quiclab.plan.part import Part
 
 ONE_JOB = 1
 """One trial after another: what is done without --jobs."""
@@ -32,6 +36,14 @@ def add_jobs(parser: argparse._ActionsContainer) -> None:
 def jobs_again(jobs: int | None) -> list[str]:
     """Words of a command that runs as many trials side by side."""
     return [] if jobs == ONE_JOB else ["--jobs", str(jobs or "auto")]
+
+
+def part_again(part: Part) -> list[str]:
+    """Words of a command that runs the same part of a plan."""
+    blocks = [] if part.blocks is None else ["--blocks", str(part.blocks)]
+    cells = [word for cell in part.cells for word in ("--cell", cell)]
+    shard = [] if part.shard is None else ["--shard", f"{part.shard[0]}/{part.shard[1]}"]
+    return [*blocks, *cells, *shard]
 
 
 def _jobs(text: str) -> int | None:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.own_name import as_typed
+from quiclab.cli.run_options import part_again
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
@@ -129,10 +131,13 @@ def _to_go_on(study_dir: StudyDir) -> str:
     """The command that goes on with a study; one that confirms a cause is judged by the command that began it."""
     from quiclab import wording
     from quiclab.analysis.confirm.kept import read_confirmation
+    from quiclab.study.kept_part import kept_part
 
     confirming = read_confirmation(study_dir.root)
     if confirming is None:
-        return f"quiclab run {wording.from_here(study_dir.root)}"
+        return " ".join(
+            [f"quiclab run {wording.from_here(study_dir.root)}", *map(shlex.quote, part_again(kept_part(study_dir)))]
+        )
     declared, study = confirming.declared, study_dir.root.parent.parent
     return f"quiclab explain {wording.from_here(study)} {declared.cell} --confirm --cause {declared.cause}"
 

@@ -156,7 +156,7 @@ class Bar(Observer):
                 f"side by side: at most {self._most_at_once} trials at a time were allowed, {self._at_once} at the end"
             )
             self._note(f"{told}, by how long programs waited for a processor; the first of each arm ran alone")
-        elif self._most_at_once > 1:
+        elif self._most_at_once > 1 and whole:
             self._note("all trials ran alone: docs/how-to/run-side-by-side.md says which ones always do")
 
     def counting(self, arm: str) -> None:

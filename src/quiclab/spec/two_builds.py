@@ -61,8 +61,11 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
         # Both builds in the same blocks are the control of one another where nothing changed.
         "aa": {**study.get("aa", {}), "blocks": min(1, study.get("aa", {}).get("blocks", 1))},
     }
+    over_quic = {arm.name for arm in new.study.measured_arms if _over_quic(arm)}
     twins = [
-        {"name": name + label} | own_arm(document, name)
+        {"name": name + label}
+        | own_arm(document, name)
+        | ({"tcp": own_arm(before, name)["tcp"]} if name in over_quic else {})
         for name in arms
         for document, label in ((before, OLD), (after, NEW))
     ]
@@ -89,9 +92,11 @@ def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
 def _differ(old: Arm, new: Arm) -> bool:
     """Whether two arms of one name are two builds: TCP's settings, which every arm has, are none of one that speaks
     QUIC only."""
-    if all(protocol == "h3" for arm in (old, new) for _, _, protocol in arm.programs()):
-        new = dataclasses.replace(new, tcp=old.tcp)
-    return old != new
+    return old != (dataclasses.replace(new, tcp=old.tcp) if _over_quic(old) and _over_quic(new) else new)
+
+
+def _over_quic(arm: Arm) -> bool:
+    return all(protocol == "h3" for _, _, protocol in arm.programs())
 
 
 def _refuse_others(old: Study, new: Study) -> None:

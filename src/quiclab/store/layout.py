@@ -87,6 +87,11 @@ class StudyDir:
         return self.root / "resolved.json"
 
     @property
+    def part(self) -> Path:
+        """What the latest run left out of the plan, as JSON; not there where that was nothing."""
+        return self.root / "part.json"
+
+    @property
     def paper(self) -> Path:
         """What a paper claims of the study's question, as JSON."""
         return self.root / "paper.json"

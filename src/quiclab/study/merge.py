@@ -15,7 +15,16 @@ from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import Attempt, StudyDir, copy_in, damage, disk_errors, read_object, write_atomically
+from quiclab.store.layout import (
+    Attempt,
+    StudyDir,
+    copy_in,
+    damage,
+    disk_errors,
+    judged_document,
+    read_object,
+    write_atomically,
+)
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.looks import keep_look, read_looks
 from quiclab.study.specs import held, load_study
@@ -31,13 +40,15 @@ class Merged:
 
     study: Study
     brought: int
-    """Trials that were not there before."""
+    """Trials that were not there before, or were void there."""
     known: int
     """Trials that were there already, the same attempts."""
     mended: int
     """Trials that were damaged there, and are whole again."""
     damaged: Mapping[str, str]
     """Trials that are damaged still, each with what it lacks."""
+    left_out: int
+    """Trials of blocks that a part has begun and not ended, which were not brought."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,9 @@ class _Part:
     directory: StudyDir
     rows: Sequence[PlanRow]
     attempts: dict[str, list[Attempt]]
+    """Attempts at the trials of blocks that are over: another one may run again as a whole."""
+    left_out: int
+    """Trials of blocks that were begun and are not over."""
 
 
 def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
@@ -75,13 +89,12 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
             known = {trial_id for part in read for trial_id in part.attempts} - sources.keys()
             for part in read:
                 ledger.plan(part.rows)
-                for trial_id, tries in part.attempts.items():
-                    if sources.get(trial_id) is part.directory:
-                        _bring(study_dir, part.directory, ledger, tries)
+            for source, tries in sources.values():
+                _bring(study_dir, source, ledger, tries)
             damaged = ledger.damaged()
         _keep_what_belongs_to_all(study_dir, parts)
-    mended = len(sources.keys() & before.keys())
-    return Merged(study, len(sources) - mended, len(known), mended, damaged)
+    mended = sum(len(tries) == len(before.get(trial_id, ())) for trial_id, (_, tries) in sources.items())
+    return Merged(study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read))
 
 
 def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Sequence[PlanRow]) -> None:
@@ -147,6 +160,7 @@ def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
             told = f"{part.root} has a trial that the spec of {first.root} does not plan: {what}"
             raise SpecError(told, "name the part first whose spec has most blocks, workloads and paths")
     known = {row["trial_id"] for row in rows}
+    cut = {row["block_id"] for row in rows if row["trial_id"] not in attempts}
     blocks = {planned[trial_id] for trial_id in known}
     if lacking := {trial_id for trial_id, block in planned.items() if block in blocks} - known:
         told = f"{part.root} has trials of blocks without the other {len(lacking)} of these blocks"
@@ -155,25 +169,32 @@ def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
         told = f"{part.ledger} lacks {len(unknown)} of the trials whose folders are there: it is damaged"
         raise DecodeError(told, f"copy the part again, or run it again: quiclab run {part.root}")
     whole = [PlanRow(**{name: row[name] for name in PlanRow.__dataclass_fields__}) for row in rows]
-    return _Part(part, whole, {trial_id: tries for trial_id, tries in attempts.items() if trial_id in known})
+    over = {
+        trial_id: tries for trial_id, tries in attempts.items() if trial_id in known and planned[trial_id] not in cut
+    }
+    return _Part(part, whole, over, len(attempts) - len(over))
 
 
-def _sources(study_dir: StudyDir, known: Mapping[str, list[Attempt]], parts: Sequence[_Part]) -> dict[str, StudyDir]:
-    """Trial that is not there yet, or is damaged there → the part that has it whole, where one has. Raises SpecError
-    for one that was run twice."""
+def _sources(
+    study_dir: StudyDir, known: Mapping[str, list[Attempt]], parts: Sequence[_Part]
+) -> dict[str, tuple[StudyDir, Sequence[Attempt]]]:
+    """Trial → the part that has most attempts at it, and those to be brought from there: the ones that the study lacks,
+    or all where its last one is damaged and the part's is whole. Raises SpecError for one that was run twice."""
     there = {trial_id: (study_dir, tries) for trial_id, tries in known.items()}
-    found: dict[str, StudyDir] = {}
+    found: dict[str, tuple[StudyDir, Sequence[Attempt]]] = {}
     for part in parts:
         for trial_id, tries in part.attempts.items():
-            mine = (part.directory, tries)
-            if trial_id in there:
-                if not _same(there[trial_id], mine):
-                    told = f"{there[trial_id][0].root} and {part.directory.root} have both run the trial {trial_id}"
+            mine, other = (part.directory, tries), there.get(trial_id)
+            new: Sequence[Attempt] = tries[len(known.get(trial_id, ())) :]
+            if other is not None:
+                if not _same(other, mine):
+                    told = f"{other[0].root} and {part.directory.root} have both run the trial {trial_id}"
                     raise SpecError(told, "merge each shard once; of two runs of one shard leave one out")
-                if _is_whole(*there[trial_id]) or not _is_whole(*mine):
+                if len(tries) == len(other[1]) and _is_whole(*mine) and not _is_whole(*other):
+                    new = tries
+                elif len(tries) <= len(other[1]):
                     continue
-            there[trial_id] = mine
-            found[trial_id] = part.directory
+            there[trial_id], found[trial_id] = mine, (part.directory, new)
     return found
 
 
@@ -182,12 +203,14 @@ def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
-    """Whether two studies have the same attempts of a trial, and not only as many."""
-    files = [[where.folder(each) / "trial.json" for each in tries] for where, tries in (one, other)]
-    return one[1] == other[1] and all(
-        (a.read_bytes() if a.is_file() else b"") == (b.read_bytes() if b.is_file() else b"")
-        for a, b in zip(*files, strict=True)
-    )
+    """Whether the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
+    tell: where a trial.json is damaged, the other trials of its block do."""
+    both = min(len(one[1]), len(other[1]))
+    if one[1][:both] != other[1][:both]:
+        return False
+    folders = ((one[0].folder(each), other[0].folder(each)) for each in one[1][:both])
+    readable = (pair for pair in folders if all(judged_document(folder) is not None for folder in pair))
+    return all((a / "trial.json").read_bytes() == (b / "trial.json").read_bytes() for a, b in readable)
 
 
 def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[Attempt]) -> None:

@@ -22,7 +22,7 @@ class Stop:
         """`told` is called when it is asked for."""
         self._told = told
         self._signals = 0
-        self._asked_at: int | None = None
+        self._asked = False
         self._waits = False
 
     def __enter__(self) -> Self:
@@ -44,7 +44,7 @@ class Stop:
     @property
     def asked(self) -> bool:
         """Whether no further block is to begin."""
-        return self._asked_at is not None
+        return self._asked
 
     @contextmanager
     def while_blocks_run(self) -> Iterator[None]:
@@ -69,10 +69,10 @@ class Stop:
             count = self._signals
         if not self._waits:
             self._at_once(number, frame)
-        if self._asked_at is None:
-            self._asked_at = max(count, 1)  # the terminal's own may be here before the caller has counted it
+        if not self._asked:
+            self._asked = True
             self._told()
-        elif count > self._asked_at:
+        if count > 1:
             self._at_once(number, frame)
 
     def _at_once(self, number: int, frame: FrameType | None) -> None:

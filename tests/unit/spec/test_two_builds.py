@@ -86,6 +86,15 @@ def test_settings_of_tcp_are_none_of_an_arm_over_quic(tmp_path: Path, name: str,
     assert [arm.name for arm in read_study(file).arms] == differs
 
 
+def test_an_arm_over_quic_that_was_asked_for_keeps_the_old_settings_of_tcp(tmp_path: Path) -> None:
+    """They would be told as a change that was meant, and change nothing."""
+    plain = SPEC.replace(', prefix = "build" }', " }")
+    changed = plain.replace("initial_window = 32", "initial_window = 10")
+    file = tmp_path / "both.toml"
+    file.write_text(interleave(build(tmp_path / "a", plain), build(tmp_path / "b", changed), ["h3"], None))
+    assert {arm.name: arm.tcp.initial_window for arm in read_study(file).arms} == {"h3-old": 32, "h3-new": 32}
+
+
 def test_a_control_that_was_left_out_stays_out(tmp_path: Path) -> None:
     """A gate of few blocks need not run each build against itself."""
     without = SPEC.replace("blocks = 9 }", "blocks = 0 }")

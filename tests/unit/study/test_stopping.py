@@ -60,6 +60,14 @@ def test_twice_stops_at_once(count: list[int]) -> None:
         pytest.fail("it goes on")
 
 
+def test_two_that_were_sent_before_one_is_heard_are_two(count: list[int]) -> None:
+    """A process that computes hears them late, and together."""
+    with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():
+        count[0] = 2
+        _ctrl_c()
+        pytest.fail("it goes on")
+
+
 def test_outside_the_sandbox_each_signal_counts() -> None:
     """There is one process, to which the terminal sends it once."""
     with Stop() as stop, pytest.raises(KeyboardInterrupt), stop.while_blocks_run():

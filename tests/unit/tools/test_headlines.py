@@ -81,6 +81,27 @@ def test_one_claim_that_differs_decides(verdicts: list[str], expected: Verdict) 
     assert verdict_of(Headline("Y1", "1", "text", (("cell", "c"),)), results) is expected
 
 
+@pytest.mark.parametrize(
+    ("row", "paper", "ours"),
+    [
+        (
+            _row("agrees", paper="90 %", ours=92.8, low=92.6, high=92.9),
+            "90 % less",
+            "92.8 % less (92.9 % less … 92.6 % less)",
+        ),
+        (_row("agrees", paper="-13.9 %", ours=-12.0), "13.9 % more", "12.0 % more"),
+        (_row("agrees", paper="8 %", ours=9.0, metric="throughput_bit_per_s"), "8 % more", "9.0 % more"),
+        (_row("agrees", paper="same", ours=0.5, low=-0.5, high=1.0), "same", "0.5 % more (0.5 % less … 1.0 % more)"),
+        (_row("agrees", paper="58 %", ours=60.0, second_arm=None), "58 %", "60.0 %"),
+    ],
+)
+def test_per_cent_say_which_way(row: dict[str, Any], paper: str, ours: str) -> None:
+    """An advantage, which is above zero where the second arm is better, and a change have opposite signs."""
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    assert f": {paper} | {ours} | 8 |" in page(of, {"cell": CellResults({"c": [row]}, host=host)})
+
+
 def test_how_many_agree_is_told_where_not_all_do() -> None:
     """A headline of which most agrees is not one of which nothing does."""
     host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
@@ -111,11 +132,9 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     host = {"programs": {"server nginx": "1.26"}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
     text = page(of, {"cell": CellResults(claims, differences, causes, host=host)})
     assert "Measured with server nginx 1.26." in text
-    assert "![Each claim here beside the paper's](papers/yu.svg)" in text
-    assert "| −12.5 % (−14.0 % … −10.0 %), p = .0078 | 8 | differs |" in text
-    told = (
-        "With `h3-without` in place of `h2` (no cause), in the same blocks: 1MB, plain: 800 ms with it, 900 ms without."
-    )
+    assert "](papers/yu.svg)" in text
+    assert "| 12.5 % less (14.0 % less … 10.0 % less), p = .0078 | 8 | differs |" in text
+    told = "Run again with `h3-without` in place of `h2` (no cause), in the same blocks, medians: 1MB, plain: 900 ms"
     assert told in text
     assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
     assert "pacing" not in text
@@ -144,6 +163,8 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
         data / "differences.csv"
     )
     (study / "host.json").write_text(json.dumps({"kernel": "6.1"}))
+    (study / "tables").mkdir()
+    pl.DataFrame({"began_utc": [None, "2026-11-27T06:00:00"]}).write_parquet(study / "tables" / "trials.parquet")
     cause = {"name": "origin", "status": "indicated", "difference_ms": 1190.0, "facts": []}
     several = {"name": "several:pacing_or_program", "status": "several, not separable", "difference_ms": 5.0}
     account = {
@@ -155,6 +176,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
     assert (kept.expected["ideal-h2"]["margin"], kept.matters) == ("10 %", 0.1)
+    assert kept.host == {"kernel": "6.1", "measured": "2026-11-27"}
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
     assert [row[3:6] for row in kept.causes.rows()] == [

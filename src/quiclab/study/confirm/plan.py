@@ -133,7 +133,10 @@ def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
             f"no arm {asked.arm!r} is compared with {study.baseline}", nearest(asked.arm, others, "these are:")
         )
     if asked.arm is None and len(others) > 1:
-        raise SpecError(f"{len(others)} arms are compared with {study.baseline}", f"choose one: --arm {others[0]}")
+        raise SpecError(
+            f"{len(others)} arms are compared with {study.baseline}",
+            "choose one: " + ", ".join(f"--arm {each}" for each in others),
+        )
     return study.baseline, asked.arm or others[0]
 
 
