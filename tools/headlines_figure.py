@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from headlines_results import CellResults, Headline, rows_of
-
-from quiclab.metrics import METRICS
+from headlines_results import BETTER, CellResults, Headline, rows_of
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP, _BOTTOM = 900, 330, 110, 20, 40, 46
 _MOST = 16.0
@@ -19,7 +17,6 @@ _MOST = 16.0
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 _COLOURS = {"agrees": "#0072b2", "differs": "#d55e00"}
 _UNDECIDED = "#767676"
-_BETTER = {metric.name: metric.better for metric in METRICS}
 _STYLE = "font: 12px sans-serif"
 
 
@@ -61,7 +58,7 @@ def mark(headline: Headline, row: Mapping[str, Any], expected: Mapping[str, Any]
     if row["second_arm"]:
         if row["unit"] != "%":
             return None
-        sign = -1 if _BETTER[row["metric"]] == "lower" else 1
+        sign = -1 if BETTER[row["metric"]] == "lower" else 1
         values = [1 + sign * each / 100 for each in (row["ours"], low, high, expected["low"], expected["high"])]
         return placed([values[0], *sorted(values[1:3])], *sorted(values[3:]), change=True)
     if expected["value"] <= 0:

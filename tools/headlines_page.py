@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from headlines_results import CellResults, Counterfactual, Headline, Headlines, Paper, Verdict, rows_of, verdict_of
+from headlines_results import (
+    BETTER,
+    CellResults,
+    Counterfactual,
+    Headline,
+    Headlines,
+    Paper,
+    Verdict,
+    rows_of,
+    verdict_of,
+)
 
 from quiclab import wording
 from quiclab.metrics import METRICS
@@ -42,7 +52,6 @@ _MEANINGS = {
     Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
 }
 _MOST_CAUSES = 3
-_BETTER = {metric.name: metric.better for metric in METRICS}
 _TITLES = {metric.name: metric.title for metric in METRICS}
 
 
@@ -143,7 +152,7 @@ def _is_advantage(row: Mapping[str, Any]) -> bool:
 def _change_of(row: Mapping[str, Any], advantage: str) -> str:
     """An advantage as the paper prints it, as a change of the metric: `90 % less`."""
     worse, number = advantage.startswith("-"), advantage.lstrip("-+")
-    return f"{number} {'less' if worse is (_BETTER[row['metric']] == 'higher') else 'more'}"
+    return f"{number} {'less' if worse is (BETTER[row['metric']] == 'higher') else 'more'}"
 
 
 def _ours(row: Mapping[str, Any]) -> str:
@@ -152,7 +161,7 @@ def _ours(row: Mapping[str, Any]) -> str:
     if row["ours"] is None:
         return row["why"] or "–"
     unit = row["unit"] or ""
-    sign = -1 if _is_advantage(row) and _BETTER[row["metric"]] == "lower" else 1
+    sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 
     def told(value: float) -> str:

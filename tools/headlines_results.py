@@ -13,12 +13,15 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.metrics import METRICS
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study
 
 ROOT = Path(__file__).resolve().parent.parent
 CELLS = ROOT / "experiments" / "headlines"
+BETTER = {metric.name: metric.better for metric in METRICS}
+"""Metric → which is better, `lower` or `higher`."""
 _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
 
 

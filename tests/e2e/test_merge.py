@@ -85,7 +85,7 @@ def test_a_damaged_trial_is_mended_by_a_whole_one(tmp_path: Path, shards: tuple[
 
 
 def test_a_block_that_is_not_over_stays_where_it_is(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
-    """It may run again as a whole, and is merged then; a trial that was void and has run again is brought after."""
+    """It may run again as a whole, and is merged then."""
     _, one, two = shards
     begun, whole = tmp_path / "begun", tmp_path / "whole"
     shutil.copytree(two, begun)
@@ -100,6 +100,33 @@ def test_a_block_that_is_not_over_stays_where_it_is(tmp_path: Path, shards: tupl
     second = quiclab("merge", whole, two, "--no-report")
     assert (second.returncode, "2 trials brought into" in second.stdout) == (0, True), second.stderr
     assert len(trials(whole)) == 10
+
+
+def test_what_was_void_and_has_run_again_is_brought(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """The same command merges a shard again, whose void block ran later."""
+    _, one, two = shards
+    void, later, whole = tmp_path / "void", tmp_path / "later", tmp_path / "whole"
+    for copy in (void, later):
+        shutil.copytree(two, copy)
+        with sqlite3.connect(copy / "ledger.sqlite") as ledger:
+            for trial in trials(two):
+                counting, first = copy / "trials" / trial["trial_id"], copy / "failed" / f"{trial['trial_id']}-attempt1"
+                shutil.copytree(counting, first)
+                (first / "trial.json").write_text(json.dumps(trial | {"status": "void", "reason": "busy"}))
+                ledger.execute(
+                    "UPDATE attempts SET status = 'void', reason = 'busy' WHERE trial_id = ?", [trial["trial_id"]]
+                )
+                if copy == void:
+                    shutil.rmtree(counting)
+                else:
+                    (counting / "trial.json").write_text(json.dumps(trial | {"attempt": 2}))
+                    ledger.execute("INSERT INTO attempts VALUES (?, 2, 'verified', '')", [trial["trial_id"]])
+    first = quiclab("merge", whole, void, one, "--no-report")
+    assert (first.returncode, "10 trials brought into" in first.stdout) == (1, True), first.stdout + first.stderr
+    again = quiclab("merge", whole, later, "--no-report")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "2 trials brought into" in again.stdout
+    assert "Whole again" not in again.stdout
 
 
 def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:

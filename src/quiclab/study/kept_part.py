@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import asdict
 
@@ -27,5 +28,7 @@ def kept_part(study_dir: StudyDir) -> Part:
         found = read_object(study_dir.part)
         blocks = None if found["blocks"] is None else int(found["blocks"])
         shard = None if found["shard"] is None else (int(found["shard"][0]), int(found["shard"][1]))
-        return Part(blocks, tuple(str(cell) for cell in found["cells"]), shard)
+        cells = tuple(found["cells"])
+        if all(re.fullmatch(r"[\w./-]+", cell) for cell in cells):  # a command is made of them, which is printed
+            return Part(blocks, cells, shard)
     return WHOLE

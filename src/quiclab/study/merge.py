@@ -93,7 +93,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
                 _bring(study_dir, source, ledger, tries)
             damaged = ledger.damaged()
         _keep_what_belongs_to_all(study_dir, parts)
-    mended = sum(len(tries) == len(before.get(trial_id, ())) for trial_id, (_, tries) in sources.items())
+    mended = sum(tries[0] in before.get(trial_id, ()) for trial_id, (_, tries) in sources.items())
     return Merged(study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read))
 
 

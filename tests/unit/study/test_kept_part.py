@@ -13,7 +13,7 @@ from quiclab.study.kept_part import keep_part, kept_part
 
 
 @pytest.mark.parametrize(
-    "part", [Part(shard=(2, 8)), Part(blocks=3, cells=("1MB/plain", "a b/c")), Part(blocks=1, shard=(1, 2))]
+    "part", [Part(shard=(2, 8)), Part(blocks=3, cells=("1MB/plain", "1MB/plain/aa-h2")), Part(blocks=1, shard=(1, 2))]
 )
 def test_it_is_what_was_kept(tmp_path: Path, part: Part) -> None:
     """A shard, a first look, or both; a run of all of the plan forgets it."""
@@ -27,7 +27,15 @@ def test_it_is_what_was_kept(tmp_path: Path, part: Part) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"blocks": "x", "cells": [], "shard": null}', '{"blocks": null, "cells": 3, "shard": 1}']
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"blocks": "x", "cells": [], "shard": null}',
+        '{"blocks": null, "cells": 3, "shard": 1}',
+        '{"blocks": null, "cells": ["a\\u001b[31m"], "shard": null}',
+    ],
 )
 def test_what_no_run_has_written_is_all_of_the_plan(tmp_path: Path, text: str) -> None:
     """A study from elsewhere may hold anything."""
