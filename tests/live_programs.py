@@ -129,7 +129,17 @@ def _context(folder: Path, address: str, protocol: Protocol) -> Context:
 
 
 def qlog_events(folder: Path, role: str) -> list[dict[str, Any]]:
-    """Events of the last connection's qlog of a role, in order."""
-    log = max((folder / "qlog").glob(f"*[-_]{role}.sqlog"), key=lambda file: file.stat().st_mtime_ns)
-    records = [json.loads(text) for text in log.read_text().split("\x1e") if text]
+    """Events of the qlog of the connection of a role that began last, in order."""
+    records = max(map(_records, (folder / "qlog").glob(f"*[-_]{role}.sqlog")), key=_began)
     return [record for record in records if "name" in record]
+
+
+def _records(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in log.read_text().split("\x1e") if text]
+
+
+def _began(records: list[dict[str, Any]]) -> Any:
+    """Beginning of the connection, by its qlog's header; the file's own time would be that of its end, and a server may
+    end connections in another order."""
+    reference = records[0]["trace"]["common_fields"]["reference_time"]
+    return reference["wall_clock_time"] if isinstance(reference, dict) else reference

@@ -23,16 +23,17 @@ from typing import Any
 
 from quiclab.plan.rows import PlanRow
 
-CALM, BUSY = 0.006, 0.010
+CALM, BUSY = 0.003, 0.005
 """Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more
-trial may run, and beyond which one less does. Trials are to be the same to within one per cent, whatever runs beside
-them."""
+trial may run, and beyond which one less does. The estimate is at least what trials really take longer, and these are
+to be the same, whatever runs beside them: to within one per cent, and to within a fifth of the standard deviation of
+pairs, which was three per cent in the steadiest cell with loss that was measured."""
 LATE = 0.5
 """Mean share of the bound of the link's lateness up to which one more trial may run; beyond the bound a trial is
 void."""
 _OF_A_ROUND_TRIP, _OF_HANDSHAKES = 2, 20
 """Wake-ups of a program that others wait for."""
-_OF_A_VOID = 0.03
+_OF_A_VOID = 0.015
 """What a void trial counts as in that mean: one of four may be anything's fault, two are too many."""
 _LEAST_TRIALS = 4
 """Trials of each arm that are looked at together, at least."""
