@@ -38,9 +38,9 @@ writes this page anew from what it measured; the page can also be made from the 
 Every number stands beside its interval and *n*, the pairs that it is of, or the trials, where it is of one arm. "Less"
 and "more" are changes of the metric from the first arm to the second. Arms and paths have the names of the cell's
 `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the paper's time. How a
-claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). What is said to be the cause was
-taken away in another arm of the same blocks where this page has both medians; elsewhere it is what `quiclab explain`
-read from the logs.
+claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result differs, what is
+said to be the cause was taken away, in another arm of the same blocks or in a cell of its own, or it is what `quiclab
+explain` read from the logs: indicated, and not proven.
 {machines}
 """
 _MEANINGS = {
@@ -52,7 +52,9 @@ _MEANINGS = {
     Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
 }
 _MOST_CAUSES = 3
+_CORRELATION = "correlation with "
 _TITLES = {metric.name: metric.title for metric in METRICS}
+_UNITS = {metric.name: metric.unit for metric in METRICS}
 
 
 def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
@@ -139,6 +141,10 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         margin = f" ± {declared}" if declared else ""
         says = _change_of(row, row["paper"]) if _is_advantage(row) else row["paper"]
         paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {says}{margin}"
+        if (row["statistic"] or "").startswith(_CORRELATION):
+            beside = _TITLES[row["statistic"].removeprefix(_CORRELATION)]
+            stronger = "stronger" if row["paper"] == "higher" else "weaker"
+            paper = f"{_TITLES[row['metric']]}: correlation with {beside} {stronger}"
         link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"
@@ -160,6 +166,8 @@ def _ours(row: Mapping[str, Any]) -> str:
     first arm to the second."""
     if row["ours"] is None:
         return row["why"] or "–"
+    if (row["statistic"] or "").startswith(_CORRELATION):
+        return f"{row['why'].rstrip('.')}, p {wording.p_sign(row['adjusted_p'])}"
     unit = row["unit"] or ""
     sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
@@ -182,9 +190,9 @@ def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdic
         yield f"\n**{headline.id}.** {headline.note}"
     if verdict not in (Verdict.DIFFERS, Verdict.IN_PART):
         return
-    taken_away = _counterfactual(headline.counterfactual, results) if headline.counterfactual else ""
-    if taken_away:
-        yield f"\n**{headline.id}.** {taken_away}"
+    taken_away = [told for each in headline.counterfactuals if (told := _counterfactual(each, results))]
+    for told in taken_away:
+        yield f"\n**{headline.id}.** {told}"
     causes = _causes(headline, results)
     if causes:
         yield f"\n**{headline.id}**, by `quiclab explain`:\n"
@@ -194,7 +202,15 @@ def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdic
 
 
 def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> str:
-    """The median of an arm as the paper has it and of the one without the cause, in the same blocks."""
+    """What came of running without the cause: the same claim again, or the medians of an arm as the paper has it and of
+    the one without, in the same blocks."""
+    if of.claim:
+        again = [
+            f"{row['workload']}, {row['path']}: {_ours(row)}, {row['verdict']}"
+            for row in results[of.cell].claims.get(of.claim, ())
+        ]
+        link = f"[{of.cell}](../experiments/headlines/{of.cell}/spec.toml)"
+        return f"Held again against {link}, which has {of.what}: {'; '.join(again)}." if again else ""
     table = results[of.cell].differences
     if table.is_empty():
         return ""
@@ -216,6 +232,8 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
     for cell, row in rows_of(headline, results):
         if row["verdict"] == "agrees":
             continue
+        if _UNITS.get(row["metric"]) != "ms":
+            continue  # an account explains times
         if not row["second_arm"]:
             told += _spent(results[cell].accounts, row)
             continue
@@ -241,7 +259,7 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
 
 def _spent(accounts: pl.DataFrame, row: Mapping[str, Any]) -> list[str]:
     """A line with what the time of one arm passed with, of a claim about a time that was not met."""
-    if accounts.is_empty() or row["unit"] != "ms":
+    if accounts.is_empty():
         return []
     of = accounts.filter(pl.col("cell_id") == f"{row['workload']}/{row['path']}", pl.col("arm") == row["first_arm"])
     largest = of.sort("ms", descending=True).head(_MOST_CAUSES)

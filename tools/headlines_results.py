@@ -38,15 +38,17 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """Two arms of one cell that differ in what is said to be the cause, and nothing else."""
+    """A cell in which what is said to be the cause is not there: in another arm of it, or in all of it."""
 
     cell: str
-    without: str
-    """The arm as the paper has it."""
-    with_: str
-    """The arm in which the cause is taken away."""
     what: str
-    """What that arm has in place of the cause."""
+    """What is there in place of the cause."""
+    without: str = ""
+    """The arm as the paper has it."""
+    with_: str = ""
+    """The arm of the same blocks in which the cause is taken away."""
+    claim: str = ""
+    """Where it is no other arm: the claim that is held against the cell again."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Headline:
     not_testable: str = ""
     not_run: str = ""
     note: str = ""
-    counterfactual: Counterfactual | None = None
+    counterfactuals: tuple[Counterfactual, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,11 @@ def read_headlines(file: Path = CELLS / "headlines.toml") -> Headlines:
 
 def _headline(found: dict[str, Any]) -> Headline:
     claims = tuple((cell, claim) for cell, _, claim in (each.partition(":") for each in found.pop("claims", ())))
-    told = found.pop("counterfactual", None)
-    counterfactual = Counterfactual(told["cell"], told["without"], told["with"], told["what"]) if told else None
-    return Headline(**found, claims=claims, counterfactual=counterfactual)
+    counterfactuals = tuple(
+        Counterfactual(**{f"{key}_" if key == "with" else key: each[key] for key in each})
+        for each in found.pop("counterfactual", ())
+    )
+    return Headline(**found, claims=claims, counterfactuals=counterfactuals)
 
 
 def read_results(cell: str, folder: Path = CELLS) -> CellResults:

@@ -65,10 +65,9 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     from quiclab.study.confirm import Asked, run_confirmation
     from quiclab.study.specs import load_study, refuse_another_spec
 
-    for option in ("h2", "h3", "keys", "metric", "baseline"):
+    for option in ("h2", "h3", "keys", "metric"):
         if getattr(arguments, option):
             told = f"--{option} does not go with --confirm, which runs a cell of a study by its time to the last byte"
-            told += ", beside its baseline" * (option == "baseline")
             raise SpecError(told, "leave one of them out")
     if arguments.study is None or arguments.cell is None:
         raise SpecError("--confirm needs a study and one of its cells", "quiclab explain STUDY WORKLOAD/PATH --confirm")
@@ -86,9 +85,9 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     if len(causes := arguments.cause or []) > 1:
         from quiclab.cli.confirm_together import run_together
 
-        asked = Asked(arguments.study, arguments.cell, None, arguments.arm)
+        asked = Asked(arguments.study, arguments.cell, None, arguments.arm, arguments.baseline)
         return run_together(arguments, asked, causes, study, minutes, trials_of(arguments))
-    asked = Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm)
+    asked = Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm, arguments.baseline)
     plan: Plan = in_fresh_process(_planned, (asked, study))
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
@@ -173,8 +172,9 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
     lines += confirmation.next_to_try(plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words)
     if found.judgement.hidden and (other := beside(asked, study, plan.declared.cause)) is not None:
         both = ["--cause", plan.declared.cause, "--cause", other]
-        arm = [] if asked.arm is None else ["--arm", asked.arm]
-        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arm])
+        arms = [] if asked.baseline is None else ["--baseline", asked.baseline]
+        arms += [] if asked.arm is None else ["--arm", asked.arm]
+        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arms])
         lines.append(f"Another cause may stand behind it. What the two are worth together: {command}")
     return lines
 

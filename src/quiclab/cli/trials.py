@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import TaskID
 from rich.status import Status
 
+from quiclab import wording
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.live_view import LiveProgress
 from quiclab.cli.tally import Place, Tally
@@ -42,7 +43,10 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
         console.print(VOID_REMEDY.format(again=again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
-        console.print(f"logs and captures of {outcome.left_out} attempts were not kept: {size}", highlight=False)
+        console.print(
+            f"logs and captures of {wording.counted(outcome.left_out, 'attempt')} were not kept: {size}",
+            highlight=False,
+        )
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
     return ExitCode.OK if outcome.all_count else ExitCode.TRIALS_FAILED

@@ -80,16 +80,18 @@ class Claim:
     """Place of the claim in the paper: section, figure, table."""
     text: str
     """The claim in a sentence."""
-    kind: Literal["direction", "number", "difference", "interaction"]
+    kind: Literal["direction", "number", "difference", "interaction", "correlation"]
     """Whether the claim says which arm is better, by how much in per cent or what the value is, how much more the
-    second arm has in the unit of the metric, or how the change from the third arm to the fourth differs from that from
-    the first to the second."""
+    second arm has in the unit of the metric, how the change from the third arm to the fourth differs from that from the
+    first to the second, or in which arm two metrics go together more strongly."""
     testable: bool
     """Whether this study can be held against it."""
     why: str = ""
     """Reason why a claim cannot be tested; for one that can, what keeps this study from being quite the same."""
     metric: str = ""
     """Name of a metric."""
+    second_metric: str = ""
+    """Name of the metric with which a correlation is."""
     statistic: Literal["median", "mean"] = "median"
     """Statistic that the paper computed over its runs."""
     arms: tuple[str, ...] = ()
@@ -129,18 +131,21 @@ PAPER_KEYS: Mapping[str, Kind[Any]] = {
 }
 _NAMES = kinds.several(kinds.NAME, 'an array of names such as ["h2", "h3"]', least=1)
 _ARMS = kinds.several(kinds.NAME, 'an array of one or two arms such as ["h2", "h3"]', least=1, most=4)
-_PLACES = {"direction": (2,), "number": (1, 2), "difference": (2,), "interaction": (4,)}
+_PLACES = {"direction": (2,), "number": (1, 2), "difference": (2,), "interaction": (4,), "correlation": (2,)}
 """Kind → how many arms such a claim has."""
-_DIRECTED = ("direction", "interaction")
+_DIRECTED = ("direction", "interaction", "correlation")
+_STRENGTHS = ("lower", "higher")
+"""What a correlation may be in the second arm: strengths that are not shown to differ are not shown to be the same."""
 _COUNTED = {1: "one", 2: "two", 4: "four"}
 CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,
     "section": kinds.TITLE,
     "text": kinds.TITLE,
-    "kind": kinds.choice(("direction", "number", "difference", "interaction")),
+    "kind": kinds.choice(tuple(_PLACES)),
     "testable": kinds.FLAG,
     "why": kinds.TITLE,
     "metric": kinds.NAME,
+    "second_metric": kinds.NAME,
     "statistic": kinds.choice(("median", "mean")),
     "arms": _ARMS,
     "workloads": _NAMES,
@@ -209,6 +214,7 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
                 node.report(f'"{key}" is missing; a claim that can be tested needs {", ".join(_NEEDED_TO_TEST)}')
     if metrics is not None:
         _check_names(node, "metric", (claim.metric,), tuple(metrics))
+        _check_names(node, "second_metric", (claim.second_metric,), tuple(metrics))
     if study is not None:
         _check_names(node, "arms", claim.arms, tuple(arm.name for arm in study.arms))
         _check_names(node, "workloads", claim.workloads, tuple(workload.name for workload in study.workloads))
@@ -216,6 +222,9 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     if claim.arms and len(claim.arms) not in _PLACES[claim.kind]:
         number = " or ".join(_COUNTED[each] for each in _PLACES[claim.kind])
         node.child("arms").report(f'a claim of kind "{claim.kind}" is about {number}; name {number}')
+    if claim.testable and (claim.kind == "correlation") != bool(claim.second_metric):
+        told = "is of a correlation alone; leave it out" if claim.second_metric else "is missing; a correlation has two"
+        node.report(f'"second_metric" {told}')
     if len(node.source.problems) > before:
         raise ReportedError
     if "margin" in node.value and claim.kind in _DIRECTED:
@@ -258,14 +267,15 @@ def _margin(node: Node, expected: Expected) -> Quantity:
 def _check_names(node: Node, key: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
     for name in names if key in node.value else ():
         if name not in known:
-            what = "metrics" if key == "metric" else key
+            what = "metrics" if key.endswith("metric") else key
             node.child(key).report(f'"{name}" is not one of the {what}; {closest(name, known, what)}')
 
 
 def _expected(node: Node, claim: Claim, metrics: Mapping[str, str] | None) -> Expected:
     text = node.value
     if claim.kind in _DIRECTED:
-        direction: Direction = kinds.choice(get_args(Direction)).read(node)
+        words = _STRENGTHS if claim.kind == "correlation" else get_args(Direction)
+        direction: Direction = kinds.choice(words).read(node)
         return direction
     ends = [_value(end, claim, metrics) for end in text.split(_TO)]
     if len(ends) == 1:

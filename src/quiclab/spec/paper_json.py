@@ -54,6 +54,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
     keys = ("id", "section", "text", "kind", "testable", "why", "metric", "statistic")
     return {
         **{key: getattr(claim, key) for key in keys},
+        **({"second_metric": claim.second_metric} if claim.second_metric else {}),
         **{axis: list(getattr(claim, axis)) for axis in _AXES},
         "expected": None if claim.expected is None else _expected(claim),
     }

@@ -6,6 +6,7 @@ from quiclab.statistics.benjamini_hochberg import adjusted_p_values
 from quiclab.statistics.censoring import censored, differences_in_order, median, paired_differences
 from quiclab.statistics.cliffs_delta import Delta, cliffs_delta_within
 from quiclab.statistics.confidence_sequence import anytime_p, median_sequence
+from quiclab.statistics.correlation import Correlation, Stronger, rank_correlation, stronger
 from quiclab.statistics.difference import difference_pct
 from quiclab.statistics.drift import Drift, drift, far_out
 from quiclab.statistics.hodges_lehmann import Shift, hodges_lehmann
@@ -27,6 +28,7 @@ from quiclab.statistics.welch import welch_p
 
 __all__ = [
     "Components",
+    "Correlation",
     "Delta",
     "Drift",
     "Independence",
@@ -35,6 +37,7 @@ __all__ = [
     "Quantile",
     "Shift",
     "SignedRank",
+    "Stronger",
     "adjusted_p_values",
     "advantage_pct",
     "anytime_p",
@@ -65,6 +68,7 @@ __all__ = [
     "pairs_needed",
     "per_cent",
     "quantile",
+    "rank_correlation",
     "ratio_of_means",
     "share_interval",
     "shift_in_per_cent",
@@ -74,6 +78,7 @@ __all__ = [
     "smallest_p",
     "smallest_p_of_two",
     "stratified_shift",
+    "stronger",
     "tail_difference",
     "variance_components",
     "welch_p",

@@ -81,6 +81,21 @@ def test_an_interaction_is_a_direction_of_four_arms(tmp_path: pathlib.Path) -> N
     assert (claim.arms, claim.expected) == (("h2", "h3", "h3", "h2"), "lower")
 
 
+def test_a_correlation_has_two_metrics_and_is_stronger_or_weaker(tmp_path: pathlib.Path) -> None:
+    """Other claims have one metric, and strengths cannot be shown to be the same."""
+    kind = CLAIM.replace('kind = "direction"', 'kind = "correlation"')
+    text = kind.replace('metric = "ttlb_ms"', 'metric = "ttlb_ms"\nsecond_metric = "wire_bytes_down"')
+    (claim,) = read(tmp_path, PAPER + text).claims
+    assert (claim.kind, claim.second_metric, claim.expected) == ("correlation", "wire_bytes_down", "lower")
+    for wrong, told in (
+        (kind, '"second_metric" is missing; a correlation has two'),
+        (text.replace('"correlation"', '"direction"'), '"second_metric" is of a correlation alone'),
+        (text.replace("wire_bytes_down", "wire_bytes"), '"wire_bytes" is not one of the metrics'),
+        (text.replace('"lower"', '"same"'), '"same" is not known here'),
+    ):
+        assert any(told in problem for problem in problems(tmp_path, PAPER + wrong)), told
+
+
 def test_a_number_of_two_arms_is_a_difference(tmp_path: pathlib.Path) -> None:
     """It may be below zero, and it is in per cent whatever the metric's unit is."""
     assert read(tmp_path, PAPER + NUMBER.replace('"lower"', '"-13.9 %"')).claims[0].expected == PerCent(-13.9)

@@ -52,7 +52,7 @@ def test_every_headline_has_its_claims_or_says_why_not() -> None:
             claims = tomllib.loads((CELLS / cell / "paper.toml").read_text())["claim"]
             assert claim in {found["id"] for found in claims}, f"{each.id}: {cell}:{claim}"
             used.add(cell)
-        used |= {each.counterfactual.cell} if each.counterfactual else set()
+        used |= {counterfactual.cell for counterfactual in each.counterfactuals}
     cells = {spec.parent.name for spec in CELLS.glob("*/spec.toml")}
     assert cells == used
 
@@ -125,7 +125,7 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
         "cause_title": ["slow start", "pacing"], "difference_ms": [120.0, 500.0],
     })  # fmt: skip
     headline = Headline(
-        "Y1", "1", "text", (("cell", "c"),), counterfactual=Counterfactual("cell", "h2", "h3-without", "no cause")
+        "Y1", "1", "text", (("cell", "c"),), counterfactuals=(Counterfactual("cell", "no cause", "h2", "h3-without"),)
     )
     of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
     claims = {"c": [_row("differs", known_before="as today", low=-14.0, high=-10.0, adjusted_p=0.0078)]}
@@ -145,6 +145,40 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     assert "* 1MB, plain, h2 takes its time with link busy 812 ms." in text
     bare = Headlines(of.papers, (Headline("Y1", "1", "text", (("cell", "c"),)),))
     assert "**Y1**: the cause is unknown." in page(bare, {"cell": CellResults(claims, host=host)})
+
+
+def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
+    """With what came of it there; an account of times says nothing about bytes."""
+    again = Counterfactual("other", "a path with a longer queue", claim="d")
+    headline = Headline("Y1", "1", "text", (("cell", "c"),), counterfactuals=(again,))
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (headline,))
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    causes = pl.DataFrame({
+        "cell_id": ["1MB/plain"], "baseline": ["h2"], "other": ["h3"], "status": ["indicated"],
+        "cause_title": ["slow start"], "difference_ms": [120.0],
+    })  # fmt: skip
+    bytes_again = _row("differs", metric="retransmitted_bytes")
+    results = {
+        "cell": CellResults({"c": [bytes_again]}, causes=causes, host=host),
+        "other": CellResults({"d": [_row("agrees", ours=-90.0, path="long")]}, host=host),
+    }
+    text = page(of, results)
+    assert "which has a path with a longer queue: 1MB, long: 90.0 % less, agrees." in text
+    assert "slow start" not in text
+
+
+def test_a_correlation_is_told_with_both_of_its_strengths() -> None:
+    """A difference of two strengths says little by itself."""
+    why = "Spearman's ρ with time to last byte is −0.20 in h2 and −0.90 in h3."
+    row = _row(
+        "agrees", metric="first_retransmission_offset_bytes", statistic="correlation with ttlb_ms", paper="higher",
+        unit="", ours=0.7, why=why, adjusted_p=0.0012,
+    )  # fmt: skip
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    text = page(of, {"cell": CellResults({"c": [row]}, host=host)})
+    assert ": correlation with time to last byte stronger | Spearman's ρ" in text
+    assert "−0.90 in h3, p = .0012 |" in text
 
 
 def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:

@@ -33,6 +33,9 @@ RULES = (
     f"{SAME_PCT:g} points at the least, and no advantage at all. So a number that is clearly another passes for the "
     "paper's only where our interval misses it. The paper's own spread is not counted. Everything else is undecided "
     "here, which is no agreement. "
+    "A claim that two metrics go together more strongly in one arm agrees where the strengths of Spearman's rank "
+    "correlation, whatever their signs, differ significantly in that direction, and differs where they do in the "
+    "other. "
     "A claim about several cells agrees where every cell that can be tested agrees, and differs where one does.",
     "p is corrected as in the map where the map has the comparison; all others of this table are one family of their "
     "own. The test is of pairs whatever the paper made of its runs. Of a direction, and of an advantage of medians, "

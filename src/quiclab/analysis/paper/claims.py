@@ -10,9 +10,10 @@ from quiclab.analysis.compare import compare, decide_all, turned
 from quiclab.analysis.conclusions import conclude_all
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.analysis.paper.claim_cells import Cells
+from quiclab.analysis.paper.claim_correlations import Place, Strengths, obstacle, of_correlation, strengths
 from quiclab.analysis.paper.claim_numbers import difference_of, number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
-from quiclab.analysis.paper.paper import INTERACTION, Claim, Expected, Paper
+from quiclab.analysis.paper.paper import CORRELATION, INTERACTION, Claim, Expected, Paper
 from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
@@ -60,12 +61,15 @@ def judge(study: Study, analysis: StudyAnalysis, paper: Paper) -> tuple[Judged, 
     """Every claim, in the paper's order."""
     cells = Cells(study, paper.changed)
     compared = _compared(paper.claims, cells, analysis)
+    correlated = strengths(paper.claims, cells, analysis.alpha)
     found = []
     for claim in paper.claims:
         expected = claim.expected
         findings = (
             tuple(
-                _finding(claim, expected, workload, path, cells, compared, analysis)
+                _correlation(claim, workload, path, cells, correlated, analysis)
+                if claim.kind == CORRELATION
+                else _finding(claim, expected, workload, path, cells, compared, analysis)
                 for workload in claim.workloads
                 for path in claim.paths
             )
@@ -85,7 +89,7 @@ def _compared(claims: Iterable[Claim], cells: Cells, analysis: StudyAnalysis) ->
     }
     rest: dict[Key, Comparison] = {}
     for claim in claims:
-        if not claim.testable or claim.expected is None or not claim.expected.direction:
+        if not claim.testable or claim.expected is None or not claim.expected.direction or claim.kind == CORRELATION:
             continue
         for workload, path in ((workload, path) for workload in claim.workloads for path in claim.paths):
             key = (workload, path, frozenset(claim.sides), claim.metric)
@@ -121,6 +125,21 @@ def _finding(
     if doubt and found.verdict is not Verdict.NOT_TESTABLE:
         return replace(found, verdict=Verdict.UNDECIDED, why=doubt)
     return found
+
+
+def _correlation(
+    claim: Claim, workload: str, path: str, cells: Cells, correlated: dict[Place, Strengths], analysis: StudyAnalysis
+) -> Finding:
+    told = obstacle(claim, workload, path, cells)
+    if told:
+        return Finding(workload, path, Verdict.NOT_TESTABLE, told)
+    found = correlated[claim.id, workload, path]
+    verdict, why = of_correlation(claim, found, analysis.alpha)
+    arms = [cells.arm(claim.metric, workload, path, arm) for arm in claim.arms]
+    if doubt := _doubt(arms, True, CORRELATION):
+        verdict, why = Verdict.UNDECIDED, doubt
+    ours, interval, p = (found.told.difference, found.told.interval, found.told.p) if found.told else (None, None, None)
+    return Finding(workload, path, verdict, why, ours, interval, "", found.count, p, found.adjusted_p)
 
 
 def _needs_values(claim: Claim, expected: Expected) -> str:

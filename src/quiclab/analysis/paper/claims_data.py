@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from quiclab.analysis.paper.claims import Finding, Judged
+from quiclab.analysis.paper.paper import Claim
 
 
 def claims_data(judged: Sequence[Judged]) -> pl.DataFrame:
@@ -33,12 +34,18 @@ def _claim_row(each: Judged) -> dict[str, object]:
         "text": claim.text,
         "claim_verdict": each.verdict.value,
         "metric": claim.metric or None,
-        "statistic": claim.statistic if claim.metric else None,
+        "statistic": _statistic(claim),
         "first_arm": arms[0],
         "second_arm": arms[1],
         "paper": claim.expected.text if claim.expected else None,
         "known_before": claim.why or None,
     }
+
+
+def _statistic(claim: Claim) -> str | None:
+    if claim.second_metric:
+        return f"correlation with {claim.second_metric}"
+    return claim.statistic if claim.metric else None
 
 
 def _cell_row(cell: Finding) -> dict[str, object]:

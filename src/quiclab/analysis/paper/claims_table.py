@@ -11,7 +11,7 @@ from quiclab import wording
 from quiclab.analysis.paper.claim_cells import ABSENT
 from quiclab.analysis.paper.claim_verdict import Verdict, counted
 from quiclab.analysis.paper.claims import Finding, Judged
-from quiclab.analysis.paper.paper import Claim
+from quiclab.analysis.paper.paper import CORRELATION, Claim
 from quiclab.analysis.study import Study
 from quiclab.metrics import title_of
 from quiclab.text_table import TextTable
@@ -37,7 +37,8 @@ def claims_table(judged: Sequence[Judged], nominal: float) -> TextTable:
         "Claim by claim",
         "Of a direction ours is the change of the second arm's metric beside the first's: above zero it is higher. "
         "Of a number it is what the paper gives; of two arms that is the second one's advantage, above zero where it "
-        "is better. Of a claim about several cells it is the least and the greatest.",
+        "is better. Of a correlation it is by how much it is stronger in the second arm. Of a claim about several "
+        "cells it is the least and the greatest.",
         ("the paper says", "verdict", "ours", "interval", "n", "tested as", "where", "cells", "remarks"),
         rows,
         "The paper's file holds no claim.",
@@ -84,6 +85,9 @@ def _says(claim: Claim) -> str:
         whose = claim.arms[0] if len(claim.arms) == 1 else between.format(*claim.arms)
         return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"
     first, second = claim.sides
+    if claim.kind == CORRELATION:
+        stronger = "more" if expected.direction == "higher" else "less"
+        return f"correlation of {title} with {title_of(claim.second_metric)}: {stronger} in {second} than in {first}"
     return f"{title}: {second} " + (f"as {first}" if expected.direction == "same" else f"{expected.text} than {first}")
 
 
@@ -151,4 +155,5 @@ def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
 
 
 def _n(cell: Finding, claim: Claim) -> str:
-    return wording.counted(cell.n, "pair" if len(claim.sides) == 2 else "trial") if cell.n else ""
+    of_pairs = len(claim.sides) == 2 and claim.kind != CORRELATION
+    return wording.counted(cell.n, "pair" if of_pairs else "trial") if cell.n else ""

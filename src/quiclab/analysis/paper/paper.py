@@ -12,6 +12,7 @@ from quiclab.analysis.study import read_json
 
 FORMAT = 1
 INTERACTION = "interaction"
+CORRELATION = "correlation"
 _OF_AN_INTERACTION = 4
 
 
@@ -51,6 +52,8 @@ class Claim:
     workloads: tuple[str, ...]
     paths: tuple[str, ...]
     expected: Expected | None
+    second_metric: str = ""
+    """Metric with which a correlation is."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -104,6 +107,7 @@ def _claim(entry: dict[str, Any]) -> Claim:
         workloads=tuple(map(str, entry["workloads"])),
         paths=tuple(map(str, entry["paths"])),
         expected=None if expected is None else _expected(expected),
+        second_metric=str(entry.get("second_metric", "")),
     )
 
 

@@ -62,6 +62,8 @@ _WAITING = {
     Why.PROCESSOR: "a program that got no processor",
 }
 
+_LEAST_MS = 0.1
+"""Difference below which no number is given for what is left."""
 _TOLD = frozenset({*_PHRASES, *_WAITING})
 """Reasons that have a phrase: the round trips of a set-up are told as one."""
 
@@ -102,7 +104,9 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     rest = [abs(step.difference_ms) for step in waterfall.steps if step not in large]
     if open_parts:
         return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
-    return f"{told} Nothing else differs by more than {_ms(max(rest, default=0.0))}."
+    most = max(rest, default=0.0)
+    bound = f"more than {_ms(most)}" if most >= _LEAST_MS else f"as much as {_ms(_LEAST_MS)}"
+    return f"{told} Nothing else differs by {bound}."
 
 
 def clauses(waterfall: Waterfall) -> list[tuple[str, Why]]:

@@ -32,6 +32,8 @@ class Asked:
     """Name of the mechanism; None takes the one with the greatest difference that a setting takes away."""
     arm: str | None = None
     """The arm that is compared with the baseline, where there are several."""
+    baseline: str | None = None
+    """The arm that others are compared with; None takes the spec's baseline."""
 
 
 @dataclass(frozen=True)
@@ -127,17 +129,19 @@ def cell_of(study: Study, asked: str) -> tuple[str, str]:
 
 def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
     """The baseline and the arm that is compared with it. Raises SpecError where several are, and none is chosen."""
-    others = [arm.name for arm in study.measured_arms if arm.name != study.baseline]
+    arms = [arm.name for arm in study.measured_arms]
+    baseline = asked.baseline or study.baseline
+    if baseline not in arms:
+        raise SpecError(f"the study has no arm {baseline!r} as a baseline", nearest(baseline, arms, "it has"))
+    others = [name for name in arms if name != baseline]
     if asked.arm is not None and asked.arm not in others:
-        raise SpecError(
-            f"no arm {asked.arm!r} is compared with {study.baseline}", nearest(asked.arm, others, "these are:")
-        )
+        raise SpecError(f"no arm {asked.arm!r} is compared with {baseline}", nearest(asked.arm, others, "these are:"))
     if asked.arm is None and len(others) > 1:
         raise SpecError(
-            f"{len(others)} arms are compared with {study.baseline}",
+            f"{len(others)} arms are compared with {baseline}",
             "choose one: " + ", ".join(f"--arm {each}" for each in others),
         )
-    return study.baseline, asked.arm or others[0]
+    return baseline, asked.arm or others[0]
 
 
 def _not_predicted(suspect: Suspect) -> str | None:

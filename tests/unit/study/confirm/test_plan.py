@@ -15,7 +15,7 @@ import pytest
 from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_declaration, read_confirmation
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
-from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
+from quiclab.study.confirm.plan import Asked, Plan, arms_of, plan_confirmation
 from quiclab.study.confirm.together import beside, plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
@@ -301,6 +301,17 @@ def test_of_three_arms_one_is_chosen(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="2 arms are compared with h2"):
         plan(study)
     assert plan(study, arm="h3").declared.other == "h2"
+
+
+def test_another_baseline_than_the_specs(tmp_path: Path) -> None:
+    """Arms are compared that the spec does not compare, since neither is its baseline."""
+    third = _SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+    spec = read_study(write(tmp_path / "s", spec=third) / "spec.toml")
+    assert arms_of(spec, Asked(tmp_path, "1MB/p", arm="h2", baseline="h3-b")) == ("h3-b", "h2")
+    with pytest.raises(SpecError, match="2 arms are compared with h3-b"):
+        arms_of(spec, Asked(tmp_path, "1MB/p", baseline="h3-b"))
+    with pytest.raises(SpecError, match="no arm 'h3-c' as a baseline"):
+        arms_of(spec, Asked(tmp_path, "1MB/p", baseline="h3-c"))
 
 
 def test_a_cause_of_few_blocks_is_not_predicted(tmp_path: Path) -> None:
