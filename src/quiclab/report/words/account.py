@@ -104,8 +104,8 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     rest = [abs(step.difference_ms) for step in waterfall.steps if step not in large]
     if open_parts:
         return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
-    most = max(rest, default=0.0)
-    bound = f"more than {_ms(most)}" if most >= _LEAST_MS else f"as much as {_ms(_LEAST_MS)}"
+    beyond = max(rest, default=0.0)
+    bound = f"more than {_ms(beyond)}" if beyond >= _LEAST_MS else f"as much as {_ms(_LEAST_MS)}"
     return f"{told} Nothing else differs by {bound}."
 
 
