@@ -139,7 +139,7 @@ class Arm:
     name: str
     """Name in tables and figures."""
     protocol: Protocol
-    """HTTP/2 over TCP, or HTTP/3 over QUIC. A trial that negotiated anything else fails."""
+    """HTTP/1.1 or HTTP/2 over TCP, or HTTP/3 over QUIC. A trial that negotiated anything else fails."""
     client: Program
     """Program that sends the requests."""
     server: Program
@@ -230,7 +230,7 @@ class Study:
     arms: tuple[Arm, ...]
     """Arms: two or more that are compared, and those that only compete."""
     baseline: str
-    """Name of the arm that the others are compared with; the first H2 arm by default."""
+    """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP."""
     aa: AaControl
     """Where the A/A control runs."""
     question: str = ""
