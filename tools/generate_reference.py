@@ -148,7 +148,7 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
 
 
 _RESOLVED: dict[tuple[type[Any], str], str] = {
-    (model.Study, "baseline"): "first h2 arm, else the first",
+    (model.Study, "baseline"): "first h2 arm, else the first over TCP, else the first",
     (model.Study, "aa"): "smallest workload, first path",
     (model.Path, "title"): "the profile's title, or the name",
     (model.Path, "up"): "as for both",

@@ -20,6 +20,7 @@ from quiclab.testbed import _process_tree
 from quiclab.testbed.process_cost import ProcessCosts, reap
 from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
 from quiclab.testbed.stops import Stops
+from quiclab.verify.ends import GRAIN_NS
 
 pytestmark = pytest.mark.alone
 
@@ -92,6 +93,9 @@ def test_a_thread_that_others_keep_from_its_processor_waits() -> None:
         delay.begin([one.pid])
         _until(lambda: (delay.look([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
         assert delay.summary()["longest_ns"] == delay.summary()["sum_ns"]
+        # Turns of milliseconds: it waits far longer than what many short ones may.
+        turns = delay.summary()["longest_turns"] or 0
+        assert 0 < turns < (delay.summary()["longest_ns"] or 0) / GRAIN_NS
 
 
 def test_waits_for_a_processor_are_told_when_they_were(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:
         unsaid = "where the path marks" if field.name == "ecn" else "none"
         settings = [getattr(arm.tcp, field.name) for arm in arms]
         told = [unsaid if setting is None else _setting(setting) for setting in settings]
-        values = [value if arm.protocol == "h2" else "no TCP" for arm, value in zip(arms, told, strict=True)]
+        values = [value if arm.protocol != "h3" else "no TCP" for arm, value in zip(arms, told, strict=True)]
         if len(set(values) - {"no TCP"}) > 1:
             differences.append((f"TCP {_words(field.name)}", values))
     return differences

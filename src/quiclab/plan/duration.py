@@ -26,7 +26,7 @@ UNLIMITED = Bitrate(10**9)
 """Rate that stands in for that of a path without one."""
 PACKET_THRESHOLD = 3
 """Number of packets that may overtake one before QUIC takes it for lost (RFC 9002 section 6.1.1)."""
-HANDSHAKE_RTTS = {"h2": 2, "h3": 1}
+HANDSHAKE_RTTS = {"h1": 2, "h2": 2, "h3": 1}
 """Round trips before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
 
 

@@ -123,7 +123,7 @@ class Observation:
     def ended(self, role: str, process: Process) -> None:
         """A program has ended."""
         if process.usage is not None:
-            self._costs.ended(role, process.usage, process.run_delay_ns)
+            self._costs.ended(role, process.usage, process.waited)
 
     def findings(self) -> dict[str, Any]:
         """What was seen, for trial.json, once the `with` block has been left."""

@@ -148,7 +148,7 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
     """Keys of `[[arm]]`. `names` has the known programs by role; a role without names takes any."""
     return {
         "name": kinds.NAME,
-        "protocol": kinds.choice(("h2", "h3")),
+        "protocol": kinds.choice(get_args(Protocol)),
         "client": program(names.get("client", ())),
         "server": program(names.get("server", ())),
         "proxy": program(names.get("proxy", ())),
@@ -184,7 +184,7 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
         if isinstance(node.value.get("tcp"), dict) and "proxy" not in node.value:
             for key in ("proxy_congestion_control",) if "proxy_congestion_control" in node.value["tcp"] else ():
                 node.child("tcp").child(key).report("there is no proxy; add proxy, or leave it out")
-        if "tcp" not in node.value and values.get("protocol") == "h2":
+        if "tcp" not in node.value and values.get("protocol") in ("h1", "h2"):
             node.report(
                 '"tcp" is missing; write tcp = {congestion_control = "reno"}: the machine\'s default is never used'
             )

@@ -139,7 +139,7 @@ class Arm:
     name: str
     """Name in tables and figures."""
     protocol: Protocol
-    """HTTP/2 over TCP, or HTTP/3 over QUIC. A trial that negotiated anything else fails."""
+    """HTTP/1.1 or HTTP/2 over TCP, or HTTP/3 over QUIC. A trial that negotiated anything else fails."""
     client: Program
     """Program that sends the requests."""
     server: Program
@@ -207,7 +207,8 @@ class Limits:
     """Bound of lateness. A trial is void if 1 % of its packets left the link later than the greatest of this bound, 2 %
     of the one-way delay, and a full packet's time of service at the bottleneck: lateness below the link's grain changes
     no order. It is also void if an end waited for a processor for longer than the greatest of this bound, 5 ms and a
-    fifth of the transfer's time."""
+    fifth of the transfer's time; 20 us of each turn do not count where its program ran and waited for no more than four
+    fifths of that time."""
     attempts: int = 4
     """How often a void block is tried in a row. One that stayed void is tried twice more when all others are over, and
     twice more whenever the study is run again."""
@@ -230,7 +231,7 @@ class Study:
     arms: tuple[Arm, ...]
     """Arms: two or more that are compared, and those that only compete."""
     baseline: str
-    """Name of the arm that the others are compared with; the first H2 arm by default."""
+    """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP."""
     aa: AaControl
     """Where the A/A control runs."""
     question: str = ""

@@ -24,7 +24,7 @@ from quiclab.testbed.confinement import ORDINARY_ID, Confinement
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
-from quiclab.testbed.run_delay import run_delays
+from quiclab.testbed.run_delay import Waited, waits
 from quiclab.visible import visible
 
 _LONGEST_WORDS = 500
@@ -65,7 +65,7 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
         self.usage: resource.struct_rusage | None = None
         """Resources that the program and its children have used, once it has ended."""
-        self.run_delay_ns: int | None = None
+        self.waited: Waited | None = None
         """Time that its first thread was ready and had no processor, once it has ended; None where the kernel does not
         count."""
 
@@ -138,7 +138,7 @@ class Process:
                     return None
             finally:
                 os.close(pidfd)
-            self.run_delay_ns = run_delays(process.pid).get(process.pid)
+            self.waited = waits(process.pid).get(process.pid)
             self.usage = reap(process)
         return process.returncode
 

@@ -25,7 +25,7 @@ from quiclab.testbed import _process_tree
 from quiclab.testbed._last_seen import LastSeen
 from quiclab.testbed._process_tree import Stat, Used
 from quiclab.testbed._ticker import Ticker
-from quiclab.testbed.run_delay import RunDelay, RunDelayCourse
+from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, Waited
 from quiclab.testbed.stops import Stops
 from quiclab.units import Duration
 
@@ -130,13 +130,13 @@ class ProcessCosts:
                 if role.life is None and any(stat.pid == role.pid for stat in stats):
                     role.at_end = _used(stats)
 
-    def ended(self, name: str, usage: resource.struct_rusage, run_delay_ns: int | None = None) -> None:
+    def ended(self, name: str, usage: resource.struct_rusage, waited: Waited | None = None) -> None:
         """Note a program that was waited for, with this account; children that outlived it are still in /proc.
-        `run_delay_ns` is that of its first thread, if it ended before the transfer did."""
+        `waited` is that of its first thread, if it ended before the transfer did."""
         with self._lock:
             role = self._roles[name]
-            if role.at_end is None and run_delay_ns is not None:
-                role.delay.ended(role.pid, run_delay_ns)
+            if role.at_end is None and waited is not None:
+                role.delay.ended(role.pid, waited)
             outlived = next(stats for each, stats in self._trees() if each is role)
             role.life = _of(usage) + _used([stat for stat in outlived if stat.pid != role.pid])
             role.max_rss_bytes = usage.ru_maxrss * 1024

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -29,14 +30,29 @@ _LOOKS_PER_LIST = 2
 _NOT_OPEN = -1
 
 
-def run_delays(pid: int) -> dict[int, int]:
-    """Waiting time in ns of each thread that a process has now; for a process that has ended and was not waited for, of
-    its first thread. Empty where the kernel does not count."""
+@dataclass(frozen=True)
+class Waited:
+    """Waits of one thread so far."""
+
+    ns: int
+    turns: int
+    """How often it got a processor."""
+
+
+def waits(pid: int) -> dict[int, Waited]:
+    """Waits of each thread that a process has now; for a process that has ended and was not waited for, of its first
+    thread. Empty where the kernel does not count."""
     found = {}
     with contextlib.suppress(OSError, ValueError, IndexError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this runs often, and a Path is slow
-            found[int(thread)] = int(_read(_file(pid, int(thread))).split()[1])
+            _, waited_ns, turns = _read(_file(pid, int(thread))).split()
+            found[int(thread)] = Waited(int(waited_ns), int(turns))
     return found
+
+
+def run_delays(pid: int) -> dict[int, int]:
+    """Waiting time in ns of each thread, as `waits` has it."""
+    return {thread: waited.ns for thread, waited in waits(pid).items()}
 
 
 def _file(pid: int, thread: int) -> str:
@@ -60,28 +76,39 @@ class RunDelay:
     """Waiting time of one program and its children, between two instants."""
 
     def __init__(self) -> None:
-        self._at_begin: dict[tuple[int, int], int] = {}
-        self._last: dict[tuple[int, int], int] = {}
+        self._at_begin: dict[tuple[int, int], Waited] = {}
+        self._last: dict[tuple[int, int], Waited] = {}
 
     def look(self, pids: Iterable[int]) -> None:
         """Keep what each thread has waited so far, because it cannot be read once the thread has ended."""
         for pid in pids:
-            self._last |= {(pid, thread): waited_ns for thread, waited_ns in run_delays(pid).items()}
+            self._last |= {(pid, thread): waited for thread, waited in waits(pid).items()}
 
     def begin(self, pids: Iterable[int]) -> None:
         """Count from here on."""
         self.look(pids)
         self._at_begin = dict(self._last)
 
-    def ended(self, pid: int, waited_ns: int) -> None:
-        """Note the first thread's waiting time, read when the program had ended."""
-        self._last[pid, pid] = max(waited_ns, self._last.get((pid, pid), 0))
+    def ended(self, pid: int, waited: Waited) -> None:
+        """Note the first thread's waits, read when the program had ended."""
+        known = self._last.get((pid, pid))
+        if known is None or waited.ns >= known.ns:
+            self._last[pid, pid] = waited
 
     def summary(self) -> dict[str, int | None]:
-        """Waiting time in ns since `begin`, of all threads together and of the one that waited longest; None where the
-        kernel does not count."""
-        waited = [ns - self._at_begin.get(thread, 0) for thread, ns in self._last.items()]
-        return {"sum_ns": sum(waited) if waited else None, "longest_ns": max(waited, default=None)}
+        """Waiting time in ns since `begin`, of all threads together and of the one that waited longest, with how often
+        that one got a processor; None where the kernel does not count."""
+        begun = Waited(0, 0)
+        waited = [
+            (now.ns - self._at_begin.get(thread, begun).ns, now.turns - self._at_begin.get(thread, begun).turns)
+            for thread, now in self._last.items()
+        ]
+        longest_ns, turns = max(waited, default=(None, None))
+        return {
+            "sum_ns": sum(ns for ns, _ in waited) if waited else None,
+            "longest_ns": longest_ns,
+            "longest_turns": turns,
+        }
 
 
 class RunDelayCourse:

@@ -100,7 +100,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             costs.begin()
             code = near.wait(None)
             if near.usage is not None:
-                costs.ended("client", near.usage, near.run_delay_ns)
+                costs.ended("client", near.usage, near.waited)
             costs.end()
             summary = link.stop()
             thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}

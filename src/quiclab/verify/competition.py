@@ -15,7 +15,7 @@ from quiclab.verify.wire import read_wire
 
 _LEAST_BYTES = 10_000
 """Least bytes from a download's server that prove more than a handshake."""
-_SPOKEN = {"h2": "tcp", "h3": "quic"}
+_SPOKEN = {"h1": "tcp", "h2": "tcp", "h3": "quic"}
 
 
 def prove_competition(tables: Mapping[str, pl.DataFrame], document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -20,8 +20,12 @@ def _document(transfer_ms: float = 100, bound_ms: float = 0.1, slow: bool = Fals
     }
 
 
-def _delay(ms: float) -> dict[str, int]:
-    return {"sum_ns": round(2 * ms * MS), "longest_ns": round(ms * MS)}
+def _delay(ms: float, turns: int = 0) -> dict[str, int]:
+    return {"sum_ns": round(2 * ms * MS), "longest_ns": round(ms * MS), "longest_turns": turns}
+
+
+def _ran(ms: float) -> dict[str, int]:
+    return {"cpu_ns": round(ms * MS)}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,11 @@ def _delay(ms: float) -> dict[str, int]:
         (_document(), None),
         (_document(run_delay=_delay(20)), None),
         (_document(run_delay=_delay(20.1)), "the server waited 20.1 ms for a processor"),
+        (_document(run_delay=_delay(24, 1000), transfer=_ran(40)), None),
+        (_document(run_delay=_delay(24, 199), transfer=_ran(40)), "the server waited 24.0 ms for a processor"),
+        (_document(run_delay=_delay(40.1, 1000), transfer=_ran(30)), "the server waited 40.1 ms for a processor"),
+        (_document(run_delay=_delay(24, 1000), transfer=_ran(56.1)), "the server waited 24.0 ms for a processor"),
+        (_document(run_delay=_delay(24, 1000)), "the server waited 24.0 ms for a processor"),
         (_document(10, run_delay=_delay(4.9)), None),
         (_document(10, run_delay=_delay(5.1)), "bound 5.0 ms"),
         (_document(bound_ms=500, run_delay=_delay(90)), None),
@@ -43,6 +52,7 @@ def _delay(ms: float) -> dict[str, int]:
     ],
 )
 def test_what_is_too_long(document: dict[str, Any], told: str | None) -> None:
-    """The largest of 5 ms, a fifth of the transfer, and what the spec allows; a stop is always too long."""
+    """The largest of 5 ms, a fifth of the transfer, and what the spec allows; not short waits of many turns, where the
+    program has time to spare. A stop is always too long."""
     problem = ends_problem(document)
     assert problem is None if told is None else told in str(problem)

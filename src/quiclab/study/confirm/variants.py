@@ -208,9 +208,9 @@ def refuse_what_cannot_run(study: Study, workload: str) -> None:
 
 
 def _for_other(change: Change, other: Arm) -> Change:
-    """The change where the other arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an H2
-    arm. Raises SpecError for a setting of TCP's alone over HTTP/3."""
-    if other.protocol == "h2" and change.table == "sender" and change.key in _OF_BOTH:
+    """The change where the other arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an arm
+    over TCP. Raises SpecError for a setting of TCP's alone over HTTP/3."""
+    if other.protocol != "h3" and change.table == "sender" and change.key in _OF_BOTH:
         return replace(change, table="tcp")
     if other.protocol == "h3" and change.table == "tcp":
         if change.key in _OF_BOTH:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An arm over HTTP/1.1 beside one over HTTP/2, with real programs over the emulated link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from small_study import main_only, quiclab, trials
+from stack_study import need, spec_text
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+
+def test_http_1_is_verified_measured_and_accounted(tmp_path: Path) -> None:
+    """By two clients, from two servers: negotiated, told by both programs, and with every millisecond in a category."""
+    pairs = (("curl", "nginx"), ("wget2", "caddy"))
+    for client, server in pairs:
+        need(("client", client), ("server", server))
+    arms = {
+        f"{client}-{protocol}": f'protocol = "{protocol}"\nclient = "{client}"\nserver = "{server}"'
+        for client, server in pairs
+        for protocol in ("h1", "h2")
+    }
+    spec = tmp_path / "spec.toml"
+    spec.write_text(spec_text(arms, None, workload='size = "300 KB"'))
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    kept = {trial["trial_id"]: trial for trial in trials(tmp_path / "study") if trial["status"] != "void"}
+    assert {trial["row"]["arm"] for trial in kept.values()} == set(arms)
+    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    for trial_id, trial in kept.items():
+        assert trial["status"] == "verified", trial["reason"]
+        alpn = {"h1": "http/1.1", "h2": "h2"}[trial["protocol"]]
+        assert trial["proof"]["alpn"] == alpn
+        values = dict(metrics.filter(pl.col("trial_id") == trial_id).select("name", "value").iter_rows())
+        totals = pl.read_parquet(tmp_path / "study" / "tables" / "account_totals" / f"{trial_id}.parquet")
+        accounted = totals.filter(pl.col("of") == "ttlb")
+        assert accounted["total_ns"].sum() == pytest.approx(values["ttlb_ms"] * 1e6, abs=1)
+        unexplained = accounted.filter(pl.col("what") == "unexplained")["total_ns"].sum()
+        assert unexplained < 0.02 * accounted["total_ns"].sum()
