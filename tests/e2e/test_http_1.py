@@ -32,8 +32,11 @@ def test_http_1_is_verified_measured_and_accounted(tmp_path: Path) -> None:
     metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
     for trial_id, trial in kept.items():
         assert trial["status"] == "verified", trial["reason"]
-        alpn = {"h1": "http/1.1", "h2": "h2"}[trial["protocol"]]
+        # wget2 offers no protocol where it is to speak HTTP/1.1.
+        alpn = {"curl-h1": "http/1.1", "wget2-h1": "unproven"}.get(trial["row"]["arm"], "h2")
         assert trial["proof"]["alpn"] == alpn
+        asked = pl.read_parquet(tmp_path / "study" / "tables" / "http_requests" / f"{trial_id}.parquet")
+        assert set(asked["http_version"]) == {{"h1": "HTTP/1.1", "h2": "HTTP/2"}[trial["protocol"]]}
         values = dict(metrics.filter(pl.col("trial_id") == trial_id).select("name", "value").iter_rows())
         totals = pl.read_parquet(tmp_path / "study" / "tables" / "account_totals" / f"{trial_id}.parquet")
         accounted = totals.filter(pl.col("of") == "ttlb")

@@ -161,7 +161,8 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
     measured_arms = [arm for arm in arms if arm.only_for is None]
     over_tcp = sorted((arm for arm in measured_arms if arm.protocol != "h3"), key=lambda arm: arm.protocol != "h2")
-    resolved = {"baseline": next(iter(over_tcp), measured_arms[0]).name, "captures": _captures(workloads, paths, arms, own), **own}
+    baseline = next(iter(over_tcp), measured_arms[0]).name
+    resolved = {"baseline": baseline, "captures": _captures(workloads, paths, arms, own), **own}
     resolved["aa"] = AaControl(**aa)
     return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
 

@@ -55,7 +55,7 @@ del os.environ["SSL_CERT_FILE"]
 if _found is not None:
     os.environ["SSL_CERT_FILE"] = _found
 
-_VERSIONS = {"h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
+_VERSIONS = {"h1": CurlHttpVersion.V1_1, "h2": CurlHttpVersion.V2TLS, "h3": CurlHttpVersion.V3ONLY}
 POLL_MS = 1000
 """Longest sleep between two looks at libcurl; it wakes up by itself when there is something to do."""
 _NAMES = {1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2", 30: "HTTP/3"}
