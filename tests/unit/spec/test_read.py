@@ -103,7 +103,7 @@ OFFENDERS = [
     ('delay = "10 ms"', 'delay = "10 ms"\nip_version = 6\nmtu = 1200', 15, ["path[plain].mtu", "1280"]),
     ('delay = "10 ms"', 'delay = "10 ms"\nmtu = 1200', 14, ["path[plain].mtu", "1228", "RFC 9000"]),
     ('delay = "10 ms"', 'delay = "10 ms"\ntrace = "no.trace"', 14, ["path[plain].trace", "no file", "no.trace"]),
-    ('protocol = "h2"', 'protocol = "http2"', 17, ["arm[h2].protocol", '"http2"', "valid values: h2, h3"]),
+    ('protocol = "h2"', 'protocol = "http2"', 17, ["arm[h2].protocol", '"http2"', "valid values: h1, h2, h3"]),
     ('protocol = "h2"', 'protocol = ["h2"]', 17, ["arm[h2].protocol", "an array stands here", '"h2" or "h3"']),
     ("tcp = {congestion", "tpc = {congestion", 20, ["arm[h2].tpc", 'did you mean "tcp"?']),
     ('"reno"', '"rneo"', 20, ["arm[h2].tcp.congestion_control", 'did you mean "reno"?']),
