@@ -68,8 +68,11 @@ def of_correlation(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdic
         few = [arm for arm, each in zip(claim.arms, (found.first, found.second), strict=True) if each is None]
         why = f"{wording.listed(few)}: too few trials with both values, or always the same value."
         return Verdict.UNDECIDED, why
-    each = [f"{one.rho:+.2f} in {arm}" for arm, one in zip(claim.arms, (found.first, found.second), strict=True)]
-    rhos = f"Spearman's ρ with {title_of(claim.second_metric)} is {wording.listed(each)}".replace("-", "−")
+    each = [
+        f"{one.rho:+.2f}".replace("-", "−") + f" in {arm}"
+        for arm, one in zip(claim.arms, (found.first, found.second), strict=True)
+    ]
+    rhos = f"Spearman's ρ with {title_of(claim.second_metric)} is {wording.listed(each)}"
     if (found.adjusted_p or 0.0) > alpha:
         return Verdict.UNDECIDED, f"{rhos}; that one of them is stronger is not shown."
     direction = "higher" if found.told.difference > 0 else "lower"
