@@ -54,7 +54,8 @@ _MEANINGS = {
 _MOST_CAUSES = 3
 _CORRELATION = "correlation with "
 _TITLES = {metric.name: metric.title for metric in METRICS}
-_UNITS = {metric.name: metric.unit for metric in METRICS}
+_EXPLAINED = frozenset({"ttlb_ms", "total_request_time_ms", "plt_ms", "startup_ms", "stall_ms"})
+"""Metrics that `quiclab explain` has an account of: the reasons of a page's load are not those of its Speed Index."""
 
 
 def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
@@ -232,8 +233,8 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
     for cell, row in rows_of(headline, results):
         if row["verdict"] == "agrees":
             continue
-        if _UNITS.get(row["metric"]) != "ms":
-            continue  # an account explains times
+        if row["metric"] not in _EXPLAINED:
+            continue
         if not row["second_arm"]:
             told += _spent(results[cell].accounts, row)
             continue
