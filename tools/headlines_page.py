@@ -48,6 +48,7 @@ _MEANINGS = {
     Verdict.IN_PART: "some claims agree, the others are undecided or cannot be tested",
     Verdict.DIFFERS: "a claim is contradicted: the difference is the other way, or the number outside its margin",
     Verdict.UNDECIDED: "what was measured neither confirms nor contradicts it",
+    Verdict.PARTLY_RUN: "what has been run of it contradicts no claim; cells of it have not been run",
     Verdict.NOT_RUN: "no study of this size has been run",
     Verdict.NOT_TESTABLE: "no study here can be held against it, for the reason given",
 }

@@ -32,6 +32,7 @@ class Verdict(enum.StrEnum):
     IN_PART = "reproduced in part"
     DIFFERS = "differs"
     UNDECIDED = "undecided"
+    PARTLY_RUN = "partly run"
     NOT_RUN = "not run yet"
     NOT_TESTABLE = "not testable here"
 
@@ -152,11 +153,13 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults]) -> Verdic
     if headline.not_testable:
         return Verdict.NOT_TESTABLE
     missing = [cell for cell, claim in headline.claims if claim not in results[cell].claims]
-    if headline.not_run or missing:
-        return Verdict.NOT_RUN
     verdicts = [row["verdict"] for _, row in rows_of(headline, results)]
+    if headline.not_run or not verdicts:
+        return Verdict.NOT_RUN
     if "differs" in verdicts:
         return Verdict.DIFFERS
+    if missing:
+        return Verdict.PARTLY_RUN
     if all(each == "agrees" for each in verdicts):
         return Verdict.REPRODUCED
     return Verdict.IN_PART if "agrees" in verdicts else Verdict.UNDECIDED

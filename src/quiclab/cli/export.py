@@ -24,7 +24,7 @@ Write logs in a format that other tools open, whatever they were before:
 
   qlog   one file for each QUIC connection and end, in the current draft (JSON-SEQ): from a capture with its key log,
          from a Chrome NetLog, or from a qlog of an older version
-  har    one HAR 1.2 file with the requests of HTTP/2 and HTTP/3
+  har    one HAR 1.2 file with the requests of HTTP/1.1, HTTP/2 and HTTP/3
 
 SOURCE is a folder of tables that `quiclab decode` wrote, or logs and folders of them (a trial too), which are decoded
 first. Whose log it is tells the first file name or folder that begins with "client" or "server"; to say it otherwise,

@@ -130,11 +130,14 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:
-    """Reason why the client cannot fetch several objects."""
+    """Reason why the client cannot fetch several objects on one connection."""
     if "objects" not in client.abilities:
         able = [each.name for each in ENDPOINTS if "objects" in each.abilities and arm.protocol in each.protocols]
         told = f"the client {client.name} cannot fetch the {len(workload.object_sizes)} objects of {workload.name}"
         return f"{told} on one connection: unsupported; {', '.join(able)} can"
+    if arm.protocol == "h1" and workload.at_once > 1:
+        told = f"HTTP/1.1 has one request at a time on a connection, and {workload.name} asks for several at once"
+        return f"{told}: unsupported; give it concurrency = 1"
     return client.unsupported_objects(arm.client, workload) if isinstance(client, LimitedObjects) else None
 
 

@@ -145,7 +145,7 @@ class Arm:
     server: Program
     """Program that answers the client, or the proxy if there is one."""
     tcp: Tcp
-    """Required for h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
+    """Required for h1 and h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
     proxy: Program | None = None
     """Proxy before the server: the client speaks to the proxy, and the server is its origin."""
     proxy_at: str = "server"

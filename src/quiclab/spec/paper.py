@@ -225,10 +225,12 @@ def _read_claim(node: Node, metrics: Mapping[str, str] | None, study: Study | No
     if claim.testable and (claim.kind == "correlation") != bool(claim.second_metric):
         told = "is of a correlation alone; leave it out" if claim.second_metric else "is missing; a correlation has two"
         node.report(f'"second_metric" {told}')
+    if claim.second_metric and (claim.second_metric == claim.metric or len(set(claim.arms)) < len(claim.arms)):
+        node.report("a correlation is of two metrics, in one arm beside another; name two of each")
     if len(node.source.problems) > before:
         raise ReportedError
     if "margin" in node.value and claim.kind in _DIRECTED:
-        node.child("margin").report("a direction has none; leave it out")
+        node.child("margin").report(f"a claim of kind {claim.kind} has none; leave it out")
         raise ReportedError
     if "expected" not in node.value:
         return claim

@@ -71,10 +71,8 @@ def stronger(first: Correlation, second: Correlation, confidence: float) -> Stro
         variances.append(variance)
     (low_1, at_1, high_1), (low_2, at_2, high_2) = ends
     difference = at_2 - at_1
-    interval = Interval(
-        difference - math.hypot(at_2 - low_2, high_1 - at_1),
-        difference + math.hypot(high_2 - at_2, at_1 - low_1),
-        confidence,
-    )
+    low = difference - math.hypot(at_2 - low_2, high_1 - at_1)
+    high = difference + math.hypot(high_2 - at_2, at_1 - low_1)
+    interval = Interval(max(-1.0, low), min(1.0, high), confidence)
     p = float(2 * ndtr(-abs(strengths[1] - strengths[0]) / math.sqrt(sum(variances))))
     return Stronger(difference, interval, p)

@@ -48,6 +48,14 @@ def test_curl_has_a_bound_of_its_own() -> None:
     assert objections(ARM, [SEVERAL]) == []
 
 
+def test_http_1_has_one_at_a_time() -> None:
+    """Several at once would take several connections."""
+    arm = replace(ARM, protocol="h1", client=Program("curl"))
+    (told,) = objections(arm, [SEVERAL])
+    assert told.endswith("many asks for several at once: unsupported; give it concurrency = 1")
+    assert objections(arm, [replace(SEVERAL, concurrency=1)]) == []
+
+
 @pytest.mark.parametrize(
     ("client", "knobs"),
     [

@@ -92,6 +92,8 @@ def test_a_correlation_has_two_metrics_and_is_stronger_or_weaker(tmp_path: pathl
         (text.replace('"correlation"', '"direction"'), '"second_metric" is of a correlation alone'),
         (text.replace("wire_bytes_down", "wire_bytes"), '"wire_bytes" is not one of the metrics'),
         (text.replace('"lower"', '"same"'), '"same" is not known here'),
+        (text.replace("wire_bytes_down", "ttlb_ms"), "a correlation is of two metrics"),
+        (text.replace('["h2", "h3"]', '["h2", "h2"]'), "in one arm beside another"),
     ):
         assert any(told in problem for problem in problems(tmp_path, PAPER + wrong)), told
 

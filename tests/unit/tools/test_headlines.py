@@ -81,6 +81,14 @@ def test_one_claim_that_differs_decides(verdicts: list[str], expected: Verdict) 
     assert verdict_of(Headline("Y1", "1", "text", (("cell", "c"),)), results) is expected
 
 
+def test_a_claim_that_was_not_run_leaves_a_headline_partly_run() -> None:
+    """Unless another one is contradicted already."""
+    both = Headline("Y1", "1", "text", (("cell", "c"), ("other", "d")))
+    for verdict, expected in (("agrees", Verdict.PARTLY_RUN), ("differs", Verdict.DIFFERS)):
+        results = {"cell": CellResults({"c": [_row(verdict)]}), "other": CellResults()}
+        assert verdict_of(both, results) is expected
+
+
 @pytest.mark.parametrize(
     ("row", "paper", "ours"),
     [
