@@ -161,19 +161,16 @@ def test_programs_in_private_folders_run_nonetheless() -> None:
         assert {trial["status"] for trial in trials(private / "study") if trial["protocol"] == "h3"} == {"verified"}
 
 
-def test_the_namespaces_cover_no_more_than_needed(tmp_path: Path) -> None:
+def test_the_namespaces_cover_no_more_than_needed() -> None:
     """Which folders are emptied for whom: a file in a private folder is reached alone, a tree in an open one whole."""
     from quiclab.testbed.confinement import Owner, barriers_before
 
     stranger = Owner(os.geteuid() + 4321, os.getegid() + 4321)
-    top = tmp_path / "top"
-    (top / "inner").mkdir(parents=True)
-    shutil.copy("/bin/true", top / "inner" / "program")
-    shutil.copy("/bin/true", top / "program")
-    for folder in (*reversed(tmp_path.parents), tmp_path):
-        if folder.stat().st_uid == os.geteuid() and folder.is_relative_to(Path("/tmp")) and folder != Path("/tmp"):
-            folder.chmod(0o755)
-    try:
+    with open_folder() as folder:
+        top = folder / "top"
+        (top / "inner").mkdir(parents=True)
+        shutil.copy("/bin/true", top / "inner" / "program")
+        shutil.copy("/bin/true", top / "program")
         (top / "inner").chmod(0o755)
         top.chmod(0o755)
         assert barriers_before([top / "inner" / "program"], stranger) == {}
@@ -181,5 +178,3 @@ def test_the_namespaces_cover_no_more_than_needed(tmp_path: Path) -> None:
         found = barriers_before([top / "inner" / "program", top / "program", top / "missing"], stranger)
         assert found == {top / "inner": top, top / "program": top}
         assert barriers_before([top / "program"], Owner(os.geteuid(), os.getegid())) == {}
-    finally:
-        top.chmod(0o755)
