@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`paper.json` for a synthetic study: claims as the measuring side writes them."""
+"""`paper.json` for a synthetic study: claims as the measuring side writes them, and what comes of them."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from synthetic_study import Shape
+
+from quiclab.analysis.analyse import analyse
+from quiclab.analysis.paper.claims import Judged, judge
+from quiclab.analysis.paper.paper import read_paper
+from quiclab.analysis.study import read_study
+
+# h3 is 22 % faster over "loss", and as fast as h2 over "clean", at 20 pairs with less noise.
+CLEAR = replace(
+    Shape(), workloads=("100 KB", "1 MB"), paths=("clean", "loss"), blocks=20, aa_blocks=0, failures=frozenset(),
+    voids=frozenset(), slower=frozenset(),
+)  # fmt: skip
 DIRECTION = {
     "id": "faster", "section": "4.1, Figure 4", "text": "H3 is faster.", "kind": "direction", "testable": True,
     "why": "", "metric": "ttlb_ms", "statistic": "median", "arms": ["h2", "h3"], "workloads": ["100 KB"],
@@ -37,3 +50,11 @@ def write_paper(directory: Path, *claims: dict[str, Any], **keys: Any) -> Path:
     }  # fmt: skip
     (directory / "paper.json").write_text(json.dumps(paper | keys), encoding="utf-8")
     return directory
+
+
+def judged(directory: Path, *claims: dict[str, Any], **keys: Any) -> tuple[Judged, ...]:
+    """The claims held against the study that is there."""
+    study = read_study(write_paper(directory, *claims, **keys))
+    paper = read_paper(directory)
+    assert paper is not None
+    return judge(study, analyse(study), paper)

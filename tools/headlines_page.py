@@ -21,7 +21,7 @@ from headlines_results import (
 )
 
 from quiclab import wording
-from quiclab.metrics import METRICS
+from quiclab.metrics import title_of
 
 _HEAD = """\
 # The papers' headline results
@@ -54,7 +54,6 @@ _MEANINGS = {
 }
 _MOST_CAUSES = 3
 _CORRELATION = "correlation with "
-_TITLES = {metric.name: metric.title for metric in METRICS}
 _EXPLAINED = frozenset({"ttlb_ms", "total_request_time_ms", "plt_ms", "startup_ms", "stall_ms"})
 """Metrics that `quiclab explain` has an account of: the reasons of a page's load are not those of its Speed Index."""
 
@@ -142,11 +141,11 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
         margin = f" ± {declared}" if declared else ""
         says = _change_of(row, row["paper"]) if _is_advantage(row) else row["paper"]
-        paper = f"{statistic}{_TITLES.get(row['metric'], row['metric'])}: {says}{margin}"
+        paper = f"{statistic}{title_of(row['metric'])}: {says}{margin}"
         if (row["statistic"] or "").startswith(_CORRELATION):
-            beside = _TITLES[row["statistic"].removeprefix(_CORRELATION)]
+            beside = title_of(row["statistic"].removeprefix(_CORRELATION))
             stronger = "stronger" if row["paper"] == "higher" else "weaker"
-            paper = f"{_TITLES[row['metric']]}: correlation with {beside} {stronger}"
+            paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
         link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_study import main_only, quiclab, trials
-from stack_study import need, spec_text
+from stack_study import need, run_arms
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -23,22 +22,19 @@ def test_http_1_is_verified_measured_and_accounted(tmp_path: Path) -> None:
         for client, server in pairs
         for protocol in ("h1", "h2")
     }
-    spec = tmp_path / "spec.toml"
-    spec.write_text(spec_text(arms, None, workload='size = "300 KB"'))
-    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", timeout=300)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    kept = {trial["trial_id"]: trial for trial in trials(tmp_path / "study") if trial["status"] != "void"}
-    assert {trial["row"]["arm"] for trial in kept.values()} == set(arms)
-    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
-    for trial_id, trial in kept.items():
+    kept = run_arms(tmp_path, arms, "300 KB")
+    assert set(kept) == set(arms)
+    for arm, trial in kept.items():
         assert trial["status"] == "verified", trial["reason"]
         # wget2 offers no protocol where it is to speak HTTP/1.1.
-        alpn = {"curl-h1": "http/1.1", "wget2-h1": "unproven"}.get(trial["row"]["arm"], "h2")
+        alpn = {"curl-h1": "http/1.1", "wget2-h1": "unproven"}.get(arm, "h2")
         assert trial["proof"]["alpn"] == alpn
-        asked = pl.read_parquet(tmp_path / "study" / "tables" / "http_requests" / f"{trial_id}.parquet")
+        asked, metrics, totals = (
+            pl.read_parquet(tmp_path / "study" / "tables" / name / f"{trial['trial_id']}.parquet")
+            for name in ("http_requests", "metrics", "account_totals")
+        )
         assert set(asked["http_version"]) == {{"h1": "HTTP/1.1", "h2": "HTTP/2"}[trial["protocol"]]}
-        values = dict(metrics.filter(pl.col("trial_id") == trial_id).select("name", "value").iter_rows())
-        totals = pl.read_parquet(tmp_path / "study" / "tables" / "account_totals" / f"{trial_id}.parquet")
+        values = dict(metrics.select("name", "value").iter_rows())
         accounted = totals.filter(pl.col("of") == "ttlb")
         assert accounted["total_ns"].sum() == pytest.approx(values["ttlb_ms"] * 1e6, abs=1)
         unexplained = accounted.filter(pl.col("what") == "unexplained")["total_ns"].sum()

@@ -39,9 +39,9 @@ class Stronger:
 
 
 def rank_correlation(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> Correlation | None:
-    """Spearman's ρ of two quantities in order, without pairs that have a NaN; None of fewer than five pairs, and where
-    a quantity does not vary."""
-    known = ~(np.isnan(one) | np.isnan(other))
+    """Spearman's ρ of two quantities in order, without pairs in which one is NaN or infinite; None of fewer than five
+    pairs, and where a quantity does not vary."""
+    known = np.isfinite(one) & np.isfinite(other)
     if int(known.sum()) < _LEAST:
         return None
     from scipy.stats import rankdata  # imported late: it takes longer than the rest of an analysis

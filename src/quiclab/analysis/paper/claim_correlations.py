@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from quiclab import statistics, wording
-from quiclab.analysis.model import ArmResult
 from quiclab.analysis.paper.claim_cells import Cells
 from quiclab.analysis.paper.claim_verdict import Verdict
 from quiclab.analysis.paper.paper import CORRELATION, Claim
+from quiclab.analysis.within_pairs import values_within_pairs
 from quiclab.metrics import title_of
 from quiclab.statistics import Correlation, Stronger
 
@@ -82,21 +81,11 @@ def of_correlation(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdic
 
 
 def _strengths(claim: Claim, workload: str, path: str, cells: Cells, alpha: float) -> Strengths:
-    first, second = (
-        statistics.rank_correlation(
-            *_in_order(*(cells.arm(metric, workload, path, arm) for metric in (claim.metric, claim.second_metric)))
-        )
-        for arm in claim.arms
-    )
+    first, second = (_correlation(claim, workload, path, arm, cells) for arm in claim.arms)
     told = statistics.stronger(first, second, 1 - alpha) if first and second else None
     return Strengths(first, second, told)
 
 
-def _in_order(one: ArmResult, other: ArmResult) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Values of two metrics of one arm, trial by trial; NaN where one is unknown."""
-    of_other = {trial.block: trial.value for trial in other.trials}
-    pairs = [(trial.value, of_other.get(trial.block)) for trial in one.trials]
-    table = np.array([[math.nan if value is None else value for value in pair] for pair in pairs], dtype=np.float64)
-    table = table.reshape(-1, 2)
-    table[~np.isfinite(table)] = math.nan
-    return table[:, 0], table[:, 1]
+def _correlation(claim: Claim, workload: str, path: str, arm: str, cells: Cells) -> Correlation | None:
+    one, other = (cells.arm(metric, workload, path, arm) for metric in (claim.metric, claim.second_metric))
+    return statistics.rank_correlation(*values_within_pairs(one, other, cells.metric(claim.metric)))
