@@ -107,7 +107,7 @@ def test_a_wrong_range_is_told(tmp_path: pathlib.Path, text: str) -> None:
         (ONE_ARM, "0 s", "10 %", "write a share above zero"),
         (ONE_ARM, "15 s", "3 apples", "3 apples"),
         (NUMBER, "90 %", "1 s", "write a share above zero"),
-        (CLAIM, "lower", "10 %", "a direction has none"),
+        (CLAIM, "lower", "10 %", "a claim of kind direction has none"),
         (ONE_ARM, "5 s to 6 s", "10 %", "a range has no margin"),
     ],
 )
