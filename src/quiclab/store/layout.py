@@ -153,6 +153,12 @@ class StudyDir:
         """File with the system calls that an arm's programs made in a trial that was not timed."""
         return self.root / "system-calls" / f"{arm}.json"
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""
+        folders = (self.root / "trials", self.root / "failed")
+        return self.ledger.exists() or any(any(folder.iterdir()) for folder in folders if folder.is_dir())
+
     def create(self) -> None:
         """Make the folders. Raises HostError where that is not possible."""
         with disk_errors(self.root):

@@ -137,7 +137,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
     resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
     changes: tuple[str, ...] = ()
-    if study_dir.resolved.exists() or study_dir.ledger.exists():
+    if study_dir.has_begun:
         before = read_object(study_dir.resolved)
         with _of_its_form(study_dir.resolved):
             found = conflicts(before, resolved)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,24 @@ def test_more_blocks_after_a_look_are_told_before_they_run(tmp_path: Path) -> No
             assert all(sentence.startswith(words) for sentence in told)
 
 
-def test_a_study_may_grow_but_not_change(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begin", [lambda at: at.ledger.touch(), lambda at: (at.root / "failed/1-attempt1").mkdir()])
+def test_a_study_may_grow_but_not_change(begin: Callable[[StudyDir], None], tmp_path: Path) -> None:
     """Another server in an arm is another study."""
+    study_dir = StudyDir(tmp_path / "study")
+    spec = written(tmp_path, SMALL)
+    with held(study_dir, spec, load_study(spec)):
+        begin(study_dir)
+    other = written(tmp_path, changed(('server = "caddy"', 'server = "aioquic"')))
+    with pytest.raises(SpecError, match="the spec differs from the one"), held(study_dir, other, load_study(other)):
+        pass
+
+
+def test_a_spec_whose_run_was_refused_may_change(tmp_path: Path) -> None:
+    """No trial was planned, so that the mended spec is the first."""
     study_dir = StudyDir(tmp_path / "study")
     spec = written(tmp_path, SMALL)
     with held(study_dir, spec, load_study(spec)):
         pass
     other = written(tmp_path, changed(('server = "caddy"', 'server = "aioquic"')))
-    with pytest.raises(SpecError, match="the spec differs from the one"), held(study_dir, other, load_study(other)):
-        pass
+    with held(study_dir, other, load_study(other)):
+        assert study_dir.spec.read_bytes() == other.read_bytes()

@@ -277,6 +277,16 @@ def test_a_program_without_the_knob_is_told(tmp_path: Path, programs: Mapping[st
     assert told in " ".join(error.value.problems)
 
 
+def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> None:
+    """Only a client that its spec holds to TLS 1.2 can be given it."""
+    times = {"h2": {"": 800.0, "set_up_round_trips": 300.0}, "h3": {"": 800.0}}
+    held = _SPEC.replace('client = "curl-cffi"', 'client = {{name = "quic-go", tls_version = "1.2"}}', 1)
+    assert plan(write(tmp_path / "s", times, spec=held)).declared.key == "tls_version"
+    with pytest.raises(SpecError) as error:
+        plan(write(tmp_path / "new", times))
+    assert "the client of h2 has TLS 1.3 already" in " ".join(error.value.problems)
+
+
 @pytest.mark.parametrize(
     ("asked", "told", "hint"),
     [
