@@ -42,11 +42,20 @@ class Parser(argparse.ArgumentParser):
         known, unknown = self.parse_known_args(words, namespace)
         for word in unknown:
             known.verb.check_option(word)
+        known.verb.fill_later_words(known, unknown)
         if unknown:
             raise SpecError(
                 f"{known.verb.word}: {unknown[0]!r} is one word too many", f"{known.verb.prog} --help shows its words"
             )
         return known
+
+    def fill_later_words(self, known: argparse.Namespace, unknown: list[str]) -> None:
+        """Take words that follow an option for those of the verb that may be left out: argparse looks for these before
+        the option alone."""
+        for action in self._get_positional_actions():
+            left_out = action.nargs == argparse.OPTIONAL and getattr(known, action.dest) is action.default
+            if left_out and unknown and not unknown[0].startswith("-"):
+                setattr(known, action.dest, self._get_values(action, [unknown.pop(0)]))
 
     def check_option(self, word: str) -> None:
         """Raise SpecError for a long option that is not of this verb."""

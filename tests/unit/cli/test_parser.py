@@ -78,6 +78,8 @@ def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("figure sequnce study", "there is no figure 'sequnce'", "did you mean sequence?"),
         ("plan x.toml y.toml", "plan: 'y.toml' is one word too many", "quiclab plan --help"),
         ("plan", "plan: the following arguments are required: SPEC", "quiclab plan --help"),
+        ("sql s --format csv q r", "sql: 'r' is one word too many", "quiclab sql --help"),
+        ("sql s -x", "sql: '-x' is one word too many", "quiclab sql --help"),
         ("--hepl", "quiclab has no option --hepl", "did you mean --help?"),
         ("paths ltee", "there is no path called 'ltee'", "did you mean lte?"),
         ("export qlgo x -o y", "export: there is no format 'qlgo'", "did you mean qlog?"),
@@ -93,6 +95,12 @@ def test_wrong_words(words: str, told: str | None, hint: str | None, capsys: pyt
     first, second = err.splitlines()[:2]
     assert first == f"quiclab: {told}"
     assert second.startswith(f"  hint: {hint}")
+
+
+def test_words_may_follow_options() -> None:
+    """Those that may be left out, too: a query after the format that it is printed in."""
+    known = parser().parse_args(["sql", "study", "--format", "csv", "select 1"])
+    assert (known.study, known.format, known.query) == (Path("study"), "csv", "select 1")
 
 
 @pytest.mark.parametrize(
