@@ -14,6 +14,8 @@ FORMAT = 1
 INTERACTION = "interaction"
 CORRELATION = "correlation"
 _OF_AN_INTERACTION = 4
+_ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (_OF_AN_INTERACTION,), CORRELATION: (2,)}
+"""Kind → how many arms such a claim has."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ def read_paper(study_dir: Path) -> Paper | None:
 
 def _claim(entry: dict[str, Any]) -> Claim:
     expected = entry["expected"]
+    counts = _ARMS[entry["kind"]] if entry["testable"] else (0, *_ARMS[entry["kind"]])
+    if len(entry["arms"]) not in counts:
+        raise ValueError(f"a claim of kind {entry['kind']} has {len(entry['arms'])} arms")
     return Claim(
         **{key: str(entry[key]) for key in ("id", "section", "text", "kind", "why", "metric", "statistic")},
         testable=bool(entry["testable"]),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +161,17 @@ def test_a_file_that_cannot_be_used_is_said(tmp_path: Path, text: str, said: str
     html = page_of(tmp_path)
     assert said in html
     assert 'id="distributions"' in html
+
+
+@pytest.mark.parametrize("arms", [[], ["h2"], ["h2", "h3", "h2"]])
+def test_a_claim_with_too_many_or_too_few_arms_is_none(arms: list[str], tmp_path: Path) -> None:
+    """No spec makes one; a file from elsewhere may have it."""
+    file = write_paper(write_study(tmp_path, FEW), *CLAIMS) / "paper.json"
+    document = json.loads(file.read_text())
+    direction = next(each for each in document["claims"] if each["kind"] == "direction" and each["testable"])
+    direction["arms"] = arms
+    file.write_text(json.dumps(document))
+    assert "paper.json does not hold a paper&#39;s claims." in page_of(tmp_path)
 
 
 @pytest.mark.parametrize("piece", ["resolved.json", "metrics.parquet", "tables/trials.parquet"])
