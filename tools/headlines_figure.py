@@ -13,7 +13,7 @@ from headlines_results import BETTER, CellResults, Headline, rows_of
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP, _BOTTOM = 900, 330, 110, 20, 40, 46
 _MOST = 16.0
-"""Ratios beyond this, and below its inverse, stand at the edge."""
+"""Ratios beyond this, and below its inverse, stand at the edge, with an arrow."""
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 _COLOURS = {"agrees": "#0072b2", "differs": "#d55e00"}
 _UNDECIDED = "#767676"
@@ -108,7 +108,10 @@ def _axis(height: int) -> Iterator[str]:
         colour = "#000" if tick == 1 else "#ddd"
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}" y2="{foot}" stroke="{colour}"/>'
         yield f'<text x="{x:.1f}" y="{foot + 14}" text-anchor="middle">{name}</text>'
-    told = "Ratios: ● measured here to the paper's number · ◆ second arm to first · shaded: what the paper says"
+    told = (
+        "Ratios: ● measured here to the paper's number · ◆ second arm to first · shaded: what the paper says · "
+        "▸ beyond the scale"
+    )
     yield f'<text x="10" y="{foot + 34}">{escape(told)}</text>'
 
 
@@ -130,4 +133,12 @@ def _row(each: Mark, y: float) -> Iterator[str]:
         yield f'<polygon points="{corners}" fill="{fill}" stroke="{colour}"/>'
     else:
         yield f'<circle cx="{x:.1f}" cy="{y}" r="4.5" fill="{fill}" stroke="{colour}"/>'
+    yield from _arrows(each.says_low, each.says_high, y, "#b8a800")
+    yield from _arrows(each.low, each.high, y, colour)
     yield f'<text x="{_WIDTH - _RIGHT + 12}" y="{y + 4}" fill="{colour}">{escape(each.verdict)}</text>'
+
+
+def _arrows(low: float, high: float, y: float, colour: str) -> Iterator[str]:
+    for beyond, x, tip in ((low < 1 / _MOST, _x(1 / _MOST), -7), (high > _MOST, _x(_MOST), 7)):
+        if beyond:
+            yield f'<polygon points="{x:.1f},{y - 5} {x + tip:.1f},{y} {x:.1f},{y + 5}" fill="{colour}"/>'
