@@ -85,7 +85,8 @@ def objects(evidence: Evidence) -> Objects:
         return Objects(None, (), 1, (), None)
     if evidence.packets("client", "up")["src_port"].n_unique() > 1:
         raise Unknown("several objects over several connections are not accounted for yet")
-    client, server = (_rows(evidence, end) for end in ("client", "server"))
+    client = _rows(evidence, "client")
+    server = _rows(evidence, "server", client["stream_id"].to_list())
     joined = client.join(server, on="stream_id", suffix="_server").drop_nulls()
     if joined.height < len(several):
         raise Unknown("several objects are told apart only where captures or logs of both ends show all requests")
@@ -109,17 +110,46 @@ def _asked(row: Mapping[str, int], *, upload: bool) -> Asked:
     return Asked(row["stream_id"], left_ns, came_ns, begun_ns, sent_ns, done_ns)
 
 
-def _rows(evidence: Evidence, end: End) -> pl.DataFrame:
+def _rows(evidence: Evidence, end: End, asked: Sequence[int] = ()) -> pl.DataFrame:
     """One row for each object with its instants at one end: by its capture, and where that cannot be opened (a program
-    may leave no secret of its early data) by its only log."""
+    may leave no secret of its early data) by its only log.
+
+    Streams that the other end has `asked` for count where this one cannot tell what for: of early data a server that
+    logs no requests shows the response alone, and the client's log which packet the request was in.
+    """
     rows = evidence.table("http_requests").filter(pl.col("vantage") == end)
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     in_capture = pl.col("source").is_in(captures)
     logged = rows.filter(~in_capture)
     told = [rows.filter(in_capture), *([logged] if logged["source"].n_unique() == 1 else [])]
     streams = {stream for each in told for stream in those_asked_for(evidence, each)["stream_id"].drop_nulls()}
+    every = pl.concat(told)
+    streams |= set(every.filter(pl.col("url").is_null())["stream_id"].to_list()) & set(asked)
     instants = [pl.col(name).drop_nulls().first() for name in _INSTANTS]
-    return pl.concat(told).filter(pl.col("stream_id").is_in(list(streams))).group_by("stream_id").agg(instants)
+    found = every.filter(pl.col("stream_id").is_in(list(streams))).group_by("stream_id").agg(instants)
+    if not asked or not evidence.quic or not found["send_end_ns"].null_count():
+        return found
+    came = [pl.coalesce(name, "came_ns").alias(name) for name in ("send_start_ns", "send_end_ns")]
+    return found.join(_requests_came(evidence), on="stream_id", how="left").with_columns(came).drop("came_ns")
+
+
+def _requests_came(evidence: Evidence) -> pl.DataFrame:
+    """Stream → instant at which the server's capture had seen the packets in which the client's log says that it sent
+    the request, `came_ns`; packets are known by the link that carried them."""
+    of_client = (pl.col("vantage") == "client") & (pl.col("event") == "sent") & (pl.col("direction") == "up")
+    sent = evidence.table("packets").filter(of_client, pl.col("packet_index").is_not_null())
+    seen = evidence.table("packets").filter(pl.col("vantage") == "server", pl.col("event") == "received")
+    packet = ["source", "connection", "packet_type", "packet_number"]
+    return (
+        evidence.table("frames")
+        .filter(of_client, pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null())
+        .join(sent.select(*packet, "packet_index"), on=packet)
+        .join(seen.select("packet_index", came_ns="time_ns"), on="packet_index")
+        .group_by("stream_id", "offset")
+        .agg(pl.col("came_ns").min())
+        .group_by("stream_id")
+        .agg(pl.col("came_ns").max())
+    )
 
 
 def _streams(evidence: Evidence) -> list[tuple[int, int]]:

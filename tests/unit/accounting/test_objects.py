@@ -125,3 +125,19 @@ def test_a_request_that_no_capture_shows_is_read_in_the_only_log(tmp_path: Path)
     two = {**tables, "http_requests": pl.concat([hidden, later, later.with_columns(source=pl.lit("raw/visit.sqlog"))])}
     with pytest.raises(Unknown, match="show all requests"):
         account_of_transfer(Evidence(two, evidence.trial))
+
+
+def test_a_request_that_no_server_shows_came_with_the_clients_packet(tmp_path: Path) -> None:
+    """Early data without its secret, to a server that logs no requests: its capture has the responses alone."""
+    evidence = _one_after_the_other(tmp_path, at_once=2, **_streams((20, 1), (64, 2)))
+    requests = evidence.tables["http_requests"]
+    at_client = pl.col("vantage") == "client"
+    hidden = requests.with_columns(
+        pl.when(at_client).then(pl.col(name)).alias(name) for name in ("send_start_ns", "send_end_ns")
+    )
+    tables = {**evidence.tables, "http_requests": hidden}
+    assert sums(account_of_transfer(Evidence(tables, evidence.trial))) == sums(account_of_transfer(evidence))
+    packets = evidence.tables["packets"]
+    lost = packets.filter(~((pl.col("vantage") == "server") & (pl.col("packet_index") == 2)))
+    with pytest.raises(Unknown, match="show all requests"):
+        account_of_transfer(Evidence({**tables, "packets": lost}, evidence.trial))
