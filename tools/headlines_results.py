@@ -63,6 +63,7 @@ class Headline:
     """(Cell, id of the claim)."""
     not_testable: str = ""
     not_run: str = ""
+    """Why it has not been run yet, where that is known."""
     note: str = ""
     counterfactuals: tuple[Counterfactual, ...] = ()
 
@@ -154,7 +155,7 @@ def verdict_of(headline: Headline, results: Mapping[str, CellResults]) -> Verdic
         return Verdict.NOT_TESTABLE
     missing = [cell for cell, claim in headline.claims if claim not in results[cell].claims]
     verdicts = [row["verdict"] for _, row in rows_of(headline, results)]
-    if headline.not_run or not verdicts:
+    if not verdicts:
         return Verdict.NOT_RUN
     if "differs" in verdicts:
         return Verdict.DIFFERS

@@ -47,7 +47,7 @@ def test_every_headline_has_its_claims_or_says_why_not() -> None:
     assert len({each.id for each in headlines}) == len(headlines) == 52
     used = set()
     for each in headlines:
-        assert bool(each.claims) + bool(each.not_run) + bool(each.not_testable) == 1, each.id
+        assert bool(each.claims or each.not_run) != bool(each.not_testable), each.id
         for cell, claim in each.claims:
             claims = tomllib.loads((CELLS / cell / "paper.toml").read_text())["claim"]
             assert claim in {found["id"] for found in claims}, f"{each.id}: {cell}:{claim}"
