@@ -143,8 +143,8 @@ def _requests_came(evidence: Evidence) -> pl.DataFrame:
     return (
         evidence.table("frames")
         .filter(of_client, pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null())
-        .join(sent.select(*packet, "packet_index"), on=packet)
-        .join(seen.select("packet_index", came_ns="time_ns"), on="packet_index")
+        .join(sent.select(*packet, "packet_index").unique(packet, keep="first"), on=packet)
+        .join(seen.group_by("packet_index").agg(pl.col("time_ns").min().alias("came_ns")), on="packet_index")
         .group_by("stream_id", "offset")
         .agg(pl.col("came_ns").min())
         .group_by("stream_id")
