@@ -31,8 +31,9 @@ def _with(limits: str) -> str:
 
 
 def _run_with(tmp_path: Path, text: str) -> tuple[str, ...]:
-    spec = written(tmp_path, text)
-    with held(StudyDir(tmp_path / "study"), spec, load_study(spec)) as told:
+    """Hold a study as a run does that gets as far as to plan its trials: before, a spec binds nobody."""
+    spec, study_dir = written(tmp_path, text), StudyDir(tmp_path / "study")
+    with held(study_dir, spec, load_study(spec)) as told, open_ledger(study_dir):
         return told
 
 
