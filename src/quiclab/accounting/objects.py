@@ -11,7 +11,7 @@ import polars as pl
 
 from quiclab.accounting.edges import Reason
 from quiclab.accounting.why import Why
-from quiclab.metrics import Evidence, Unknown
+from quiclab.metrics import Evidence, Unknown, quic
 from quiclab.metrics.evidence import CAPTURES, End
 from quiclab.metrics.responses import those_asked_for
 
@@ -134,22 +134,19 @@ def _rows(evidence: Evidence, end: End, asked: Sequence[int] = ()) -> pl.DataFra
 
 
 def _requests_came(evidence: Evidence) -> pl.DataFrame:
-    """Stream → instant at which the server's capture had seen the packets in which the client's log says that it sent
-    the request, `came_ns`; packets are known by the link that carried them."""
-    of_client = (pl.col("vantage") == "client") & (pl.col("event") == "sent") & (pl.col("direction") == "up")
-    sent = evidence.table("packets").filter(of_client, pl.col("packet_index").is_not_null())
-    seen = evidence.table("packets").filter(pl.col("vantage") == "server", pl.col("event") == "received")
-    packet = ["source", "connection", "packet_type", "packet_number"]
-    return (
-        evidence.table("frames")
-        .filter(of_client, pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null())
-        .join(sent.select(*packet, "packet_index").unique(packet, keep="first"), on=packet)
-        .join(seen.group_by("packet_index").agg(pl.col("time_ns").min().alias("came_ns")), on="packet_index")
-        .group_by("stream_id", "offset")
-        .agg(pl.col("came_ns").min())
-        .group_by("stream_id")
-        .agg(pl.col("came_ns").max())
-    )
+    """Stream → instant at which all of its request had come to the server's end, `came_ns`, by the packets in which the
+    client sent it."""
+    arrived = quic.arrivals(evidence, "server")
+    pieces: dict[tuple[int, int], int] = {}
+    for frame in quic.stream_frames(evidence, "client", "sent"):
+        if (at_ns := arrived.get(frame.packet)) is not None:
+            piece = frame.stream_id, frame.start
+            pieces[piece] = min(at_ns, pieces.get(piece, at_ns))
+    came: dict[int, int] = {}
+    for (stream, _), at_ns in pieces.items():
+        came[stream] = max(at_ns, came.get(stream, at_ns))
+    columns = {"stream_id": list(came), "came_ns": list(came.values())}
+    return pl.DataFrame(columns, schema={"stream_id": pl.UInt64, "came_ns": pl.Int64})
 
 
 def _streams(evidence: Evidence) -> list[tuple[int, int]]:

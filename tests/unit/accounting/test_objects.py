@@ -137,7 +137,8 @@ def test_a_request_that_no_server_shows_came_with_the_clients_packet(tmp_path: P
     )
     tables = {**evidence.tables, "http_requests": hidden}
     assert sums(account_of_transfer(Evidence(tables, evidence.trial))) == sums(account_of_transfer(evidence))
-    packets = evidence.tables["packets"]
-    lost = packets.filter(~((pl.col("vantage") == "server") & (pl.col("packet_index") == 2)))
+    packets = evidence.tables["ip_packets"]
+    with_request = (pl.col("direction") == "up") & (pl.col("packet_index") == 2)
+    lost = packets.filter(~(with_request & (pl.col("vantage") == "server")))
     with pytest.raises(Unknown, match="show all requests"):
-        account_of_transfer(Evidence({**tables, "packets": lost}, evidence.trial))
+        account_of_transfer(Evidence({**tables, "ip_packets": lost}, evidence.trial))

@@ -13,8 +13,7 @@ from quiclab.analysis.study import read_json
 FORMAT = 1
 INTERACTION = "interaction"
 CORRELATION = "correlation"
-_OF_AN_INTERACTION = 4
-_ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (_OF_AN_INTERACTION,), CORRELATION: (2,)}
+_ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (4,), CORRELATION: (2,)}
 """Kind → how many arms such a claim has."""
 
 
@@ -61,7 +60,7 @@ class Claim:
     def sides(self) -> tuple[str, ...]:
         """What is held against each other: the arms, or of an interaction the ratio of the second to the first and that
         of the fourth to the third."""
-        if self.kind != INTERACTION or len(self.arms) != _OF_AN_INTERACTION:
+        if self.kind != INTERACTION or not self.arms:
             return self.arms
         return (ratio_name(*self.arms[:2]), ratio_name(*self.arms[2:]))
 

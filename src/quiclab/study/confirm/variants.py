@@ -120,9 +120,6 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     value, known_by = _value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
         raise SpecError(f"no program of {name} has its {change.key} limited")
-    if value is None and change.key == "tls_version":
-        # Two programs agree on the newest TLS that both have, and all have 1.3 unless a spec holds them back.
-        raise SpecError(f"the {change.table} of {name} has TLS {_shown(change.value)} already")
     if value == change.value:
         raise SpecError(f"{change.table}.{change.key} is {_shown(value)} in {name} already, {known_by}")
     sham: tuple[Change, ...] = () if value is None else (replace(change, value=value),)
@@ -230,6 +227,8 @@ def _value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
     if value is not None:
         is_default = change.table in ("tcp", "certificate")
         return value, "as the study has it, or quiclab's default" if is_default else "as the study has it"
+    if change.key == "tls_version":
+        return "1.3", "which all programs have that no spec holds to 1.2"
     role = role_of(change.table, cell.arm, cell.workload)
     if role is None:
         return None, ""

@@ -284,7 +284,7 @@ def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> N
     assert plan(write(tmp_path / "s", times, spec=held)).declared.key == "tls_version"
     with pytest.raises(SpecError) as error:
         plan(write(tmp_path / "new", times))
-    assert "the client of h2 has TLS 1.3 already" in " ".join(error.value.problems)
+    assert "client.tls_version is 1.3 in h2 already, which all programs have" in " ".join(error.value.problems)
 
 
 @pytest.mark.parametrize(
