@@ -137,11 +137,12 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
     for cell, row in rows_of(headline, results):
         arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
         work = ", ".join(filter(None, (row["workload"], row["path"])))
-        statistic = "mean " if row["statistic"] == "mean" else ""
+        title = title_of(row["metric"])
+        statistic = "mean " if row["statistic"] == "mean" and not title.startswith("mean ") else ""
         declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
         margin = f" ± {declared}" if declared else ""
         says = _change_of(row, row["paper"]) if _is_advantage(row) else row["paper"]
-        paper = f"{statistic}{title_of(row['metric'])}: {says}{margin}"
+        paper = f"{statistic}{title}: {says}{margin}"
         if (row["statistic"] or "").startswith(_CORRELATION):
             beside = title_of(row["statistic"].removeprefix(_CORRELATION))
             stronger = "stronger" if row["paper"] == "higher" else "weaker"
