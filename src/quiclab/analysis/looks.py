@@ -161,7 +161,7 @@ def _of_choices(looks: Looks) -> tuple[str, ...]:
     if first.metrics[:1] != now.metrics[:1]:
         notes.append(
             f"The study compared {first.metrics[0] if first.metrics else 'nothing'} {since}, and compares "
-            f"{now.metrics[0]} now. Whoever may choose among metrics finds a difference by chance more often than in "
+            f"{now.metrics[0]} now. A free choice among metrics finds a difference by chance more often than in "
             f"{100 * now.alpha:g} % of studies."
         )
     if None not in (first.matters_pct, now.matters_pct) and first.matters_pct != now.matters_pct:
