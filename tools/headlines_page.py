@@ -201,6 +201,13 @@ def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdic
         yield from causes
     elif verdict is Verdict.DIFFERS and not taken_away:
         yield f"\n**{headline.id}**: the cause is unknown."
+    awaited = {each.cell: each.what for each in headline.counterfactuals if not results[each.cell].claims}
+    for cell, what in awaited.items():
+        yield f"\n**{headline.id}.** Not run yet: {_link(cell)}, which has {what}."
+
+
+def _link(cell: str) -> str:
+    return f"[{cell}](../experiments/headlines/{cell}/spec.toml)"
 
 
 def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> str:
@@ -211,8 +218,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
             f"{row['workload']}, {row['path']}: {_ours(row)}, {row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
-        link = f"[{of.cell}](../experiments/headlines/{of.cell}/spec.toml)"
-        return f"Held again against {link}, which has {of.what}: {'; '.join(again)}." if again else ""
+        return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""
     table = results[of.cell].differences
     if table.is_empty():
         return ""

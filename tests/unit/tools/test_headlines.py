@@ -173,6 +173,10 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
     text = page(of, results)
     assert "which has a path with a longer queue: 1MB, long: 90.0 % less, agrees." in text
     assert "slow start" not in text
+    text = page(of, results | {"other": CellResults()})
+    assert "the cause is unknown" in text
+    link = "[other](../experiments/headlines/other/spec.toml)"
+    assert f"Not run yet: {link}, which has a path with a longer queue." in text
 
 
 def test_a_correlation_is_told_with_both_of_its_strengths() -> None:
