@@ -147,7 +147,7 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
             beside = title_of(row["statistic"].removeprefix(_CORRELATION))
             stronger = "stronger" if row["paper"] == "higher" else "weaker"
             paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
-        link = f"{row['claim']}, [{cell}](../experiments/headlines/{cell}/spec.toml)"
+        link = f"{row['claim']}, {_link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
         yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"
 
