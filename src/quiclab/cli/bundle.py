@@ -28,8 +28,8 @@ _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
 versions, the tables, and a report of that block alone. The same block makes the same bytes.
 
-TLS keys, session tickets and the decryption secrets in captures stay out, unless you say --with-keys: they open what
-was transferred to any reader. Unpacked, the folder is a study for `quiclab report`, `quiclab figure` and
+TLS keys, session tickets and the decryption secrets in captures stay out, unless you say --with-keys: with them,
+all that was transferred can be read. Unpacked, the folder is a study for `quiclab report`, `quiclab figure` and
 `quiclab.open`; `quiclab run FOLDER/spec.toml --out AGAIN` runs that block again, with the same seed.
 """
 
