@@ -166,7 +166,8 @@ class Playback:
         may lack."""
         path = self._labelled(fetch.stream)
         completing, first = _arrived_at(path.down, arrived_ns), self._first(fetch)
-        served = self._served_by(floor_ns)
+        # Where jitter is, what was served last by then may have been sent behind what has not arrived yet.
+        served = min(self._served_by(floor_ns), completing)
         if first > completing:
             raise Unknown(_CONTRADICT)
         own = replace(self.judge, path=path, answers_ns=fetch.answers_ns, last=self._end(fetch, completing))

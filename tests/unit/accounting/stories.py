@@ -75,10 +75,19 @@ class Quic:
         self._send("up", ms, list(frames), length)
 
     def down(
-        self, ms: float, offset: int, size: int = 1200, *, fin: bool = False, lost: bool = False, stream: int = 0
+        self,
+        ms: float,
+        offset: int,
+        size: int = 1200,
+        *,
+        fin: bool = False,
+        lost: bool = False,
+        stream: int = 0,
+        way_ms: float = ONE_WAY_MS,
     ) -> None:
         """One packet of the server with bytes of a response."""
-        self._send("down", ms, [writers.stream(offset, size, fin=fin, stream_id=stream)], size + 40, lost=lost)
+        frames = [writers.stream(offset, size, fin=fin, stream_id=stream)]
+        self._send("down", ms, frames, size + 40, lost=lost, way_ms=way_ms)
 
     def tell(self, ms: float, *frames: dict[str, Any]) -> None:
         """One packet of the server without data."""

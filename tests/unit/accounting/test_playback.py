@@ -66,6 +66,14 @@ def test_a_stall_that_the_trial_cut_off_goes_back_from_what_came_next(tmp_path: 
     assert sums(accounts["stall 1"]) == {"probe_timer": 20}
 
 
+def test_a_stall_can_begin_while_what_it_waits_for_is_held_back_by_jitter(tmp_path: Path) -> None:
+    """What was sent behind it has left the link before the stall begins at 162; the segment comes at 168."""
+    events = [*EVENTS[:4], (162, "waiting", 2000, 0), (173, "canplay", 2000, 2000), (176, "playing", 2000, 2000)]
+    rows = {"player_events": event_rows(*events), "player_stalls": stall_rows((162, 176, True))}
+    accounts = accounts_of(dash(tmp_path, jitter_ms=8, **rows))
+    assert sums(accounts["stall 1"]) == {"last_flight": 6, "player": 8}
+
+
 def test_stalls_of_the_decoder_have_no_account(tmp_path: Path) -> None:
     """The data was there."""
     assert list(accounts_of(dash(tmp_path, player_stalls=stall_rows((120, 140, True), cause="decoder")))) == [

@@ -8,7 +8,7 @@ from typing import Any
 
 from decoders import writers
 from unit.accounting.stories import CONNECTION, SEGMENT, Quic, Tcp, evidence_of_scene, object_rows
-from unit.metrics.scenes import ns
+from unit.metrics.scenes import ONE_WAY_MS, ns
 
 from quiclab.metrics import Evidence
 
@@ -39,9 +39,9 @@ def fetch_rows(name: str, stream: int, left: float, begun: float, sent: float) -
     return [row | {"url": f"https://server.test/v/{name}"} for row in object_rows(stream, left, begun, sent)]
 
 
-def dash(folder: Path, *, segment: str = "1-00001.m4s", **more: Any) -> Evidence:
+def dash(folder: Path, *, segment: str = "1-00001.m4s", jitter_ms: float = 0, **more: Any) -> Evidence:
     """The manifest comes at 43, the first segment, asked for at 50, at 72; the second, asked for at 100, is lost and
-    comes at 160."""
+    comes at 160. With jitter it comes later by that, and a packet that is sent behind it comes at 161."""
     story = Quic()
     story.down(33, 0, fin=True)
     story.up(50, writers.stream(0, 30, fin=True, stream_id=4))
@@ -49,8 +49,10 @@ def dash(folder: Path, *, segment: str = "1-00001.m4s", **more: Any) -> Evidence
     story.down(62, 1200, fin=True, stream=4)
     story.up(100, writers.stream(0, 30, fin=True, stream_id=8))
     story.down(111, 0, fin=True, stream=8, lost=True)
-    story.down(150, 0, fin=True, stream=8)
-    scene = story.end(160, 4800)
+    story.down(150, 0, fin=True, stream=8, way_ms=ONE_WAY_MS + jitter_ms)
+    if jitter_ms:
+        story.tell(151, {"frame_type": "ping"})
+    scene = story.end(160 + jitter_ms, 4800)
     scene.extra["expected"] = {"video": DASH | more.pop("video", {})}
     rows = {
         "player_events": event_rows(*EVENTS),
@@ -58,7 +60,7 @@ def dash(folder: Path, *, segment: str = "1-00001.m4s", **more: Any) -> Evidence
         "http_requests": [
             *fetch_rows("manifest.mpd", 0, 22, 33, 33),
             *fetch_rows(segment, 4, 50, 61, 62),
-            *fetch_rows("2-00002.m4s", 8, 100, 111, 150),
+            *fetch_rows("2-00002.m4s", 8, 100, 111, 150 + jitter_ms),
         ],
     }
     return evidence_of_scene(scene, folder, **{**rows, **more})
