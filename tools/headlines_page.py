@@ -215,7 +215,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
     the one without, in the same blocks."""
     if of.claim:
         again = [
-            f"{row['workload']}, {row['path']}: {_ours(row)}, {row['verdict']}"
+            f"{row['workload']}, {row['path']}: {_ours(row).rstrip('.')}, {row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
         return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""

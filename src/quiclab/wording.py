@@ -17,7 +17,7 @@ def number(value: float) -> str:
     """Three significant digits, never in exponent form below a million: 0.0841, 12.3, 4310."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
-    value = float(f"{value:.3g}") if abs(value) < 1000 else value
+    value = float(f"{value:.3g}") + 0.0 if abs(value) < 1000 else value  # no minus before zero
     digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(digits, 6)}f}".replace("-", "−").replace(",", "\u2009")
 

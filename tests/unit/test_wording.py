@@ -19,6 +19,7 @@ from quiclab.statistics import Interval
         (0.08414, "ms", "0.0841 ms"),
         (9_997_000.0, "bit/s", "10.0 Mbit/s"),
         (0.0, "bytes", "0 bytes"),
+        (-0.0, "", "0"),
         (-2.5, "%", "−2.50 %"),
         (-1400.0, "ms", "−1.40 s"),
         (math.inf, "ms", "failed"),

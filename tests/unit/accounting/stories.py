@@ -74,20 +74,9 @@ class Quic:
         """One packet of the client."""
         self._send("up", ms, list(frames), length)
 
-    def down(
-        self,
-        ms: float,
-        offset: int,
-        size: int = 1200,
-        *,
-        fin: bool = False,
-        lost: bool = False,
-        stream: int = 0,
-        way_ms: float = ONE_WAY_MS,
-    ) -> None:
-        """One packet of the server with bytes of a response."""
-        frames = [writers.stream(offset, size, fin=fin, stream_id=stream)]
-        self._send("down", ms, frames, size + 40, lost=lost, way_ms=way_ms)
+    def down(self, ms: float, offset: int, size: int = 1200, *, fin: bool = False, stream: int = 0, **how: Any) -> None:
+        """One packet of the server with bytes of a response; `how` says whether it is lost, and how long its way is."""
+        self._send("down", ms, [writers.stream(offset, size, fin=fin, stream_id=stream)], size + 40, **how)
 
     def tell(self, ms: float, *frames: dict[str, Any]) -> None:
         """One packet of the server without data."""

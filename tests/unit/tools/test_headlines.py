@@ -173,6 +173,9 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
     text = page(of, results)
     assert "which has a path with a longer queue: 1MB, long: 90.0 % less, agrees." in text
     assert "slow start" not in text
+    failed = _row("undecided here", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
+    text = page(of, results | {"other": CellResults({"d": [failed]}, host=host)})
+    assert ": 6 of 8 trials failed: a mean has no meaning then, undecided here." in text
     text = page(of, results | {"other": CellResults()})
     assert "the cause is unknown" in text
     link = "[other](../experiments/headlines/other/spec.toml)"
