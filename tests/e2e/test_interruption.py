@@ -42,8 +42,10 @@ def test_ctrl_c_once_finishes_the_block_that_runs(tmp_path: Path) -> None:
     assert "Finishing the blocks" in output
     assert output.count("finished trials are kept") == 1
     wait_until_gone(study)
-    blocks = [trial["row"]["block_id"] for trial in trials(study)]
-    assert {blocks.count(each) for each in blocks} == {2}
+    kept = trials(study)
+    # An attempt that the machine made void is kept besides: its block ran again, whole.
+    blocks = [trial["row"]["block_id"] for trial in kept if trial["status"] == "verified"]
+    assert {blocks.count(each) for each in blocks} == {2}, [(trial["status"], trial["reason"]) for trial in kept]
     assert len(set(blocks)) < 9
 
 
