@@ -47,6 +47,10 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
             f"logs and captures of {wording.counted(outcome.left_out, 'attempt')} were not kept: {size}",
             highlight=False,
         )
+    if outcome.without_tables:
+        first, *others = (f"trial {each}" for each in outcome.without_tables)
+        which = f"{first} has" if not others else f"{first} and {wording.counted(len(others), 'other')} have"
+        console.print(f"{which} no tables yet: `quiclab report` makes them, or says what is wrong", style="yellow")
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
     return ExitCode.OK if outcome.all_count else ExitCode.TRIALS_FAILED

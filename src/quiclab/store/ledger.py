@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -175,6 +175,11 @@ class Ledger:
             trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
         }
         return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
+
+
+def counting(attempts: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, str]) -> list[str]:
+    """Trials that are verified, and whose files are whole."""
+    return [each for each, tries in attempts.items() if tries[-1].status == "verified" and each not in damaged]
 
 
 def kept_positions(study_dir: StudyDir) -> dict[str, int]:

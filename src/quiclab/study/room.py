@@ -17,7 +17,7 @@ from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
 from quiclab.study.tables import make_tables_of
-from quiclab.study.trial_tables import kept_metrics
+from quiclab.study.trial_tables import a_run_goes_on, kept_metrics
 
 
 class RoomMaker(Observer):
@@ -53,7 +53,10 @@ class RoomMaker(Observer):
 
     def _has_tables(self, trial_id: str) -> bool:
         """Whether a trial has tables, by now at least: a run that was killed may not have made them."""
-        return kept_metrics(self._study_dir, trial_id) is not None or make_tables_of(self._study_dir, trial_id) is None
+        if kept_metrics(self._study_dir, trial_id) is None:
+            with a_run_goes_on():
+                make_tables_of(self._study_dir, trial_id)
+        return kept_metrics(self._study_dir, trial_id) is not None
 
     def _has_room(self, folder: Path) -> bool:
         if self._keep.what != "size" or folder in self._kept:

@@ -16,7 +16,7 @@ from quiclab.errors import DecodeError
 from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
-from quiclab.store.ledger import open_ledger
+from quiclab.store.ledger import counting, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.study.occasions import Span, occasions, span_of
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
@@ -47,9 +47,7 @@ class _Ledger:
 
     @property
     def counting(self) -> list[str]:
-        """Trials that are verified, and whose files are whole."""
-        verified = (trial_id for trial_id, tries in self.attempts.items() if tries[-1].status == "verified")
-        return [trial_id for trial_id in verified if trial_id not in self.damaged]
+        return counting(self.attempts, self.damaged)
 
 
 def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress = lambda *_: None) -> list[str]:
@@ -159,6 +157,9 @@ def make_tables_of(study_dir: StudyDir, trial_id: str) -> str | None:
         keep_tables(study_dir, trial_id, decode_trial(folder).tables, document)
     except DecodeError as error:
         return error.message
+    except Exception as error:
+        error.add_note(f"met in the tables of trial {trial_id}")
+        raise
     return None
 
 

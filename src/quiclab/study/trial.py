@@ -3,6 +3,7 @@
 
 The folder is in place before the ledger says so, and the ledger says so before there are tables. A run that is ended
 between two of these leaves a trial without tables, which `study.tables` makes, and never tables without their trial.
+So does a mistake of quiclab's own in one trial's tables: it does not end a run of hours.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from quiclab.decoders import decode_trial, with_verdict
 from quiclab.store.layout import Attempt, StudyDir, move_in, read_object
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Settle, Settled
-from quiclab.study.trial_tables import keep_tables
+from quiclab.study.trial_tables import a_run_goes_on, keep_tables
 from quiclab.verify.trial import judge
 
 
@@ -51,7 +52,8 @@ def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | 
     aside = move_in(judged.folder, study_dir.folder(attempt))
     ledger.record(attempt)
     if attempt.status == "verified":
-        keep_tables(study_dir, attempt.trial_id, judged.tables, document)
+        with a_run_goes_on():
+            keep_tables(study_dir, attempt.trial_id, judged.tables, document)
     return aside
 
 

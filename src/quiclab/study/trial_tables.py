@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import polars as pl
 from quiclab import __version__
 from quiclab.accounting import account_table, account_totals
 from quiclab.diagnoses import MECHANISMS, with_mechanisms
-from quiclab.errors import DecodeError, SpecError
+from quiclab.errors import DecodeError, QuiclabError, SpecError
 from quiclab.exports import EXPORTS, Choice
 from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
 from quiclab.store.layout import StudyDir, disk_errors
@@ -49,6 +49,25 @@ def keep_tables(
     for name, table in tables.items():
         made_by = {_MADE_BY: _made_by()} if name == "metrics" else {}
         write_parquet(table, files[name], _KNOWN[name].metadata | made_by)
+
+
+@contextlib.contextmanager
+def a_run_goes_on() -> Iterator[None]:
+    """Leave a trial without tables where making them meets a mistake of quiclab's own, which a report meets again.
+
+    Errors that a user can meet, such as a full disk, are raised.
+    """
+    try:
+        yield
+    except (QuiclabError, OSError, MemoryError):
+        raise
+    except Exception:  # told when the run is over, by `without_tables`
+        return
+
+
+def without_tables(study_dir: StudyDir, trials: Iterable[str]) -> list[str]:
+    """Those of these trials that no tables have been made of yet."""
+    return [trial_id for trial_id in trials if not _file(study_dir, "metrics", trial_id).exists()]
 
 
 def kept_metrics(study_dir: StudyDir, trial_id: str) -> pl.DataFrame | None:

@@ -8,7 +8,7 @@ of them, the ledger remembers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import StudyDir, read_object, write_atomically
-from quiclab.store.ledger import open_ledger
+from quiclab.store.ledger import counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.limits import void_what_is_too_late
@@ -35,6 +35,7 @@ from quiclab.study.side_by_side import SideBySide
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
+from quiclab.study.trial_tables import without_tables
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
@@ -57,6 +58,8 @@ class Outcome:
     left_out: int = 0
     """Attempts whose raw files were removed."""
     left_out_bytes: int = 0
+    without_tables: Sequence[str] = ()
+    """Verified trials that are whole, and have no tables: an earlier run was killed, or quiclab has a mistake."""
 
     @property
     def all_count(self) -> bool:
@@ -131,6 +134,7 @@ def run_trials(
         later.trials if rounds_later else 0,
         room.removed,
         room.removed_bytes,
+        without_tables(study_dir, counting(attempts, damaged)),
     )
 
 

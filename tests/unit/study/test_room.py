@@ -14,6 +14,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir, damage
 from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.study import trial_tables
 from quiclab.study.room import RoomMaker
 from quiclab.study.trial import judge_attempt, keep_attempt
 
@@ -85,3 +86,16 @@ def test_a_trial_has_its_tables_first(study: tuple[StudyDir, Ledger]) -> None:
     room.block_over([SECOND], void=False)
     assert _left(study_dir) == ["trials/07e5"]
     assert (study_dir.tables / "metrics" / "7e57.parquet").is_file()
+
+
+def test_logs_stay_where_quiclab_cannot_make_their_tables(
+    study: tuple[StudyDir, Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake of quiclab's own in one trial neither ends the run nor takes what is needed once it is mended."""
+    study_dir, ledger = study
+    study_dir.drop_tables("7e57")
+    monkeypatch.setattr(trial_tables, "account_table", lambda _: [][0])
+    room = RoomMaker(study_dir, ledger, KeepRaw.parse("none"))
+    room.block_over([FIRST], void=False)
+    room.block_over([SECOND], void=False)
+    assert _left(study_dir) == ["trials/7e57"]

@@ -13,8 +13,8 @@ from unit.study.rows import ROW, attempt_at
 from quiclab.decoders import decode_trial
 from quiclab.errors import HostError
 from quiclab.store.layout import Attempt, StudyDir
-from quiclab.store.ledger import Ledger, open_ledger
-from quiclab.study import trial
+from quiclab.store.ledger import Ledger, counting, open_ledger
+from quiclab.study import trial, trial_tables
 from quiclab.study.tables import make_tables
 from quiclab.study.trial import judge_attempt, keep_attempt
 
@@ -96,3 +96,19 @@ def test_a_run_that_is_ended_in_between_loses_nothing(
     assert [each.status for each in ledger.attempts()[ROW.trial_id]] == ["verified"]
     assert make_tables(study) == []
     assert pl.read_parquet(study.metrics)["trial_id"].unique().to_list() == [ROW.trial_id]
+
+
+def test_a_mistake_of_quiclabs_own_does_not_end_the_run(
+    study: StudyDir, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial is kept and has no tables; making them later says which trial it is of."""
+    monkeypatch.setattr(trial_tables, "account_table", lambda _: [][0])
+    keep_attempt(study, ledger, judge_attempt(attempt_at(ROW, 1, tmp_path / "memory"), ROW.trial_id, 1))
+    assert ledger.attempts()[ROW.trial_id][-1].status == "verified"
+    assert trial_tables.without_tables(study, counting(ledger.attempts(), ledger.damaged())) == [ROW.trial_id]
+    with pytest.raises(IndexError) as met:
+        make_tables(study)
+    assert met.value.__notes__ == [f"met in the tables of trial {ROW.trial_id}"]
+    monkeypatch.undo()
+    make_tables(study)
+    assert trial_tables.without_tables(study, [ROW.trial_id]) == []

@@ -24,7 +24,7 @@ from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.leases import Lease
-from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.members import Member, Members
@@ -35,6 +35,7 @@ from quiclab.study.observer import Beginning
 from quiclab.study.room import RoomMaker
 from quiclab.study.specs import traces_of
 from quiclab.study.stopping import Stop
+from quiclab.study.trial_tables import without_tables
 from quiclab.study.trials import Outcome
 
 _TICK_S = 0.2
@@ -123,6 +124,7 @@ class _Coordinator:
         self._observer = observer
         self._stop = stop
         self._rows = rows
+        self._study_dir = asked.study_dir
         self._results = Results(asked.study_dir, ledger)
         self._room = RoomMaker(asked.study_dir, ledger, asked.keep_raw)
         self._blocks = by_block(rows)
@@ -173,6 +175,7 @@ class _Coordinator:
             damaged,
             left_out=self._room.removed,
             left_out_bytes=self._room.removed_bytes,
+            without_tables=without_tables(self._study_dir, counting(attempts, damaged)),
         )
 
     def _step(self) -> None:
