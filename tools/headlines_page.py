@@ -141,8 +141,7 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
         statistic = "mean " if row["statistic"] == "mean" and not title.startswith("mean ") else ""
         declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
         margin = f" ± {declared}" if declared else ""
-        says = _change_of(row, row["paper"]) if _is_advantage(row) else row["paper"]
-        paper = f"{statistic}{title}: {says}{margin}"
+        paper = f"{statistic}{title}: {_claimed(row)}{margin}"
         if (row["statistic"] or "").startswith(_CORRELATION):
             beside = title_of(row["statistic"].removeprefix(_CORRELATION))
             stronger = "stronger" if row["paper"] == "higher" else "weaker"
@@ -155,6 +154,13 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
 def _is_advantage(row: Mapping[str, Any]) -> bool:
     """Whether a claim's number is by how much the second arm is better, in per cent."""
     return row["unit"] == "%" and bool(row["second_arm"]) and row["paper"][-1:] == "%"
+
+
+def _claimed(row: Mapping[str, Any]) -> str:
+    """What the paper says, as it is told of ours: an advantage and a negative difference by how much less it is."""
+    if _is_advantage(row):
+        return _change_of(row, row["paper"])
+    return f"{row['paper'][1:]} less" if row["paper"].startswith("-") and row["second_arm"] else str(row["paper"])
 
 
 def _change_of(row: Mapping[str, Any], advantage: str) -> str:
@@ -177,9 +183,10 @@ def _ours(row: Mapping[str, Any]) -> str:
     def told(value: float) -> str:
         if not row["second_arm"]:
             return wording.percent(value, signed=False) if unit == "%" else wording.quantity(value, unit)
-        if unit != "%":
-            return wording.quantity(value, unit)
-        return f"{wording.percent(abs(value), signed=False)} {'less' if value < 0 else 'more'}"
+        if not unit:  # of things that are counted, such as stalls
+            return f"{wording.count(abs(value))} {'fewer' if value < 0 else 'more'}" if value else "0"
+        size = wording.percent(abs(value), signed=False) if unit == "%" else wording.quantity(abs(value), unit)
+        return f"{size} {'less' if value < 0 else 'more'}"
 
     interval = f" ({' … '.join(told(each) for each in ends)})" if ends else ""
     p = "" if row["adjusted_p"] is None else f", p {wording.p_sign(row['adjusted_p'])}"

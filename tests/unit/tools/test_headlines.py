@@ -100,6 +100,8 @@ def test_a_claim_that_was_not_run_leaves_a_headline_partly_run() -> None:
         (_row("agrees", paper="-13.9 %", ours=-12.0), "13.9 % more", "12.0 % more"),
         (_row("agrees", paper="8 %", ours=9.0, metric="throughput_bit_per_s"), "8 % more", "9.0 % more"),
         (_row("agrees", paper="same", ours=0.5, low=-0.5, high=1.0), "same", "0.5 % more (0.5 % less … 1.0 % more)"),
+        (_row("agrees", paper="lower", ours=-51.0, low=-53.0, high=0.0, unit=""), "lower", "51 fewer (53 fewer … 0)"),
+        (_row("agrees", paper="-100.4 ms", ours=-100.0, unit="ms"), "100.4 ms less", "100 ms less"),
         (_row("agrees", paper="58 %", ours=60.0, second_arm=None), "58 %", "60.0 %"),
     ],
 )
