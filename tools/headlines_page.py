@@ -36,9 +36,10 @@ writes this page anew from what it measured; the page can also be made from the 
 {counts}
 
 Every number stands beside its interval and *n*, the pairs that it is of, or the trials, where it is of one arm. "Less"
-and "more" are changes of the metric from the first arm to the second. Arms and paths have the names of the cell's
-`spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the paper's time. How a
-claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result differs, what is
+and "more" are changes of the metric from the first arm to the second: where the paper gives a direction, the typical
+one within pairs (Hodges and Lehmann), which need not be that of means or medians. Arms and paths have the names of the
+cell's `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the paper's time. How
+a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result differs, what is
 said to be the cause was taken away, in another arm of the same blocks or in a cell of its own, or it is what `quiclab
 explain` read from the logs: indicated, and not proven.
 {machines}
@@ -54,6 +55,8 @@ _MEANINGS = {
 }
 _MOST_CAUSES = 3
 _CORRELATION = "correlation with "
+_DIRECTIONS = frozenset({"lower", "higher", "same", "not lower", "not higher"})
+_DETECTED = "Significantly "
 _EXPLAINED = frozenset({"ttlb_ms", "total_request_time_ms", "plt_ms", "startup_ms", "stall_ms"})
 """Metrics that `quiclab explain` has an account of: the reasons of a page's load are not those of its Speed Index."""
 
@@ -135,10 +138,9 @@ def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]
 def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterator[str]:
     """One row for each claim and cell that was measured."""
     for cell, row in rows_of(headline, results):
-        arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
-        work = ", ".join(filter(None, (row["workload"], row["path"])))
         title = title_of(row["metric"])
-        statistic = "mean " if row["statistic"] == "mean" and not title.startswith("mean ") else ""
+        of_means = row["statistic"] == "mean" and row["paper"] not in _DIRECTIONS and not title.startswith("mean ")
+        statistic = "mean " if of_means else ""
         declared = results[cell].expected.get(row["claim"], {}).get("margin", "")
         margin = f" ± {declared}" if declared else ""
         paper = f"{statistic}{title}: {_claimed(row)}{margin}"
@@ -148,7 +150,20 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
             paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
         link = f"{row['claim']}, {_link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
-        yield f"| {headline.id} | {link} | {arms}; {work} | {paper} | {_ours(row)} | {n} | {row['verdict']} |"
+        yield f"| {headline.id} | {link} | {_place(row)} | {paper} | {_ours(row)} | {n} | {_judged(row)} |"
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    """Arms, work and path of a claim."""
+    arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
+    return f"{arms}; {', '.join(filter(None, (row['workload'], row['path'])))}"
+
+
+def _judged(row: Mapping[str, Any]) -> str:
+    """The verdict; where a difference was detected and is too small to decide, that as well."""
+    why = (row["why"] or "").rstrip(".")
+    detected = row["verdict"] == "undecided here" and why.startswith(_DETECTED)
+    return f"{row['verdict']}: {why[0].lower()}{why[1:]}" if detected else str(row["verdict"])
 
 
 def _is_advantage(row: Mapping[str, Any]) -> bool:
@@ -222,7 +237,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
     the one without, in the same blocks."""
     if of.claim:
         again = [
-            f"{row['workload']}, {row['path']}: {_ours(row).rstrip('.')}, {row['verdict']}"
+            f"{_place(row)}: {_ours(row).rstrip('.')}, {row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
         return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""
@@ -259,9 +274,11 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
             pl.col("cell_id") == f"{row['workload']}/{row['path']}",
             pl.col("baseline") == row["first_arm"],
             pl.col("other") == row["second_arm"],
-            ~pl.col("status").is_in(["undecided", "excluded", "in both arms"]),
+            ~pl.col("status").is_in(["excluded", "in both arms"]),
         )
         largest = of.sort(pl.col("difference_ms").abs(), descending=True).head(_MOST_CAUSES)
+        if largest.filter(pl.col("status") != "undecided").is_empty():
+            continue
         named = [
             f"{cause['cause_title']} ({wording.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
             for cause in largest.iter_rows(named=True)

@@ -129,15 +129,17 @@ def read_results(cell: str, folder: Path = CELLS) -> CellResults:
     results = folder / cell / "results"
     if not (results / "claims.csv").exists():
         return CellResults()
+    declared = paper_json(read_paper(folder / cell / "paper.toml"), {})["claims"]
+    known = {each["id"]: each["why"] for each in declared}
     claims: dict[str, list[dict[str, Any]]] = {}
     rows = pl.read_csv(results / "claims.csv", infer_schema=False).with_columns(pl.col(_NUMBERS).cast(pl.Float64))
     for row in rows.iter_rows(named=True):
-        claims.setdefault(row["claim"], []).append(row)
+        # What keeps a claim from being quite the paper's may have been put better since the run.
+        claims.setdefault(row["claim"], []).append(row | {"known_before": known.get(row["claim"], row["known_before"])})
     tables = {
         name: pl.read_csv(results / f"{name}.csv") if (results / f"{name}.csv").exists() else pl.DataFrame()
         for name in ("differences", "causes", "accounts")
     }
-    declared = paper_json(read_paper(folder / cell / "paper.toml"), {})["claims"]
     expected = {each["id"]: each["expected"] for each in declared if each["expected"]}
     host = json.loads((results / "host.json").read_text())
     matters = read_study(folder / cell / "spec.toml").matters.value

@@ -66,7 +66,7 @@ def a_run_goes_on() -> Iterator[None]:
 
 
 def without_tables(study_dir: StudyDir, trials: Iterable[str]) -> list[str]:
-    """Those of these trials that no tables have been made of yet."""
+    """Return the trials, among these, that no tables have been made of yet."""
     return [trial_id for trial_id in trials if not _file(study_dir, "metrics", trial_id).exists()]
 
 

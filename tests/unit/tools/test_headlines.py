@@ -112,6 +112,19 @@ def test_per_cent_say_which_way(row: dict[str, Any], paper: str, ours: str) -> N
     assert f": {paper} | {ours} | 8 |" in page(of, {"cell": CellResults({"c": [row]}, host=host)})
 
 
+def test_a_direction_is_not_of_means_and_what_was_detected_is_told() -> None:
+    """The number of a direction is the shift within pairs, whatever the paper made of its runs."""
+    host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
+    of = Headlines((Paper("Y", "Yu", "Title", "conditions"),), (Headline("Y1", "1", "text", (("cell", "c"),)),))
+    rows = [
+        _row("undecided here", statistic="mean", why="Significantly lower, but the whole interval is less than 20 %."),
+        _row("agrees", statistic="mean", paper="12 %", why=""),
+    ]
+    text = page(of, {"cell": CellResults({"c": rows}, host=host)})
+    assert "| time to last byte: lower | 12.5 % less | 8 | undecided here: significantly lower, but the whole" in text
+    assert "| mean time to last byte: 12 % less | " in text
+
+
 def test_how_many_agree_is_told_where_not_all_do() -> None:
     """A headline of which most agrees is not one of which nothing does."""
     host = {"programs": {}, "cpus": 2, "cpu_model": "x", "kernel": "6", "quiclab": "0"}
@@ -146,8 +159,7 @@ def test_a_difference_stands_beside_its_counterfactual_and_its_causes() -> None:
     assert "| 12.5 % less (14.0 % less … 10.0 % less), p = .0078 | 8 | differs |" in text
     told = "Run again with `h3-without` in place of `h2` (no cause), in the same blocks, medians: 1MB, plain: 900 ms"
     assert told in text
-    assert "* 1MB, plain, h2 → h3: slow start (120 ms, indicated)." in text
-    assert "pacing" not in text
+    assert "* 1MB, plain, h2 → h3: pacing (500 ms, undecided); slow start (120 ms, indicated)." in text
     assert "Not quite as in the paper:\n\n* Y1, c: as today." in text
     accounts = pl.DataFrame({"cell_id": ["1MB/plain"], "arm": ["h2"], "why": ["link busy"], "ms": [812.0]})
     alone = {"c": [_row("differs", second_arm=None, unit="ms", ours=900.0)]}
@@ -173,7 +185,7 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
         "other": CellResults({"d": [_row("agrees", ours=-90.0, path="long")]}, host=host),
     }
     text = page(of, results)
-    assert "which has a path with a longer queue: 1MB, long: 90.0 % less, agrees." in text
+    assert "which has a path with a longer queue: h2 → h3; 1MB, long: 90.0 % less, agrees." in text
     assert "slow start" not in text
     failed = _row("undecided here", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
     text = page(of, results | {"other": CellResults({"d": [failed]}, host=host)})
