@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from headlines_check import read_all
 from headlines_figure import marks, picture
 from headlines_page import page, picture_of
-from headlines_results import CELLS, ROOT, CellResults, Headlines, read_headlines, read_results
+from headlines_results import CELLS, ROOT
 
 from quiclab.accounting import Why
 from quiclab.diagnoses import BY_NAME
+from quiclab.errors import QuiclabError, SpecError
+from quiclab.spec.read import read_study
 
 STUDIES = ROOT / "studies" / "headlines"
 PAGE = ROOT / "docs" / "papers.md"
@@ -39,8 +42,21 @@ _LEAST_MS = 1.0
 
 
 def main(arguments: list[str]) -> int:
-    """Do what is asked for; 2 for a wrong command line."""
+    """Do what is asked for; 2 for a wrong command line, 1 where something cannot be read or written."""
+    try:
+        return _do(arguments)
+    except QuiclabError as error:
+        print(f"headlines.py: {error.message}\n  hint: {error.hint}", file=sys.stderr)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        print(f"headlines.py: {error}", file=sys.stderr)
+    return _FAILED
+
+
+def _do(arguments: list[str]) -> int:
     match arguments:
+        case ["-h" | "--help", *_] | [_, "-h" | "--help"]:
+            print(__doc__)
+            return 0
         case ["run", *cells]:
             return _run(cells)
         case ["keep", *cells]:
@@ -62,6 +78,7 @@ def _keep(cells: list[str]) -> int:
         return _FAILED
     for cell in _known(cells):
         if cell not in lacking:
+            _refuse_a_part(cell)
             keep(STUDIES / cell, CELLS / cell / "results", _explained(STUDIES / cell))
     return _write(check=False)
 
@@ -69,13 +86,16 @@ def _keep(cells: list[str]) -> int:
 def _run(cells: list[str]) -> int:
     """Run cells one after another, each with as many trials side by side as the machine allows."""
     code = 0
-    for cell in _known(cells):
+    left = _known(cells)
+    read_all(without=left)  # what is broken is told before hours of work
+    for number, cell in enumerate(left):
         print(f"== {cell}", flush=True)
         spec, out = CELLS / cell / "spec.toml", STUDIES / cell
         # One block's logs show what happened; those of all would take some 30 GB.
         command = [_QUICLAB, "run", spec, "--out", out, "--jobs", "auto", "--keep-raw", "pairs:1"]
         ended = _run_to_its_end(command)
         if ended not in (0, 1):  # of a finished study, 1 says that trials failed
+            print(f"headlines.py: {cell} is not finished; go on with: tools/headlines.py run {' '.join(left[number:])}")
             return ended
         code = code or ended
         keep(out, CELLS / cell / "results", _explained(out))
@@ -83,13 +103,28 @@ def _run(cells: list[str]) -> int:
     return code
 
 
+def _refuse_a_part(cell: str) -> None:
+    """Raise SpecError for a study of fewer blocks than its cell has, so that none takes the place of a whole one."""
+    planned = read_study(CELLS / cell / "spec.toml").blocks
+    found = json.loads((STUDIES / cell / "resolved.json").read_text())["blocks"]
+    if found < planned:
+        raise SpecError(
+            f"{cell} was run with {found} of its {planned} blocks: its results are not kept",
+            hint=f"remove {STUDIES / cell}, then tools/headlines.py run {cell}",
+        )
+
+
 def _run_to_its_end(command: list[Any]) -> int:
-    """Run a command to which the terminal sends Ctrl-C, too: the first one lets it finish the blocks under way."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.run(command, check=False).returncode
-    finally:
-        signal.signal(signal.SIGINT, before)
+    """Run a command to which the terminal sends Ctrl-C, too: the first one lets it finish the blocks under way. What
+    ends this program by name, ends the command as well."""
+    with subprocess.Popen(command) as running:
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        ended_before = signal.signal(signal.SIGTERM, lambda *_: running.terminate())
+        try:
+            return running.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGTERM, ended_before)
 
 
 def _known(cells: list[str]) -> list[str]:
@@ -122,6 +157,7 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
     if not (data / "claims.csv").exists():
         return
     results.mkdir(exist_ok=True)
+    print(f"kept: results of {results.parent.name}")
     (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
     began = pl.read_parquet(study / "tables" / "trials.parquet", columns=["began_utc"])["began_utc"].drop_nulls()
     host = json.loads((study / "host.json").read_text()) | ({"measured": began.max()[:10]} if len(began) else {})
@@ -160,8 +196,7 @@ def _title(cause: str) -> str:
 
 
 def _write(*, check: bool) -> int:
-    headlines: Headlines = read_headlines()
-    results: dict[str, CellResults] = {cell: read_results(cell) for cell in _known([])}
+    headlines, results = read_all()
     made = {PAGE: page(headlines, results)}
     for paper in headlines.papers:
         if placed := marks(headlines.of(paper), results):
@@ -170,6 +205,7 @@ def _write(*, check: bool) -> int:
         for file, text in made.items():
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
+        print(f"written: {PAGE.relative_to(ROOT)} and its pictures")
         return 0
     if all(file.is_file() and file.read_text(encoding="utf-8") == text for file, text in made.items()):
         return 0

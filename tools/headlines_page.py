@@ -26,22 +26,22 @@ from quiclab.metrics import title_of
 _HEAD = """\
 # The papers' headline results
 
-{total} results that five papers are known for, each held against a study of its own: the paper's sizes and path, with
-enough pairs to decide ([experiments/headlines](../experiments/headlines/README.md)). `make papers` runs them all and
-writes this page anew from what it measured; the page can also be made from the results that are kept beside each spec
-(`tools/headlines.py write`).
+{total} results that five papers are known for, each that can be held against a study of its own: the paper's sizes
+and path, with enough pairs to decide ([experiments/headlines](../experiments/headlines/README.md)); where a cell has
+less than the paper, a note says so. `make papers` runs them all and writes this page anew from what it measured; the
+page can also be made from the results that are kept beside each spec (`tools/headlines.py write`).
 
 | verdict | results | meaning |
 |---|---|---|
 {counts}
 
-Every number stands beside its interval and *n*, the pairs that it is of, or the trials, where it is of one arm. "Less"
-and "more" are changes of the metric from the first arm to the second: where the paper gives a direction, the typical
-one within pairs (Hodges and Lehmann), which need not be that of means or medians. Arms and paths have the names of the
-cell's `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the paper's time. How
-a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result differs, what is
-said to be the cause was taken away, in another arm of the same blocks or in a cell of its own, or it is what `quiclab
-explain` read from the logs: indicated, and not proven.
+Every number of a claim stands beside its interval and *n*, the pairs that it is of, or the trials, where it is of one
+arm. "Less" and "more" are changes of the metric from the first arm to the second: where the paper gives a direction,
+the typical one within pairs (Hodges and Lehmann), which need not be that of means or medians. Arms and paths have the
+names of the cell's `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the
+paper's time. How a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a
+result differs, what is said to be the cause was taken away, in another arm of the same blocks or in a cell of its
+own, or it is what `quiclab explain` read from the logs: indicated, and not proven.
 {machines}
 """
 _MEANINGS = {
@@ -237,7 +237,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
     the one without, in the same blocks."""
     if of.claim:
         again = [
-            f"{_place(row)}: {_ours(row).rstrip('.')}, {row['verdict']}"
+            f"{_place(row)}: {_ours(row).rstrip('.')}, {_count(row)}{row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
         return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""
@@ -254,6 +254,10 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
             told.append(f"{cell['workload']}, {cell['path']}: {values[1]} in place of {values[0]}")
     instead = f"`{of.with_}` in place of `{of.without}` ({of.what})"
     return f"Run again with {instead}, in the same blocks, medians: {'; '.join(told)}." if told else ""
+
+
+def _count(row: Mapping[str, Any]) -> str:
+    return "" if row["ours"] is None else f"n = {row['n']:.0f}, "
 
 
 def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]:

@@ -185,7 +185,7 @@ def test_a_claim_is_held_again_against_a_cell_without_the_cause() -> None:
         "other": CellResults({"d": [_row("agrees", ours=-90.0, path="long")]}, host=host),
     }
     text = page(of, results)
-    assert "which has a path with a longer queue: h2 → h3; 1MB, long: 90.0 % less, agrees." in text
+    assert "which has a path with a longer queue: h2 → h3; 1MB, long: 90.0 % less, n = 8, agrees." in text
     assert "slow start" not in text
     failed = _row("undecided here", ours=None, why="6 of 8 trials failed: a mean has no meaning then.")
     text = page(of, results | {"other": CellResults({"d": [failed]}, host=host)})

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read headlines.toml and all kept results, and refuse what is broken or a part: a lost row can better a verdict."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from headlines_results import CELLS, CellResults, Headlines, Verdict, read_headlines, read_results
+from polars.exceptions import PolarsError
+
+from quiclab.errors import SpecError
+
+_VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})
+_OF_THE_HOST = ("programs", "cpus", "cpu_model", "kernel", "quiclab")
+
+
+def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headlines, dict[str, CellResults]]:
+    """Read headlines.toml and the results of every cell but those in `without`, which are to be made anew. Raise
+    SpecError, which names the file, where one cannot be read or they do not fit each other."""
+    file = folder / "headlines.toml"
+    try:
+        headlines = read_headlines(file)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SpecError(f"{file} cannot be read: {_told(error)}", hint="mend it, or restore it with git") from error
+    declared = {spec.parent.name: _claims(spec.parent / "paper.toml") for spec in sorted(folder.glob("*/spec.toml"))}
+    if unknown := sorted(set(_unknown(headlines, declared))):
+        raise SpecError(
+            f"{file} names what there is not: {', '.join(unknown)}", hint="claims are CELL:ID of the cell's paper.toml"
+        )
+    return headlines, {cell: _results(cell, places, folder) for cell, places in declared.items() if cell not in without}
+
+
+def _claims(file: Path) -> dict[str, set[tuple[str, str]]]:
+    """Id of each claim of a paper.toml → the (workload, path) of each row that its results must have."""
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))["claim"]
+        return {
+            each["id"]: {(workload, path) for workload in each["workloads"] for path in each["paths"]} for each in found
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SpecError(f"{file} cannot be read: {_told(error)}", hint="mend it, or restore it with git") from error
+
+
+def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[tuple[str, str]]]]) -> Iterator[str]:
+    """Cells, claims and papers that headlines.toml names and that are nowhere."""
+    for headline in headlines.headlines:
+        if not any(headline.id.startswith(paper.key) for paper in headlines.papers):
+            yield f"{headline.id}, whose letter is of no paper"
+        named = [*headline.claims, *((each.cell, each.claim) for each in headline.counterfactuals if each.claim)]
+        yield from (f"{cell}:{claim}" for cell, claim in named if claim not in declared.get(cell, {}))
+        yield from (each.cell for each in headline.counterfactuals if each.cell not in declared)
+
+
+def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -> CellResults:
+    """Read a cell's results; nothing only where their folder is not there."""
+    results = folder / cell / "results"
+    hint = f"restore it with git, or make it anew: tools/headlines.py keep {cell}"
+    if not results.exists():
+        return CellResults()
+    try:
+        for name in ("claims.csv", "differences.csv"):
+            if not (results / name).is_file():
+                raise SpecError(f"{results / name} is missing", hint=hint)
+        found = read_results(cell, folder)
+        if lacking := [key for key in _OF_THE_HOST if key not in found.host]:
+            raise SpecError(f"{results / 'host.json'} lacks {', '.join(lacking)}", hint=hint)
+    except (OSError, ValueError, KeyError, TypeError, PolarsError) as error:
+        raise SpecError(f"{results} cannot be read: {_told(error)}", hint=hint) from error
+    for claim, wanted in places.items():
+        rows = found.claims.get(claim, [])
+        if missing := wanted - {(row["workload"], row["path"]) for row in rows}:
+            workload, path = min(missing)
+            raise SpecError(f"{results / 'claims.csv'} has no row of {claim} for {workload}, {path}", hint=hint)
+        if odd := {str(row["verdict"]) for row in rows} - _VERDICTS:
+            raise SpecError(f"{results / 'claims.csv'} has a verdict that there is not: {min(odd)}", hint=hint)
+    return found
+
+
+def _told(error: Exception) -> str:
+    """The first line of what is wrong, after its kind."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
