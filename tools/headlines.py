@@ -24,6 +24,7 @@ from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT
 
 from quiclab.accounting import Why
+from quiclab.cli.trouble import refused, tell
 from quiclab.diagnoses import BY_NAME
 from quiclab.errors import QuiclabError, SpecError
 from quiclab.spec.read import read_study
@@ -46,8 +47,10 @@ def main(arguments: list[str]) -> int:
     try:
         return _do(arguments)
     except QuiclabError as error:
-        print(f"headlines.py: {error.message}\n  hint: {error.hint}", file=sys.stderr)
-    except (OSError, pl.exceptions.PolarsError) as error:
+        tell(error)
+    except OSError as error:
+        tell(refused(error))
+    except pl.exceptions.PolarsError as error:
         print(f"headlines.py: {error}", file=sys.stderr)
     return _FAILED
 

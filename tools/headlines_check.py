@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import itertools
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from headlines_results import CELLS, CellResults, Headlines, Verdict, read_headl
 from polars.exceptions import PolarsError
 
 from quiclab.errors import SpecError
+from quiclab.spec.paper import read_paper
 
 _VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})
 _OF_THE_HOST = ("programs", "cpus", "cpu_model", "kernel", "quiclab")
@@ -24,23 +25,18 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
         headlines = read_headlines(file)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"{file} cannot be read: {_told(error)}", hint="mend it, or restore it with git") from error
-    declared = {spec.parent.name: _claims(spec.parent / "paper.toml") for spec in sorted(folder.glob("*/spec.toml"))}
+    declared = {
+        spec.parent.name: {
+            claim.id: set(itertools.product(claim.workloads, claim.paths))
+            for claim in read_paper(spec.parent / "paper.toml").claims
+        }
+        for spec in sorted(folder.glob("*/spec.toml"))
+    }
     if unknown := sorted(set(_unknown(headlines, declared))):
         raise SpecError(
             f"{file} names what there is not: {', '.join(unknown)}", hint="claims are CELL:ID of the cell's paper.toml"
         )
     return headlines, {cell: _results(cell, places, folder) for cell, places in declared.items() if cell not in without}
-
-
-def _claims(file: Path) -> dict[str, set[tuple[str, str]]]:
-    """Id of each claim of a paper.toml → the (workload, path) of each row that its results must have."""
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))["claim"]
-        return {
-            each["id"]: {(workload, path) for workload in each["workloads"] for path in each["paths"]} for each in found
-        }
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SpecError(f"{file} cannot be read: {_told(error)}", hint="mend it, or restore it with git") from error
 
 
 def _unknown(headlines: Headlines, declared: dict[str, dict[str, set[tuple[str, str]]]]) -> Iterator[str]:

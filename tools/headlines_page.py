@@ -39,9 +39,10 @@ Every number of a claim stands beside its interval and *n*, the pairs that it is
 arm. "Less" and "more" are changes of the metric from the first arm to the second: where the paper gives a direction,
 the typical one within pairs (Hodges and Lehmann), which need not be that of means or medians. Arms and paths have the
 names of the cell's `spec.toml`, which says what each is; its `paper.toml` says what stands in for a program of the
-paper's time. How a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a
-result differs, what is said to be the cause was taken away, in another arm of the same blocks or in a cell of its
-own, or it is what `quiclab explain` read from the logs: indicated, and not proven.
+paper's time. A margin in per cent, after ±, is a share of the number, or points where that is itself a difference in
+per cent. How a claim is judged is in [the reference](reference/paper.md#what-the-report-makes-of-it). Where a result
+differs, what is said to be the cause was taken away, in another arm of the same blocks or in a cell of its own, or it
+is what `quiclab explain` read from the logs: indicated, and not proven.
 {machines}
 """
 _MEANINGS = {
