@@ -19,7 +19,7 @@ aa = {{ blocks = 1 }}
 captures = "{captures}"
 
 [limits]
-lateness_p99 = "10 s"
+disturbance = "100 %"
 
 [[workload]]
 name = "object"

@@ -47,7 +47,7 @@ aa = {{ blocks = 1 }}
 
 # Late by a few milliseconds is nothing here, and a loaded machine must not void the trials.
 [limits]
-lateness_p99 = "5 ms"
+disturbance = "10 %"
 
 [[workload]]
 name = "object"

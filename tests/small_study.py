@@ -27,7 +27,7 @@ aa = {{ workload = "object", path = "plain", blocks = 1 }}
 
 # A loaded machine must not void what is tested here; how late the link is has tests and benchmarks of its own.
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 trial = "{trial_limit}"
 ready = "{ready_limit}"
 

@@ -22,7 +22,7 @@ blocks = 1
 
 # A loaded machine must not void what is tested here.
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 trial = "30 s"
 
 [[workload]]

@@ -33,7 +33,7 @@ seed = {seed}
 blocks = 2
 aa = {{ workload = "object", path = "plain", blocks = 1 }}
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 attempts = 9
 [[workload]]
 name = "object"

@@ -25,7 +25,7 @@ blocks = {blocks}
 aa = {{ blocks = 0 }}
 
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 trial = "200 s"
 
 [[workload]]

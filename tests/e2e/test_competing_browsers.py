@@ -29,7 +29,7 @@ blocks = 1
 aa = { workload = "small", path = "plain", blocks = 1 }
 
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 
 [[workload]]
 name = "small"

@@ -26,7 +26,7 @@ aa = {{blocks = 0}}
 
 # A loaded machine must not void what is tested here.
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 
 [[workload]]
 name = "object"

@@ -23,7 +23,7 @@ from small_study import QUICLAB, quiclab, trials
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 _SIZE = 60_000
-_CALM = ("--allow-host-nat", "--lateness", "500 ms", "--pause", "50 ms", "--pairs", "1")
+_CALM = ("--allow-host-nat", "--disturbance", "100 %", "--pause", "50 ms", "--pairs", "1")
 """A loaded machine must not void what is tested here."""
 _FORWARDING = Path("/proc/sys/net/ipv4/conf/uplink/forwarding")
 

@@ -27,7 +27,7 @@ aa = { workload = "tiny", blocks = 1 }
 
 # A loaded machine must not void what is tested here.
 [limits]
-lateness_p99 = "60 s"
+disturbance = "100 %"
 trial = "60 s"
 
 [[workload]]

@@ -20,7 +20,7 @@ from quiclab.testbed import _process_tree
 from quiclab.testbed.process_cost import ProcessCosts, reap
 from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
 from quiclab.testbed.stops import Stops
-from quiclab.verify.ends import GRAIN_NS
+from quiclab.accounting.disturbance import GRAIN_NS
 
 pytestmark = pytest.mark.alone
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.accounting.disturbance import Disturbance, disturbance_of
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.of import MAIN, PLAYING, Of, laid_out, rows_for, with_of
 from quiclab.accounting.spells import spells
@@ -16,6 +17,7 @@ __all__ = [
     "PLAYING",
     "PROMPT_NS",
     "UNIONS",
+    "Disturbance",
     "Edge",
     "Of",
     "Reason",
@@ -25,6 +27,7 @@ __all__ = [
     "account_table",
     "account_totals",
     "accounts_of",
+    "disturbance_of",
     "laid_out",
     "rows_for",
     "spells",

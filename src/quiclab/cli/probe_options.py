@@ -13,13 +13,13 @@ from typing import TypeVar
 from quiclab.cli.link_options import add_link_options, read_link_options, words_of
 from quiclab.cli.run_options import add_backend
 from quiclab.errors import SpecError
-from quiclab.spec.model import Limits
+from quiclab.spec.model import LEAST_TOLERATED, Limits
 from quiclab.spec.target import Target, read_targets
 from quiclab.study.probe_order import Order
-from quiclab.units import ByteCount, Duration
+from quiclab.units import ByteCount, Duration, Share
 
 _MOST_PAIRS = 1000
-Quantity = TypeVar("Quantity", Duration, ByteCount)
+Quantity = TypeVar("Quantity", Duration, ByteCount, Share)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +37,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     trust.add_argument("--ca", type=Path, metavar="FILE", help="PEM file of CAs, instead of this machine's own")
     trust.add_argument("--insecure", action="store_true", help="take any certificate")
     parser.add_argument(
-        "--lateness",
-        default=str(Limits().lateness_p99),
-        metavar="TIME",
-        help="a trial is void if 1 %% of its packets left the link later than this (default %(default)s)",
+        "--disturbance",
+        default=str(LEAST_TOLERATED),
+        metavar="PERCENT",
+        help="a trial is repeated if this machine added more than this share of its time (default 1 %%)",
     )
     parser.add_argument("--allow-host-nat", action="store_true", help="allow the change to this machine's network")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first packet")
@@ -65,7 +65,7 @@ def read_order(arguments: argparse.Namespace) -> Order:
     body_bytes = _quantity(ByteCount, "--max-bytes", arguments.max_bytes, problems)
     pause = _quantity(Duration, "--pause", arguments.pause, problems)
     timeout = _quantity(Duration, "--timeout", arguments.timeout, problems)
-    lateness = _quantity(Duration, "--lateness", arguments.lateness, problems)
+    disturbance = _quantity(Share, "--disturbance", arguments.disturbance, problems)
     ca = arguments.ca or Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
     if not ca.is_file() and not arguments.insecure:
         remedy = "" if arguments.ca else " (apt-get install -y ca-certificates, or --ca FILE)"
@@ -85,7 +85,7 @@ def read_order(arguments: argparse.Namespace) -> Order:
         arguments.max_requests,
         body_bytes,
         pause,
-        Limits(trial=timeout, lateness_p99=lateness),
+        Limits(trial=timeout, disturbance=disturbance),
         ca.resolve(),
         arguments.insecure,
     )

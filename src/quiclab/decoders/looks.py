@@ -14,6 +14,8 @@ from quiclab.decoders._api import Context, FileTables, Finding, Take
 from quiclab.decoders._text import lines_of, read_json, refuse
 from quiclab.tables import TABLES
 
+_LATER = ("ran_ns",)
+"""Keys that logs of earlier versions lack."""
 _MOST = {pl.Int64: 2**62, pl.UInt64: 2**63, pl.UInt32: 2**32, pl.UInt16: 2**16}
 
 
@@ -79,13 +81,13 @@ def _object(line: str) -> Mapping[str, Any] | None:
 
 
 def _row(told: Mapping[str, Any] | None, table: str) -> dict[str, Any] | None:
-    """What the line says in the table's columns; None unless it has a fitting value for each."""
+    """The line's values by column; None unless it has a fitting value for each that its version knows."""
     if told is None:
         return None
     row: dict[str, Any] = {}
     for name, dtype in TABLES[table].decoder_schema.items():
         value = told.get("at_ns" if name == "time_ns" else name)
-        if name == "vantage":
+        if name == "vantage" or (name in _LATER and value is None):
             continue
         if dtype == pl.String:
             fits = isinstance(value, str)

@@ -8,6 +8,7 @@ from quiclab.metrics.address_change import ADDRESS_CHANGE
 from quiclab.metrics.competition import COMPETITION
 from quiclab.metrics.connection_times import CONNECTION_TIMES
 from quiclab.metrics.cost import COST
+from quiclab.metrics.disturbance import DISTURBANCE
 from quiclab.metrics.ecn import ECN
 from quiclab.metrics.held_back import HELD_BACK
 from quiclab.metrics.objects import OBJECTS
@@ -23,8 +24,8 @@ from quiclab.metrics.times import TIMES
 from quiclab.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *PATH_TIMES,
-    *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK, *STATES,
+    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *DISTURBANCE,
+    *PATH_TIMES, *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK, *STATES,
 )  # fmt: skip
 
 _BY_NAME = {metric.name: metric for metric in METRICS}

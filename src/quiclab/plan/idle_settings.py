@@ -10,12 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from quiclab.plan.duration import BROWSERS
-from quiclab.spec.link import lateness_bounds
-from quiclab.spec.model import Arm, Limits, Study, Tcp
-from quiclab.units import Duration
-
-LEAST_WAIT = Duration(5_000_000)
-"""Time that an end may always wait for a processor: `limits.lateness_p99` counts there only beyond it."""
+from quiclab.spec.model import Arm, Study, Tcp
 
 
 def idle_settings(study: Study) -> list[str]:
@@ -72,18 +67,9 @@ def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
 
 
 def _limits(study: Study) -> Iterator[str]:
-    """A bound of lateness below what every path bears anyhow, or beyond the time of a trial."""
-    bound = study.limits.lateness_p99
-    if bound == Limits.lateness_p99:
-        return
-    borne = min(each for path in study.paths for each in lateness_bounds(path, Duration(0)))
-    if bound <= min(borne, LEAST_WAIT):
+    """A bound that has no effect any more."""
+    if study.limits.lateness_p99 is not None:
         yield (
-            f"limits.lateness_p99 = {bound} does nothing: every path here bears {borne} (a full packet's time at the "
-            "bottleneck, or 2 % of the one-way delay). Leave it out."
-        )
-    elif bound >= study.limits.trial:
-        yield (
-            f"limits.lateness_p99 = {bound} voids nothing: a trial ends at limits.trial = {study.limits.trial}. Where "
-            "the link is late the numbers are wrong: write a few ms, or leave it out."
+            "limits.lateness_p99 has no effect: what counts is how much of a trial's time the laboratory added. Leave "
+            f'it out, or write disturbance = "…" in its place (here {study.tolerated} without it).'
         )

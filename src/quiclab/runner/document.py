@@ -50,7 +50,7 @@ def trial_document(
         "server_address": address_of(front_place(arm, path), ip_version),
         "client_address": address_of(CLIENT, ip_version),
         "server_port": PORT,
-        "lateness_bound_ns": laboratory.study.limits.lateness_p99.ns,
+        "tolerated": laboratory.study.tolerated.value,
         "links": links_document(arm, path),
         "second_link": second_link_document(path, workload_of(laboratory.study, row)),
         "proxy": None

@@ -184,6 +184,7 @@ PREFIX: Kind[str] = Kind(
     _read_prefix,
 )
 SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
+TOLERATED: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"; 100 % tolerates anything', _read_share)
 PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part)
 
 _MINUTE = Duration(60 * 10**9)

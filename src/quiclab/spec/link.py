@@ -33,8 +33,10 @@ from quiclab.spec.model import (
 )
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
+PUNCTUAL = Duration(100_000)
+"""Lateness of 1 % of its packets up to which a link is called punctual over any path."""
 ONE_WAY_DELAY_SHARE = 0.02
-"""Share of the smaller one-way delay below which lateness voids nothing, whatever the bound in time."""
+"""Share of the smaller one-way delay up to which a link is, whatever the lateness in time."""
 LEAST_BDP_PACKETS = 32
 """Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
@@ -56,9 +58,9 @@ def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, A
     return {"version": 1, "seed": str(seed), **first, **({"more_links": more} if more else {})}
 
 
-def lateness_bounds(path: Path, least: Duration, later: Path | None = None) -> tuple[Duration, ...]:
-    """How late 1 % of the packets of each link may be, link by link."""
-    return tuple(_lateness_bound(link, of.mtu, least) for of, link in _all_links(path, later))
+def lateness_bounds(path: Path, later: Path | None = None) -> tuple[Duration, ...]:
+    """Lateness of 1 % of its packets up to which each link is punctual over this path, link by link."""
+    return tuple(_lateness_bound(link, of.mtu) for of, link in _all_links(path, later))
 
 
 def busiest_rate(path: Path) -> Bitrate | None:
@@ -86,8 +88,8 @@ def _all_links(path: Path, later: Path | None) -> list[tuple[Path, Link]]:
     return [(path, link) for link in path.links] + ([] if later is None else [(later, later.links[0])])
 
 
-def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:
-    """`least`, or the grain of the link or a share of its delay, where that is coarser.
+def _lateness_bound(link: Link, mtu: int) -> Duration:
+    """`PUNCTUAL`, or the grain of the link or a share of its delay, where that is coarser.
 
     The grain is a full packet's time of service; where a direction has no rate, the packets of a super-packet are all
     due at once and are written one after another, which takes up to a millisecond.
@@ -95,7 +97,7 @@ def _lateness_bound(link: Link, mtu: int, least: Duration) -> Duration:
     rates = [reference_rate(direction) for direction in (link.up, link.down)]
     grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(mtu)) for rate in rates]
     delay = min(link.up.delay, link.down.delay)
-    return max([least, Duration(int(ONE_WAY_DELAY_SHARE * delay.ns)), *grains])
+    return max([PUNCTUAL, Duration(int(ONE_WAY_DELAY_SHARE * delay.ns)), *grains])
 
 
 def reference_rate(direction: Direction) -> Bitrate | None:

@@ -194,6 +194,10 @@ class AaControl:
     says that the noise floor is unknown."""
 
 
+LEAST_TOLERATED = Share(0.01)
+"""Share of its time that the laboratory may always add to a trial, unless the spec says otherwise."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits after which the laboratory gives up, or distrusts itself."""
@@ -203,12 +207,12 @@ class Limits:
     worst."""
     ready: Duration = Duration(10 * 10**9)
     """Time within which a server must be ready."""
-    lateness_p99: Duration = Duration(100_000)
-    """Bound of lateness. A trial is void if 1 % of its packets left the link later than the greatest of this bound, 2 %
-    of the one-way delay, and a full packet's time of service at the bottleneck: lateness below the link's grain changes
-    no order. It is also void if an end waited for a processor for longer than the greatest of this bound, 5 ms and a
-    fifth of the transfer's time; 20 us of each turn do not count where its program ran and waited for no more than four
-    fifths of that time."""
+    disturbance: Share | None = None
+    """Share of its time that the laboratory may add to a trial, by packets that leave late and by waits of its programs
+    for a processor on the trial's critical path. A trial beyond that is void, and its block is run again. By default
+    the larger of 1 % and half of `matters`."""
+    lateness_p99: Duration | None = None
+    """Has no effect any more, and is read because earlier versions had it: `disturbance` takes its place."""
     attempts: int = 4
     """How often a void block is tried in a row. One that stayed void is tried twice more when all others are over, and
     twice more whenever the study is run again."""
@@ -255,6 +259,11 @@ class Study:
     only_blocks: tuple[str, ...] = ()
     """Ids of the only blocks of the plan that are to run. `quiclab bundle` writes this key, so that a block can be run
     again."""
+
+    @property
+    def tolerated(self) -> Share:
+        """Share of its time that the laboratory may add to a trial that counts."""
+        return self.limits.disturbance or Share(max(LEAST_TOLERATED.value, self.matters.value / 2))
 
     @property
     def measured_workloads(self) -> tuple[Workload, ...]:

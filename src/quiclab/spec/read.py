@@ -53,6 +53,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
 LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "trial": kinds.TIMEOUT,
     "ready": kinds.TIMEOUT,
+    "disturbance": kinds.TOLERATED,
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }

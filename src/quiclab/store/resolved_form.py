@@ -17,7 +17,10 @@ _ADDRESSED = {"drop": dict, "spare": dict, "loss_by": str}
 _DIRECTION = {**_CHANGE, **_ADDRESSED, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
 _LINK = {"up": _DIRECTION, "down": _DIRECTION}
 _PROGRAM = {"name": str, "argv": [str], "prefix": str, "knobs": {"session": str, "tls_version": str}}
-_LIMITS = dict.fromkeys(("trial_ns", "ready_ns", "lateness_p99_ns", "attempts"), int)
+_LIMITS = {
+    **dict.fromkeys(("trial_ns", "ready_ns", "lateness_p99_ns", "attempts"), int),
+    "disturbance_pct": Number,
+}
 RESOLVED = {
     **dict.fromkeys(("name", "question", "baseline", "metric"), str),
     **dict.fromkeys(("seed", "blocks"), Number),

@@ -101,6 +101,12 @@ TRIAL = {
     "clock": Each(int),
     "expected": _EXPECTED,
     "asked": dict,
+    "tolerated": Number,
+    "disturbance": {
+        **dict.fromkeys(("time_ns!", "cost_ns!", "most_ns!", "bound_ns!"), int),
+        "parts": Each({"cost_ns!": int, "most_ns!": int}),
+        "by": str,
+    },
     "host": _HOST,
     "time_ns": Each(int),
     "link": _LINK,

@@ -22,7 +22,7 @@ from quiclab.spec.model import (
     Tcp,
     Workload,
 )
-from quiclab.units import Bitrate, ByteCount, Duration
+from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 OBJECTS = {"1KB": 1000, "1MB": 1_000_000}
 _LIMIT_S = 20
@@ -115,5 +115,5 @@ def study_of(tried: Sequence[Case]) -> Study:
         baseline=tried[0].arm.name,
         aa=AaControl("1KB", "quiet", 1),
         # Whether programs understand each other does not depend on how punctual the link is.
-        limits=Limits(trial=Duration(_LIMIT_S * 10**9), lateness_p99=Duration(60 * 10**9)),
+        limits=Limits(trial=Duration(_LIMIT_S * 10**9), disturbance=Share(1.0)),
     )

@@ -220,7 +220,7 @@ class _Course:
             return False
         study, arm = self._task.study, arm_in_cell(row)
         path = path_of(study, row)
-        bound, *_ = lateness_bounds(path, study.limits.lateness_p99)
+        bound, *_ = lateness_bounds(path)
         strain = strain_of(document, path.base_rtt.ns, bound.ns)
         if only_alone:
             if not document["link"].get("shared"):

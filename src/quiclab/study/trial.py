@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from quiclab.accounting import account_table, disturbance_of
 from quiclab.decoders import decode_trial, with_verdict
+from quiclab.metrics import evidence_of
 from quiclab.store.layout import Attempt, StudyDir, move_in, read_object
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Settle, Settled
@@ -30,14 +33,37 @@ class Judged:
     attempt: Attempt
     tables: Mapping[str, pl.DataFrame]
     """Tables of the attempt's logs, with the verdict."""
+    account: pl.DataFrame | None
+    """The table `account`, without mechanisms; None where it was not made."""
 
 
 def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
     """Decode what an attempt left in `folder`, and judge it."""
     tables = decode_trial(folder).tables
-    verdict = judge(folder, tables)
+    weighed = _Weighed(tables)
+    verdict = judge(folder, tables, weighed.disturbance)
     attempt = Attempt(trial_id, number, verdict.status, verdict.reason)
-    return Judged(folder, attempt, with_verdict(tables, folder))
+    return Judged(folder, attempt, with_verdict(tables, folder), weighed.account)
+
+
+@dataclass
+class _Weighed:
+    """What the laboratory added to an attempt, by the account of its time."""
+
+    tables: Mapping[str, pl.DataFrame]
+    account: pl.DataFrame | None = None
+
+    def disturbance(self, trial: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Estimate it for a trial.json with its proof; None where it is not known.
+
+        A mistake of quiclab's own in the account leaves it unknown: it does not end a run of hours.
+        """
+        found = None
+        with a_run_goes_on():
+            evidence = evidence_of(self.tables, trial)
+            self.account = account_table(evidence)
+            found = disturbance_of(evidence, self.account)
+        return None if found is None else found.document()
 
 
 def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | None:
@@ -53,7 +79,7 @@ def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | 
     ledger.record(attempt)
     if attempt.status == "verified":
         with a_run_goes_on():
-            keep_tables(study_dir, attempt.trial_id, judged.tables, document)
+            keep_tables(study_dir, attempt.trial_id, judged.tables, document, judged.account)
     return aside
 
 

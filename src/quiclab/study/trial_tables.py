@@ -33,12 +33,17 @@ _ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
 
 
 def keep_tables(
-    study_dir: StudyDir, trial_id: str, decoded: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+    study_dir: StudyDir,
+    trial_id: str,
+    decoded: Mapping[str, pl.DataFrame],
+    trial: Mapping[str, Any],
+    account: pl.DataFrame | None = None,
 ) -> None:
-    """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json."""
+    """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json;
+    `account` is of `account_table`, where it was made before."""
     evidence = evidence_of(decoded, trial)
     metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
-    account, facts = with_mechanisms(evidence, account_table(evidence))
+    account, facts = with_mechanisms(evidence, account_table(evidence) if account is None else account)
     accounts = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
     tables = {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
     files = {name: _file(study_dir, name, trial_id) for name in tables}

@@ -28,7 +28,7 @@ from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.store.ledger import counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.dask.results import PARTS, Results
-from quiclab.study.limits import void_what_is_too_late
+from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
@@ -108,7 +108,7 @@ def run_trials(
             if (study_dir.root / PARTS).exists():  # a run with --dask was killed while it merged
                 Results(study_dir, ledger).take_up(grow_plan(study, blocks))
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
-            void_what_is_too_late(study, study_dir, ledger, rows)
+            void_what_is_disturbed(study, study_dir, ledger, rows)
             room = RoomMaker(study_dir, ledger, keep_raw)
             observer = Both(observer, room)
             settle = settler(study_dir, ledger)

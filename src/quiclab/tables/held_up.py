@@ -63,6 +63,7 @@ RUN_DELAYS = of_logs(
     _UNTIL,
     replace(_SINCE, doc="The look before; a wait that ended since may have begun earlier."),
     Column("role", pl.String, "", NEVER, "`client`, `server` or `proxy`."),
+    Column("ran_ns", pl.Int64, "ns", "an earlier version's log", "Time on a processor of all its threads together."),
     Column("waited_ns", pl.Int64, "ns", NEVER, "Waits of all its threads together."),
     Column("longest_ns", pl.Int64, "ns", NEVER, "Waits of the thread that waited longest."),
     Column("threads", pl.UInt32, "", NEVER, "Number of threads that were looked at."),

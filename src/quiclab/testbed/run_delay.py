@@ -162,7 +162,8 @@ class _Program:
         self._listed_ns = 0
         self._looks = 0
         self._files: dict[tuple[int, int], int] = {}
-        self._waited: dict[tuple[int, int], int] = {}
+        self._seen: dict[tuple[int, int], tuple[int, int]] = {}
+        """Thread → what it has run and waited so far, in ns."""
 
     def look(self) -> dict[str, int] | None:
         """Look at all threads; return what they have waited since the look before, if they have."""
@@ -176,12 +177,20 @@ class _Program:
                 # A thread that is new began since the list before.
                 since_ns = self._listed_ns
             self._listed_ns = self.at_ns
-        waited = dict(self._read())
-        grown = [ns - self._waited[thread] for thread, ns in waited.items() if thread in self._waited]
-        self._waited = waited
-        if not any(grown):
+        seen = dict(self._read())
+        known = [(now, self._seen[thread]) for thread, now in seen.items() if thread in self._seen]
+        ran = [now[0] - before[0] for now, before in known]
+        waited = [now[1] - before[1] for now, before in known]
+        self._seen = seen
+        if not any(waited):
             return None
-        return {"since_ns": since_ns, "waited_ns": sum(grown), "longest_ns": max(grown), "threads": len(grown)}
+        return {
+            "since_ns": since_ns,
+            "ran_ns": sum(ran),
+            "waited_ns": sum(waited),
+            "longest_ns": max(waited),
+            "threads": len(known),
+        }
 
     def _list(self) -> bool:
         """Open the files of threads that are new; whether a process that was known has any. They count from their
@@ -197,16 +206,17 @@ class _Program:
                     room = len(self._files) < _MANY_THREADS
                     self._files[thread] = os.open(_file(*thread), os.O_RDONLY) if room else _NOT_OPEN
                     if pid in known:
-                        self._waited[thread] = 0
+                        self._seen[thread] = 0, 0
                         found = True
         return found
 
-    def _read(self) -> Iterator[tuple[tuple[int, int], int]]:
-        """Waiting time of every thread; one that has ended is forgotten."""
+    def _read(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """What every thread has run and waited; one that has ended is forgotten."""
         for thread, fd in list(self._files.items()):
             try:
                 text = _read(_file(*thread)) if fd == _NOT_OPEN else os.pread(fd, 128, 0)
-                yield thread, int(text.split()[1])
+                ran, waited = text.split()[:2]
+                yield thread, (int(ran), int(waited))
             except (OSError, ValueError, IndexError):
                 del self._files[thread]
                 _close(fd)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from quiclab.spec.link import ONE_WAY_DELAY_SHARE, link_config
-from quiclab.spec.model import Direction, Limits, Path
+from quiclab.spec.link import ONE_WAY_DELAY_SHARE, PUNCTUAL, link_config
+from quiclab.spec.model import Direction, Path
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace
@@ -57,7 +57,7 @@ class Timekeeping:
     @property
     def for_every_path(self) -> bool:
         """Whether even the fastest and shortest path bears it, and the ends would have a processor."""
-        return self.p99_ns <= Limits().lateness_p99.ns and not self.ends_wait
+        return self.p99_ns <= PUNCTUAL.ns and not self.ends_wait
 
     @property
     def ends_wait(self) -> bool:

@@ -72,7 +72,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
         model=link_config(commands.path, commands.seed),
         route=route,
         work_dir=commands.log_dir,
-        lateness_p99_ns=[bound.ns for bound in lateness_bounds(commands.path, model.Limits().lateness_p99)],
+        lateness_p99_ns=[bound.ns for bound in lateness_bounds(commands.path)],
         real_time=leaves_room(busiest_rate(commands.path)),
     )
     name_the_ends()
@@ -114,7 +114,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
 def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
     """Sentence about the latest packet, if it was beyond the bound: the verdict rests on p99, which a short stop does
     not affect."""
-    bounds = lateness_bounds(path, model.Limits().lateness_p99)
+    bounds = lateness_bounds(path)
     for link, bound, told in zip(path.links, bounds, (summary, *summary.get("more_links", ())), strict=True):
         lateness = told["lateness"]
         if lateness["max_ns"] > bound.ns:

@@ -9,7 +9,7 @@ client tell what it got; *void* is the laboratory's fault and voids the whole bl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from quiclab.verify.bodies import body_problem
 from quiclab.verify.carried import carried_problem, split_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
+from quiclab.verify.disturbed import disturbance_problem
 from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove
@@ -42,12 +43,19 @@ class Verdict:
     reason: str
 
 
-def judge(folder: Path, tables: Mapping[str, pl.DataFrame]) -> Verdict:
+Disturbed = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+"""Estimates what the laboratory added to the trial of a trial.json; None where that is not known."""
+
+
+def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed = lambda _: None) -> Verdict:
     """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), complete its
     trial.json, and compress its logs. Calling it again is harmless."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
+    found = None if spoiled or not document["link"] else disturbed(document)
+    bound_ns = None if found is None else round(document.get("tolerated", 1) * found["time_ns"])
+    document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns}
     told = _verdict(document)
     verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
     document["status"], document["reason"] = verdict.status, verdict.reason
@@ -80,7 +88,7 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
-    if (stood := ends_problem(document)) is not None:
+    if (stood := ends_problem(document) or disturbance_problem(document)) is not None:
         return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", trouble)

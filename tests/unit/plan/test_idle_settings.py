@@ -108,18 +108,9 @@ def test_flows_beside_the_baseline_have_its_tcp_settings(tmp_path: pathlib.Path)
     assert _said(tmp_path, text.replace('size = "100 KB"', f'size = "100 KB"\n{beside}')) == ""
 
 
-@pytest.mark.parametrize(
-    ("limits", "path", "told"),
-    [
-        ("", "", ""),
-        ('lateness_p99 = "1 ms"', "", "limits.lateness_p99 = 1 ms does nothing: every path here bears 1.2 ms"),
-        ('lateness_p99 = "1300 us"', "", ""),
-        ('lateness_p99 = "5 ms"', 'edge = "1 Gbit/s"', ""),
-        ('lateness_p99 = "60 s"\ntrial = "20 s"', "", "limits.lateness_p99 = 60 s voids nothing: a trial ends at"),
-    ],
-)
-def test_limits(tmp_path: pathlib.Path, limits: str, path: str, told: str) -> None:
-    """A full packet takes 1.2 ms here; the default is not the user's to mend."""
-    said = _said(tmp_path, with_path(path) + f"\n[limits]\n{limits}\n")
-    assert said.startswith(told)
-    assert bool(said) == bool(told)
+def test_a_limit_of_earlier_versions_has_no_effect(tmp_path: pathlib.Path) -> None:
+    """A spec with it is read, and its user is told what takes its place."""
+    assert _said(tmp_path, _PLAIN + "\n[limits]\n") == ""
+    said = _said(tmp_path, _PLAIN + '\n[limits]\nlateness_p99 = "1 ms"\n')
+    assert said.startswith("limits.lateness_p99 has no effect")
+    assert "disturbance" in said

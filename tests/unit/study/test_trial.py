@@ -102,7 +102,7 @@ def test_a_mistake_of_quiclabs_own_does_not_end_the_run(
     study: StudyDir, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The trial is kept and has no tables; making them later says which trial it is of."""
-    monkeypatch.setattr(trial_tables, "account_table", lambda _: [][0])
+    monkeypatch.setattr(trial_tables, "made_tables", lambda _: [][0])
     keep_attempt(study, ledger, judge_attempt(attempt_at(ROW, 1, tmp_path / "memory"), ROW.trial_id, 1))
     assert ledger.attempts()[ROW.trial_id][-1].status == "verified"
     assert trial_tables.without_tables(study, counting(ledger.attempts(), ledger.damaged())) == [ROW.trial_id]

@@ -30,7 +30,7 @@ from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.members import Member, Members
 from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.dask.results import Results
-from quiclab.study.limits import void_what_is_too_late
+from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.observer import Beginning
 from quiclab.study.room import RoomMaker
 from quiclab.study.specs import traces_of
@@ -87,7 +87,7 @@ def run_on_cluster(
         ledger.adopt()
         ledger.plan(rows)
         rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
-        void_what_is_too_late(study, study_dir, ledger, rows)
+        void_what_is_disturbed(study, study_dir, ledger, rows)
         members = Members(cluster, study_dir, files, asked.backend, observer, anyway=asked.anyway)
         coordinator = _Coordinator(asked, ledger, cluster, members, files, observer, stop, rows)
         coordinator.run()

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the laboratory itself added to a trial's time, as its verdict found it (`disturbance` of trial.json)."""
+
+from __future__ import annotations
+
+from quiclab.metrics._api import Metric
+from quiclab.metrics.evidence import Evidence, Unknown
+
+
+def disturbance_ms(evidence: Evidence) -> float:
+    """Estimate of it."""
+    return _found(evidence, "cost_ns")
+
+
+def disturbance_most_ms(evidence: Evidence) -> float:
+    """Upper bound of it."""
+    return _found(evidence, "most_ns")
+
+
+def _found(evidence: Evidence, key: str) -> float:
+    disturbance = evidence.trial.get("disturbance")
+    if not disturbance:
+        raise Unknown("the trial was judged without it")
+    return float(disturbance[key] / 1e6)
+
+
+DISTURBANCE = (
+    Metric(
+        "disturbance_ms",
+        "time that the laboratory added",
+        "ms",
+        "none",
+        "Estimated time that the laboratory itself added to the trial on its critical path: packets that the link wrote "
+        "late, and waits of client, server and proxy for a processor. It is part of the measured time.",
+        disturbance_ms,
+    ),
+    Metric(
+        "disturbance_most_ms",
+        "most time that the laboratory may have added",
+        "ms",
+        "none",
+        "Upper bound of `disturbance_ms`: what was held up may have waited for something else meanwhile.",
+        disturbance_most_ms,
+    ),
+)
