@@ -15,12 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from quiclab.accounting.disturbance import GRAIN_NS
 from quiclab.decoders import Context, decoder_of
 from quiclab.testbed import _process_tree
 from quiclab.testbed.process_cost import ProcessCosts, reap
 from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
 from quiclab.testbed.stops import Stops
-from quiclab.accounting.disturbance import GRAIN_NS
 
 pytestmark = pytest.mark.alone
 

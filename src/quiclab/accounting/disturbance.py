@@ -16,6 +16,7 @@ import polars as pl
 
 from quiclab.accounting.hop import ROUNDING_NS
 from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 
 FEW_PROCESSES = 4
@@ -23,7 +24,11 @@ FEW_PROCESSES = 4
 GRAIN_NS = 20_000
 """Wait of each turn of a thread that delays nothing: a packet wakes it, and the next one comes later than that."""
 ROLES = ("client", "server", "proxy")
+LONG_NS = 2_000_000
+"""Time of a program on the critical path that is long for what it has to do there."""
 _LEAST_ROUND_TRIP_NS = 1_000_000
+_PACED = (str(Why.PACING), str(Why.PACING_OR_PROGRAM))
+"""Waits that a program spends asleep: one that is woken late sends the more at once, and loses nothing."""
 _WAYS = (str(What.PROPAGATION_UP), str(What.PROPAGATION_DOWN))
 
 Span = tuple[int, int]
@@ -47,7 +52,8 @@ class Disturbance:
     time_ns: int
     """The trial's time, of which the cost is a part."""
     parts: Mapping[str, Added]
-    """`link`, and each of the roles `client`, `server` and `proxy` that was watched."""
+    """`link`, `repeats` (what was sent again because something had been held up), and each of the roles `client`,
+    `server` and `proxy` that was watched."""
     by: Literal["account", "bound"]
     """What it rests on: the critical path, or what no path can exceed."""
 
@@ -83,7 +89,8 @@ def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | N
         looks = evidence.table("run_delays").drop_nulls("since_ns").sort("time_ns")
         ends = {role: _waited(_busy(evidence, account, role), looks.filter(pl.col("role") == role)) for role in roles}
         time_ns = int((account["until_ns"] - account["from_ns"]).sum())
-        return Disturbance(time_ns, {"link": _late_on_path(evidence, account), **ends}, "account")
+        parts = {"link": _late_on_path(evidence, account), "repeats": _needless(evidence, account), **ends}
+        return Disturbance(time_ns, parts, "account")
     time_ns = (trial.get("time_ns") or {}).get("transfer") or 0
     if not time_ns:
         return None
@@ -122,7 +129,7 @@ def _busy(evidence: Evidence, account: pl.DataFrame, role: str) -> list[Span]:
     links = evidence.trial.get("links") or ()
     origins = [f"raw/{link['packet_log']}" for link in links if link["leg"] == "origin"]
     behind = pl.col("link").is_in(origins).fill_null(value=False)
-    what, quic = pl.col("what"), evidence.quic
+    what, quic, awake = pl.col("what"), evidence.quic, ~pl.col("why").is_in(_PACED)
     client, server = what == str(What.CLIENT), what == str(What.SERVER)
     holds = (what == str(What.ACK_HELD)) & quic
     if evidence.upload:
@@ -134,22 +141,62 @@ def _busy(evidence: Evidence, account: pl.DataFrame, role: str) -> list[Span]:
         "proxy": (server & ~behind) | (client & behind),
         "server": (server & behind) if origins else server,
     }
-    return [*account.filter(of_role[role]).select("from_ns", "until_ns").iter_rows()]
+    return [*account.filter(of_role[role] & awake).select("from_ns", "until_ns").iter_rows()]
 
 
 def _waited(edges: Sequence[Span], looks: pl.DataFrame) -> Added:
     """What a program's waits for a processor cost, of which only sums between two looks are known.
 
-    At most all of them were on the critical path, as far as the program was on it at all. The estimate is the share
-    that the path has in all that the program ran and waited.
+    At most all of them were on the critical path, as far as the program was on it at all. A long stretch is estimated
+    to be long because of them; of the short ones the path has the share that it has in all that the program ran and
+    waited.
     """
     cost_ns, most_ns = 0.0, 0
-    for since_ns, until_ns, ran_ns, waited_ns in looks.select("since_ns", "time_ns", "ran_ns", "waited_ns").iter_rows():
-        on_path_ns = sum(max(0, min(end, until_ns) - max(begin, since_ns)) for begin, end in edges)
-        within_ns, active_ns = min(on_path_ns, waited_ns), waited_ns + (ran_ns or 0)
-        most_ns += within_ns
-        cost_ns += min(within_ns, waited_ns * on_path_ns / active_ns) if active_ns else 0
+    columns = ("since_ns", "time_ns", "ran_ns", "waited_ns")
+    for since_ns, until_ns, ran_ns, waited_ns in looks.select(columns).iter_rows():
+        within = [(end - begin, max(0, min(end, until_ns) - max(begin, since_ns))) for begin, end in edges]
+        long_ns = min(waited_ns, sum(inside for length, inside in within if length >= LONG_NS))
+        short_ns, left_ns = sum(inside for length, inside in within if length < LONG_NS), waited_ns - long_ns
+        active_ns = (ran_ns or 0) + waited_ns
+        most_ns += min(waited_ns, sum(inside for _, inside in within))
+        cost_ns += long_ns + (min(short_ns, left_ns * short_ns / active_ns) if active_ns else 0)
     return Added(round(cost_ns), most_ns)
+
+
+def _needless(evidence: Evidence, account: pl.DataFrame) -> Added:
+    """Time in which the bottleneck served again what had come, because an endpoint took it for lost.
+
+    A sender does so if an acknowledgment comes an eighth of a round trip late (RFC 9002 section 6.1.2). Where the path
+    itself keeps the order and something was held up for that long in the two round trips before, that was the cause.
+    """
+    needless = account.filter(pl.col("what") == str(What.NEEDLESS)).select("from_ns", "until_ns")
+    packets = _delivered(evidence)
+    if needless.is_empty() or _overtakes(packets):
+        return Added(0, 0)
+    ways = packets.group_by("source", "direction").agg(least=(pl.col("due_ns") - pl.col("arrival_ns")).min())
+    round_trip_ns = max(_LEAST_ROUND_TRIP_NS, int(ways["least"].sum()))
+    late = packets.select("due_ns", held_ns="lateness_ns").filter(pl.col("held_ns") * 8 >= round_trip_ns)
+    waits = evidence.table("run_delays").drop_nulls("since_ns").filter(pl.col("longest_ns") * 8 >= round_trip_ns)
+    total_ns = 0
+    for from_ns, until_ns in needless.iter_rows():
+        since_ns = from_ns - 2 * round_trip_ns
+        held_up = late.filter(pl.col("due_ns").is_between(since_ns, from_ns))
+        waited = waits.filter(pl.col("since_ns") <= from_ns, pl.col("time_ns") >= since_ns)
+        if held_up.height or waited.height:
+            total_ns += until_ns - from_ns
+    return Added(total_ns, total_ns)
+
+
+def _delivered(evidence: Evidence) -> pl.DataFrame:
+    """Packets that the links wrote at the far end."""
+    return evidence.table("link_packets").filter(pl.col("action") == "delivered").drop_nulls("lateness_ns")
+
+
+def _overtakes(packets: pl.DataFrame) -> bool:
+    """True if the model of a link let a packet be overtaken by a later one."""
+    ordered = packets.sort("source", "direction", "index")
+    behind = pl.col("due_ns") < pl.col("due_ns").cum_max().over("source", "direction")
+    return not ordered.filter(behind).is_empty()
 
 
 def _longest_wait(delay: Mapping[str, int | None]) -> Added:
@@ -161,8 +208,7 @@ def _longest_wait(delay: Mapping[str, int | None]) -> Added:
 def _late_at_most(evidence: Evidence) -> Added:
     """Lateness that a chain of packets and answers can meet: one packet a round trip in each direction of each link."""
     cost_ns = most_ns = 0.0
-    packets = evidence.table("link_packets").filter(pl.col("action") == "delivered").drop_nulls("lateness_ns")
-    for (_,), of_link in packets.group_by("source"):
+    for (_,), of_link in _delivered(evidence).group_by("source"):
         ways = [way for _, way in of_link.group_by("direction")]
         round_trip_ns = max(_LEAST_ROUND_TRIP_NS, sum(_least_ns(way) for way in ways))
         for way in ways:

@@ -21,6 +21,8 @@ def _found(evidence: Evidence, key: str) -> float:
     disturbance = evidence.trial.get("disturbance")
     if not disturbance:
         raise Unknown("the trial was judged without it")
+    if disturbance["by"] != "account":
+        raise Unknown("the trial has no account of its time, so that its critical path is not known")
     return float(disturbance[key] / 1e6)
 
 
@@ -30,7 +32,7 @@ DISTURBANCE = (
         "time that the laboratory added",
         "ms",
         "none",
-        "Estimated time that the laboratory itself added to the trial on its critical path: packets that the link wrote "
+        "Estimated time that the laboratory itself added to the trial on its critical path: packets that left the link "
         "late, and waits of client, server and proxy for a processor. It is part of the measured time.",
         disturbance_ms,
     ),

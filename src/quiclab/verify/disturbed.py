@@ -9,9 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+ROUGHLY = 0.1
+"""Share that is tolerated at least where the critical path is not known: what no path can exceed is far more than what
+was added."""
 SPOILED = 0.2
-"""Share of its time that the laboratory may have added to a trial that failed: beyond, the failure may be its fault."""
-_PARTS = {"link": "packets left the link late"}
+"""Share that is tolerated at least in a trial that failed: beyond, the failure may be the laboratory's fault."""
+_PARTS = {
+    "link": "packets left the link late",
+    "repeats": "something was held up until it was taken for lost",
+}
+
+
+def bound_ns(document: Mapping[str, Any], disturbance: Mapping[str, Any]) -> int:
+    """Time that the laboratory may have added to a trial that counts."""
+    least = [document.get("tolerated", 1.0)]
+    if disturbance["by"] == "bound":
+        least.append(ROUGHLY)
+    if document.get("failure") is not None:
+        least.append(SPOILED)
+    return round(max(least) * disturbance["time_ns"])
 
 
 def disturbance_problem(document: Mapping[str, Any]) -> str | None:
@@ -20,16 +36,11 @@ def disturbance_problem(document: Mapping[str, Any]) -> str | None:
     None also where nothing is known of it.
     """
     disturbance = document.get("disturbance")
-    tolerated = document.get("tolerated")
-    if not disturbance or tolerated is None:
-        return None
-    failed = document.get("failure") is not None
-    most = max(tolerated, SPOILED) if failed else tolerated
-    time_ns, cost_ns = disturbance["time_ns"], disturbance["cost_ns"]
-    if cost_ns <= most * time_ns:
+    if not disturbance or disturbance["cost_ns"] <= bound_ns(document, disturbance):
         return None
     parts: Mapping[str, Mapping[str, int]] = disturbance["parts"]
     worst = max(parts, key=lambda part: parts[part]["cost_ns"])
     why = _PARTS.get(worst, f"the {worst} waited for a processor")
-    share = 100 * cost_ns / time_ns
-    return f"disturbed: this machine added {cost_ns / 1e6:.1f} ms ({share:.1f} %), mostly because {why}"
+    time_ns, cost_ns = disturbance["time_ns"], disturbance["cost_ns"]
+    most = "at most " if disturbance["by"] == "bound" else ""
+    return f"disturbed: this machine added {most}{cost_ns / 1e6:.1f} ms ({100 * cost_ns / time_ns:.1f} %): {why}"

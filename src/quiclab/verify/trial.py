@@ -26,7 +26,7 @@ from quiclab.verify.bodies import body_problem
 from quiclab.verify.carried import carried_problem, split_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
-from quiclab.verify.disturbed import disturbance_problem
+from quiclab.verify.disturbed import bound_ns, disturbance_problem
 from quiclab.verify.ends import ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove
@@ -54,8 +54,7 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
     found = None if spoiled or not document["link"] else disturbed(document)
-    bound_ns = None if found is None else round(document.get("tolerated", 1) * found["time_ns"])
-    document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns}
+    document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns(document, found)}
     told = _verdict(document)
     verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
     document["status"], document["reason"] = verdict.status, verdict.reason

@@ -102,10 +102,11 @@ class Quic:
         *,
         lost: bool = False,
         way_ms: float = ONE_WAY_MS,
+        service_ms: float = 0,
     ) -> None:
         number = self._numbers.get((direction, kind), 0)
         self._numbers[direction, kind] = number + 1
-        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost, way_ms=way_ms)
+        self.scene.send(direction, ms, writers.udp(direction, length), lost=lost, way_ms=way_ms, service_ms=service_ms)
         logs = (self.scene.client_qlog, self.scene.server_qlog)
         sender, receiver = logs if direction == "up" else logs[::-1]
         assert sender

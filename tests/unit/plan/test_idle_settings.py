@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from specs import SMALL, changed, study_of, with_path
+from specs import SMALL, changed, study_of
 
 from quiclab.plan.idle_settings import idle_settings
 

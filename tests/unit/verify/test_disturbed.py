@@ -12,10 +12,12 @@ from quiclab.verify.disturbed import disturbance_problem
 MS = 1_000_000
 
 
-def _document(cost_ms: float, tolerated: float = 0.01, failure: str | None = None) -> dict[str, Any]:
+def _document(
+    cost_ms: float, tolerated: float = 0.01, failure: str | None = None, by: str = "account"
+) -> dict[str, Any]:
     link_ns, client_ns = round(0.3 * cost_ms * MS), round(0.7 * cost_ms * MS)
     parts = {"link": {"cost_ns": link_ns, "most_ns": link_ns}, "client": {"cost_ns": client_ns, "most_ns": client_ns}}
-    disturbance = {"time_ns": 100 * MS, "cost_ns": link_ns + client_ns, "parts": parts}
+    disturbance = {"time_ns": 100 * MS, "cost_ns": link_ns + client_ns, "parts": parts, "by": by}
     return {"tolerated": tolerated, "disturbance": disturbance, "failure": failure}
 
 
@@ -26,6 +28,8 @@ def _document(cost_ms: float, tolerated: float = 0.01, failure: str | None = Non
         (_document(1.1), True),
         (_document(4, tolerated=0.05), False),
         (_document(100, tolerated=1), False),
+        (_document(9, by="bound"), False),
+        (_document(11, by="bound"), True),
         (_document(19, failure="the client crashed"), False),
         (_document(21, failure="the client crashed"), True),
         (_document(21, tolerated=0.3, failure="the client crashed"), False),
@@ -42,5 +46,5 @@ def test_the_reason_names_what_added_most() -> None:
     """With its time and its share."""
     told = disturbance_problem(_document(12))
     assert told is not None
-    assert "12.0 ms (12.0 %)" in told
+    assert "added 12.0 ms (12.0 %)" in told
     assert "the client waited for a processor" in told
