@@ -69,11 +69,16 @@ def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
     found = list(edges)
     if any(edge.length_ns < 0 for edge in found):
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    whole = [edge for edge in found if edge.length_ns]
+    whole = [_of_laboratory(edge) if edge.what is What.LATE else edge for edge in found if edge.length_ns]
     ends = [from_ns, *(edge.until_ns for edge in whole)]
     if any(end != edge.from_ns for end, edge in zip(ends, whole, strict=False)) or ends[-1] != until_ns:
         raise Unknown("the account of this trial leaves a gap: its records contradict each other")
     return whole
+
+
+def _of_laboratory(edge: Edge) -> Edge:
+    """What the link wrote late is no time of an endpoint, whatever that waited for."""
+    return replace(edge, reason=Reason(Why.LABORATORY, "link_packets"))
 
 
 def gaps(edges: Iterable[Edge]) -> list[int]:

@@ -46,6 +46,7 @@ class Why(enum.StrEnum):
     SCHEDULING = "scheduling"
     PACING_OR_PROGRAM = "pacing_or_program"
     PROCESSOR = "processor"
+    LABORATORY = "laboratory"
     UNEXPLAINED = "unexplained"
     LAST_FLIGHT = "last_flight"
     ANSWER = "answer"
@@ -121,6 +122,7 @@ _HEADINGS = {
     Why.SCHEDULING: "another stream's turn",
     Why.PACING_OR_PROGRAM: "pacing or the sender's program",
     Why.PROCESSOR: "a program without a processor",
+    Why.LABORATORY: "the laboratory itself",
     Why.UNEXPLAINED: "unexplained",
     Why.LAST_FLIGHT: "last flight",
     Why.ANSWER: "server's answer to an upload",
@@ -173,6 +175,7 @@ _DEFINITIONS = {
     "its program had nothing, or got no processor. No log tells which.",
     Why.PROCESSOR: "An endpoint had packets to read or to answer for 10 ms or more, and a thread of it waited for a "
     "processor for at least half of that: the part in which it did.",
+    Why.LABORATORY: "The laboratory's link wrote a packet later than its model says, by more than 0.05 ms.",
     Why.UNEXPLAINED: "It sends again more than 1 ms after the last packet of the receiver, and no log says why then.",
     Why.LAST_FLIGHT: "From the end of service of the packet that completes the bodies to its arrival.",
     Why.ANSWER: "Of an upload: from the arrival of the last body's last byte to that of the server's answer.",

@@ -71,6 +71,7 @@ _STYLES = {
     Why.SCHEDULING: ReasonStyle("#7ccfb2", "x"),
     Why.PACING_OR_PROGRAM: ReasonStyle("#7ccfb2"),
     Why.PROCESSOR: ReasonStyle("#8a6d1f", "x"),
+    Why.LABORATORY: ReasonStyle("#5c5c5c", "x"),
     Why.UNEXPLAINED: ReasonStyle("#33363b", "x"),
     Why.LAST_FLIGHT: ReasonStyle("#7f848a"),
 }

@@ -110,7 +110,7 @@ def test_flows_beside_the_baseline_have_its_tcp_settings(tmp_path: pathlib.Path)
 
 def test_a_limit_of_earlier_versions_has_no_effect(tmp_path: pathlib.Path) -> None:
     """A spec with it is read, and its user is told what takes its place."""
-    assert _said(tmp_path, _PLAIN + "\n[limits]\n") == ""
-    said = _said(tmp_path, _PLAIN + '\n[limits]\nlateness_p99 = "1 ms"\n')
+    assert _said(tmp_path, SMALL) == ""
+    said = _said(tmp_path, SMALL + '\n[limits]\nlateness_p99 = "1 ms"\n')
     assert said.startswith("limits.lateness_p99 has no effect")
     assert "disturbance" in said

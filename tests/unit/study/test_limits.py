@@ -71,7 +71,8 @@ def test_a_changed_limit_is_told_and_recorded(tmp_path: Path, limits: str, told:
 
 
 def _waiting(row: PlanRow, number: int, folder: Path, waited_ms: float) -> Path:
-    """An attempt at a trial of 100 ms whose client waited that long for a processor."""
+    """An attempt at a trial of 100 ms whose client waited that long for a processor. It has no account: at least a tenth
+    is tolerated."""
     delay = {"sum_ns": round(waited_ms * 1e6), "longest_ns": round(waited_ms * 1e6), "longest_turns": 1}
     host = {"cost": {"client": {"run_delay": delay}}}
     tolerated = json.loads((folder.parent / "tolerated").read_text())
@@ -87,7 +88,7 @@ def test_trials_that_were_verified_under_a_wider_limit(tmp_path: Path, limit: st
     study_dir, study = StudyDir(tmp_path / "study"), load_study(tmp_path / "spec.toml")
     with open_ledger(study_dir) as ledger:
         ledger.plan(ROWS)
-        for row, waited_ms in zip(ROWS, (5, 0.9), strict=True):
+        for row, waited_ms in zip(ROWS, (15, 0.9), strict=True):
             folder = _waiting(row, 1, tmp_path / row.arm, waited_ms)
             keep_attempt(study_dir, ledger, judge_attempt(folder, row.trial_id, 1))
         void_what_is_disturbed(study, study_dir, ledger, ROWS)
@@ -119,13 +120,13 @@ def _go_on(tmp_path: Path, limits: str, waited_ms: float) -> tuple[int, set[str]
 
 def test_limits_do_what_they_say_on_a_study_that_exists(tmp_path: Path) -> None:
     """A busy machine, run by run: more attempts, then a bound that the study can bear, then a narrower one again."""
-    ms = 5
+    ms = 15
     assert _go_on(tmp_path, "attempts = 1", ms) == (1 + ROUNDS_LATER, {"void"})
     assert _go_on(tmp_path, "attempts = 1", ms) == (3 + ROUNDS_LATER, {"void"}), "the same command tries again"
     assert _go_on(tmp_path, "attempts = 9", ms) == (9 + ROUNDS_LATER, {"void"})
     at_least = 'attempts = 1\ndisturbance = "{}"'
-    assert _go_on(tmp_path, at_least.format("2 %"), ms) == (11 + ROUNDS_LATER, {"void"})
-    assert _go_on(tmp_path, at_least.format("6 %"), ms) == (14, {"verified"})
-    assert _go_on(tmp_path, at_least.format("5 %"), ms) == (14, {"verified"}), "as much as is tolerated"
-    assert _go_on(tmp_path, at_least.format("4 %"), ms) == (14 + ROUNDS_LATER, {"void"})
-    assert _go_on(tmp_path, at_least.format("4 %"), 1) == (17, {"verified"})
+    assert _go_on(tmp_path, at_least.format("12 %"), ms) == (11 + ROUNDS_LATER, {"void"})
+    assert _go_on(tmp_path, at_least.format("16 %"), ms) == (14, {"verified"})
+    assert _go_on(tmp_path, at_least.format("15 %"), ms) == (14, {"verified"}), "as much as is tolerated"
+    assert _go_on(tmp_path, at_least.format("14 %"), ms) == (14 + ROUNDS_LATER, {"void"})
+    assert _go_on(tmp_path, at_least.format("14 %"), 1) == (17, {"verified"})

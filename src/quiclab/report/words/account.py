@@ -60,6 +60,7 @@ _WAITING = {
     Why.SCHEDULING: "another stream's turn",
     Why.PACING_OR_PROGRAM: "pacing or the sender's program (no log says which)",
     Why.PROCESSOR: "a program that got no processor",
+    Why.LABORATORY: "the laboratory itself (packets that its link wrote late)",
 }
 
 _LEAST_MS = 0.1
