@@ -17,7 +17,8 @@ from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.conclusions import conclude_all, conclude_by_sequence
 from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
-from quiclab.analysis.disturbance import disturbance_notes, with_ends, with_most
+from quiclab.analysis.disturbance import with_ends, with_most
+from quiclab.analysis.disturbance_notes import disturbance_notes
 from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
@@ -135,7 +136,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *chosen_loss_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
-            *disturbance_notes(study, metric),
+            *disturbance_notes(study, main, metric),
             *side_by_side_notes(study, main),
             *_limits(main, controls, metric, alpha, sequential=sequential),
         ),

@@ -43,7 +43,7 @@ def arm_result(
         float(known.mean()) if known.size else None,
         float(known.std(ddof=1)) if known.size > 1 else None,
         damaged,
-        frozenset(lost_blocks),
+        tuple(sorted(lost_blocks)),
         selection,
     )
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quiclab import statistics, wording
+from quiclab import statistics
 from quiclab.analysis.model import Metric, Selection, TrialResult
 from quiclab.analysis.study import Study, read_record
 from quiclab.metrics import MS_PER_UNIT, RATE, declared
@@ -137,16 +137,3 @@ def selection_of(study: Study, trials: Sequence[TrialResult], attempts: pl.DataF
         return None
     alone, together = (statistics.median(np.array(times)) for times in (counted, counted + repeated))
     return Selection(len(repeated), 100 * (together / alone - 1))
-
-
-def disturbance_notes(study: Study, metric: Metric) -> tuple[str, ...]:
-    """Return what must be said at the answer where trials count of which nothing tells how much they were disturbed."""
-    if not is_delayed(metric):
-        return ()
-    main = study.trials.filter((pl.col("kind") == "main") & (pl.col("status") == "verified"))
-    rows = with_most(study, main)
-    unknown = rows["most_ms"].null_count()
-    if not unknown:
-        return ()
-    which = "any trial" if unknown == rows.height else wording.counted(unknown, "trial")
-    return (f"It is not known how much this machine added to the time of {which}: the intervals do not allow for it.",)

@@ -143,7 +143,7 @@ class ArmResult:
     sd: float | None
     damaged: int = 0
     """Trials that were verified, and whose files are no longer whole: without a result, as is their pair."""
-    lost_blocks: frozenset[int] = frozenset()
+    lost_blocks: tuple[int, ...] = ()
     """Blocks in which no attempt of this arm counted: each was void."""
     selection: Selection | None = None
     """Evidence that repeats left out slow or fast trials; None where nothing was repeated, or no times are known."""
@@ -226,7 +226,7 @@ class Comparison:
     @property
     def lost(self) -> int:
         """Blocks that did not count, as a trial in them was void each time."""
-        return len(self.baseline.lost_blocks | self.other.lost_blocks)
+        return len({*self.baseline.lost_blocks, *self.other.lost_blocks})
 
 
 @dataclass(frozen=True)

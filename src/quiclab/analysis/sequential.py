@@ -18,7 +18,7 @@ from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.between_ends import greatest_p
 from quiclab.analysis.compare import decide, with_typical
-from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
+from quiclab.analysis.model import Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.analysis.within_pairs import FloatArray, within_pairs
 from quiclab.statistics import Shift
@@ -119,6 +119,6 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 
 
 def _decided(comparison: Comparison, rule: Rule) -> str:
-    if comparison.conclusion.decided:
+    if comparison.conclusion.decided or comparison.conclusion is Conclusion.NOT_JUDGED:
         return comparison_words.conclusion_words(comparison, rule.effect_pct)
     return f"open: {rule.at_most} pairs at most"

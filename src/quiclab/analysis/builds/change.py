@@ -69,7 +69,7 @@ class Change:
     @property
     def lost(self) -> int:
         """Blocks that did not count, as a trial in them was void each time."""
-        return len(self.old.lost_blocks | self.new.lost_blocks)
+        return len({*self.old.lost_blocks, *self.new.lost_blocks})
 
 
 def change(

@@ -96,7 +96,7 @@ def _ratio(first: ArmResult, second: ArmResult, metric: Metric) -> ArmResult:
         if trial.block in by_block and (divided := _divided(trial, by_block[trial.block])) is not None
     ]
     attempts, voids = first.attempts + second.attempts, first.voids + second.voids
-    lost = first.lost_blocks | second.lost_blocks
+    lost = {*first.lost_blocks, *second.lost_blocks}
     return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric, lost_blocks=lost)
 
 
