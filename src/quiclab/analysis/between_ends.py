@@ -59,4 +59,4 @@ def growth(wide: Interval | None, narrow: Interval | None) -> float:
     if wide is None or narrow is None:
         return 0.0
     grown = (narrow.low - wide.low, wide.high - narrow.high)
-    return max(0.0, *(each for each in grown if math.isfinite(each)))
+    return max((each for each in grown if math.isfinite(each)), default=0.0)
