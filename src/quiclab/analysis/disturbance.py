@@ -87,19 +87,24 @@ def with_ends(
 
 
 def _with_ends(study: Study, trial: TrialResult, most_ms: float, shift_pct: float, metric: Metric) -> TrialResult:
-    value = trial.value
-    if value is None or value < 0 or not (most_ms > 0 or shift_pct):
+    if trial.value is None or trial.value < 0 or not (most_ms > 0 or shift_pct):
         return trial
-    added = min(_added(study, trial, max(0.0, most_ms), metric), MOST_SHARE)
+    return between(trial, _added(study, trial, max(0.0, most_ms), metric), shift_pct, metric)
+
+
+def between(trial: TrialResult, added: float, shift_pct: float, metric: Metric) -> TrialResult:
+    """The trial with the ends of its value: the laboratory `added` at most this share of it (of a rate: of the whole
+    time), and the median of its arm would grow by `shift_pct` if repeated attempts counted."""
+    if trial.value is None:
+        return trial
+    value, added, slower = trial.value, min(added, MOST_SHARE), 1 + shift_pct / 100
     if metric.unit == RATE:
-        low, high = value, value / (1 - added)
+        low, high, slower = value, value / (1 - added), 1 / slower
     elif metric.lower_is_better:
         low, high = value * (1 - added), value
     else:
         low, high = value, value * (1 + added)
-    slower = 1 + shift_pct / 100
-    selected = slower if metric.unit != RATE else 1 / slower
-    low, high = low * min(1.0, selected), high * max(1.0, selected)
+    low, high = low * min(1.0, slower), high * max(1.0, slower)
     return replace(trial, least=low if low < value else None, most=high if high > value else None)
 
 
@@ -133,7 +138,12 @@ def selection_of(study: Study, trials: Sequence[TrialResult], attempts: pl.DataF
         for each in trials
         if each.status == "verified" and (found := disturbance_of(folders.trial(each.trial_id))) is not None
     ]
-    if not counted:
+    return selection(counted, repeated)
+
+
+def selection(counted: Sequence[float], repeated: Sequence[float]) -> Selection | None:
+    """Compare the undisturbed times of trials that count with those of repeated attempts; None without any."""
+    if not counted or not repeated:
         return None
-    alone, together = (statistics.median(np.array(times)) for times in (counted, counted + repeated))
+    alone, together = (statistics.median(np.array(times)) for times in (counted, [*counted, *repeated]))
     return Selection(len(repeated), 100 * (together / alone - 1))
