@@ -43,6 +43,12 @@ class Shape:
         {*(("far/1 MB", "h3", block) for block in (2, 5, 7)), ("clean/1 MB", "h2", 1)}
     )
     """Trials whose first attempt was void."""
+    lost: frozenset[tuple[str, str, int]] = frozenset()
+    """Trials of which every attempt was void."""
+    disturbed: dict[str, float] = field(default_factory=dict)
+    """Arm: per cent of its trials' times that the laboratory may have added at most; nothing is known of others."""
+    repeats: dict[str, float] = field(default_factory=dict)
+    """Arm: time of its void attempts, without what the laboratory added, in its usual ones; not known of others."""
     slower: frozenset[str] = frozenset({"far/100 KB"})
     """Cells in which h3 is slower by its path's effect."""
     seed: int = 1
@@ -116,9 +122,12 @@ def _cell(
                 "path": path, "arm": str(arm), "baseline_arm": arms[0], "block": block, "position": position,
                 "seed": str(block), "status": "verified", "reason": None,
             }  # fmt: skip
-            if key in shape.voids:
+            if key in shape.voids | shape.lost:
                 trials.append(row | {"status": "void", "reason": "link late: p99 180 us"})
+                _void(directory, shape, row)
                 row["attempt"] = 2
+            if key in shape.lost:
+                continue
             if key in shape.failures:
                 row |= {"status": "failed", "reason": "client reached its time limit of 60 s"}
             else:
@@ -126,15 +135,39 @@ def _cell(
             trials.append(row)
 
 
-def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: Rows, row: dict[str, Any]) -> None:
+def _usual_ms(shape: Shape, row: dict[str, Any]) -> float:
+    """Time of a trial without noise."""
     rtt_ms, loss_pct, effect = PATHS.get(row["path"], (20.0, 0.0, 0.0))
-    size = SIZES.get(row["workload"], 1_000_000)
-    transfer_ms = size * 8 / RATE_BIT_PER_S * 1000 * 1.04
+    transfer_ms = SIZES.get(row["workload"], 1_000_000) * 8 / RATE_BIT_PER_S * 1000 * 1.04
     ttlb_ms = transfer_ms * (1 + 0.15 * loss_pct) + 4 * rtt_ms
     if row["arm"].startswith("h3"):
         ttlb_ms *= 1 + effect if f"{row['path']}/{row['workload']}" in shape.slower else 1 - effect
-    ttlb_ms *= shape.factors.get(row["arm"].partition("#")[0], 1.0)
-    ttlb_ms *= float(1 + abs(rng.normal(0, 0.01 + 0.05 * loss_pct)))
+    return ttlb_ms * shape.factors.get(row["arm"].partition("#")[0], 1.0)
+
+
+def _disturbance(time_ms: float, cost_ms: float, most_ms: float) -> dict[str, Any]:
+    """As trial.json has it: 1 % of the time is tolerated."""
+    known = {"time_ns": time_ms, "cost_ns": cost_ms, "most_ns": most_ms, "bound_ns": time_ms / 100}
+    return {name: int(1e6 * ms) for name, ms in known.items()} | {"by": "account"}
+
+
+def _void(directory: Path, shape: Shape, row: dict[str, Any]) -> None:
+    """The trial.json of a void attempt, where it is known how long it would have taken."""
+    if row["arm"] not in shape.repeats:
+        return
+    undisturbed_ms = _usual_ms(shape, row) * shape.repeats[row["arm"]]
+    file = directory / "failed" / f"{row['trial_id']}-attempt{row['attempt']}" / "trial.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({
+        "version": 1, "trial_id": row["trial_id"], "row": row, "status": "void",
+        "disturbance": _disturbance(1.2 * undisturbed_ms, 0.2 * undisturbed_ms, 0.2 * undisturbed_ms),
+    }), encoding="utf-8")  # fmt: skip
+
+
+def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: Rows, row: dict[str, Any]) -> None:
+    rtt_ms, loss_pct, _ = PATHS.get(row["path"], (20.0, 0.0, 0.0))
+    size = SIZES.get(row["workload"], 1_000_000)
+    ttlb_ms = _usual_ms(shape, row) * float(1 + abs(rng.normal(0, 0.01 + 0.05 * loss_pct)))
     values = {
         "ttlb_ms": (ttlb_ms, "ms", "lower"), "setup_ms": (2 * rtt_ms + 1, "ms", "lower"),
         "ttfb_ms": (3 * rtt_ms + 2, "ms", "lower"), "goodput_bit_per_s": (size * 8e3 / ttlb_ms, "bit/s", "higher"),
@@ -148,6 +181,9 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
         "lateness_max_us": (97_000, "us", "none"),
         "trials_at_once": (3, "", "none"),
     }  # fmt: skip
+    most_pct = shape.disturbed.get(row["arm"])
+    if most_pct is not None:
+        values["disturbance_most_ms"] = (ttlb_ms * most_pct / 100, "ms", "none")
     for name, (value, unit, better) in values.items():
         metrics.append(
             {
@@ -178,6 +214,7 @@ def _verified(directory: Path, shape: Shape, rng: np.random.Generator, metrics: 
         "proof": {"alpn": alpn, "tls_version": "1.3", "body_sha256": row["trial_id"],
                   "versions": {"curl_cffi": "0.16.0", "libcurl": "8.19.0"}},
         "host": {"kernel": "6.1.0", "cost": {"client": _cost(size, 1), "server": _cost(size, 2)}},
+        "disturbance": None if most_pct is None else _disturbance(ttlb_ms, 0.0, ttlb_ms * most_pct / 100),
     }), encoding="utf-8")  # fmt: skip
 
 

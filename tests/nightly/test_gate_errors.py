@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import disturbed_rates
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -85,6 +86,23 @@ def test_a_build_exactly_at_the_bound_fails_in_one_run_of_forty(
     """At most alpha / 2 of gates, of one cell or of twenty, whatever the noise: within what 400 runs can tell."""
     runs = 400
     found = failing(shape, cells, 1.03, paired=paired, runs=runs)
+    assert found <= ALPHA / 2 + 3 * math.sqrt(ALPHA / 2 * (1 - ALPHA / 2) / runs)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("machine", disturbed_rates.MACHINES, ids=lambda machine: machine.name)
+def test_a_machine_that_disturbs_the_trials_fails_no_more_builds(
+    machine: disturbed_rates.Machine, paired: bool
+) -> None:
+    """Exactly at the bound, where NEW is the build that is disturbed more."""
+    runs, rng = 400, np.random.default_rng(14)
+
+    def gate() -> Verdict:
+        old, new = disturbed_rates.arms(machine, disturbed_rates.SHAPES[0], rng, TRIALS, 1.03)
+        found = change(("w", "p", "h3"), old, new, TTLB, 1 - ALPHA, paired=paired)
+        return exit_verdict(judge(BOUND, [found], ALPHA))
+
+    found = sum(gate() is Verdict.FAILED for _ in range(runs)) / runs
     assert found <= ALPHA / 2 + 3 * math.sqrt(ALPHA / 2 * (1 - ALPHA / 2) / runs)
 
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
+from disturbed_rates import spells
 
 from quiclab.statistics import independence
 
@@ -35,3 +36,14 @@ def test_the_level_and_the_power(pairs: int, coupling: float, least: float, most
         assert found is not None
         called += found.neighbours_depend or found.moves
     assert least <= called / 600 <= most
+
+
+def test_spells_of_a_busy_machine_are_no_dependence() -> None:
+    """What counts of a disturbance is at most 1 % of a trial: in spells of several blocks, in one arm, beside noise of
+    3 %, it raises no more alarms than there are anyhow."""
+    rng, called = np.random.default_rng(9), 0
+    for _ in range(600):
+        found = independence([list(rng.normal(0, 0.03, (1, 20)) - spells(rng, 20, 1)) for _ in range(9)])
+        assert found is not None
+        called += found.neighbours_depend or found.moves
+    assert called / 600 <= 0.07

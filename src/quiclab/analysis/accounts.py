@@ -17,7 +17,7 @@ from quiclab import statistics, wording
 from quiclab.accounting import Of, What, Why, accounts_of
 from quiclab.analysis.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
 from quiclab.analysis.divergence import Role, roles
-from quiclab.analysis.model import ArmResult, Comparison
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion
 from quiclab.analysis.study import read_record
 from quiclab.metrics import Unknown, evidence_of
 from quiclab.opened import OpenedStudy
@@ -101,7 +101,21 @@ def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: flo
     """One waterfall for each comparison by a metric, in their order: of stalls where it is the time of these, else of
     the time to the last byte, or of a video's start-up. Raises DecodeError for a table that cannot be read."""
     known = shares(study, metric)
-    return [_waterfall(study, each, known, alpha) for each in comparisons]
+    return [_untested(_waterfall(study, each, known, alpha)) for each in comparisons]
+
+
+def _untested(found: Waterfall) -> Waterfall:
+    """The waterfall without tests where its cell is not judged: then nothing is shown to differ."""
+    if found.comparison.conclusion is not Conclusion.NOT_JUDGED:
+        return found
+
+    def without(steps: Sequence[Step]) -> tuple[Step, ...]:
+        return tuple(replace(step, p_adjusted=None) for step in steps)
+
+    (total,) = without([found.total])
+    return replace(
+        found, total=total, steps=without(found.steps), floor=without(found.floor), roles=without(found.roles)
+    )
 
 
 def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:

@@ -17,6 +17,8 @@ from quiclab.analysis.compare import arm_result, compare, decide, decide_all
 from quiclab.analysis.conclusions import conclude_all, conclude_by_sequence
 from quiclab.analysis.control_alarms import control_notes
 from quiclab.analysis.damaged import damage_notes
+from quiclab.analysis.disturbance import with_ends, with_most
+from quiclab.analysis.disturbance_notes import disturbance_notes
 from quiclab.analysis.independence import independence_notes
 from quiclab.analysis.looks import look_notes, looks_at
 from quiclab.analysis.mixed_sources import source_notes
@@ -24,7 +26,6 @@ from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, St
 from quiclab.analysis.occasions import occasion_notes
 from quiclab.analysis.probe_notes import probe_notes
 from quiclab.analysis.raw_files import raw_file_notes
-from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.refused_packets import refusal_notes
 from quiclab.analysis.sequential import rule_of, sequential_note, sequentially
 from quiclab.analysis.side_by_side import side_by_side_notes
@@ -100,7 +101,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
     matters_pct = matters_of(study)
     controls = [conclude_all([(control, metric)], alpha, matters_pct)[0] for control in controls]
     if sequential:
-        main = conclude_by_sequence(sequentially(main, metric, alpha), metric, matters_pct)
+        main = conclude_by_sequence(sequentially(main, metric, alpha), metric, alpha, matters_pct)
     else:
         main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
 
@@ -135,6 +136,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *chosen_loss_notes(study),
             *refusal_notes(study),
             *source_notes(study, metric, main),
+            *disturbance_notes(study, main, metric),
             *side_by_side_notes(study, main),
             *_limits(main, controls, metric, alpha, sequential=sequential),
         ),
@@ -157,15 +159,14 @@ def measured_cells(
     study: Study, metric: Metric
 ) -> Iterator[tuple[tuple[str, str, str, str], str, dict[str, ArmResult]]]:
     """Every cell as (cell_id, kind, workload, path), the label of its baseline, and the results of its arms."""
-    values = study.metrics.filter(pl.col("name") == metric.name).select("trial_id", "value").unique("trial_id")
-    rows = study.trials.filter(pl.col("trial_id").is_not_null()).join(values, on="trial_id", how="left")
+    rows = with_values(study, study.trials.filter(pl.col("trial_id").is_not_null()), metric.name)
     for (kind, cell_id, workload, path), cell in rows.group_by(
         "kind", "cell_id", "workload", "path", maintain_order=True
     ):
         attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
         baseline = str(cell["baseline_arm"][0])
         arms = {
-            arm: arm_in_cell(arm, attempts.get(arm, cell.clear()), metric)
+            arm: arm_in_cell(study, arm, attempts.get(arm, cell.clear()), metric)
             for arm in _arms(study, baseline, attempts, kind)
         }
         yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
@@ -178,11 +179,18 @@ def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> 
     return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
 
 
-def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
-    """An arm by its attempts with their `value`. The last attempt of each trial counts, unless it was void or is
-    damaged: then the trial has no result."""
+def with_values(study: Study, attempts: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """The attempts with their `value` of this metric, and what the laboratory added at most to their time."""
+    values = study.metrics.filter(pl.col("name") == metric).select("trial_id", "value").unique("trial_id")
+    return with_most(study, attempts.join(values, on="trial_id", how="left"))
+
+
+def arm_in_cell(study: Study, arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """An arm by its attempts `with_values`. The last attempt of each trial counts, unless it was void or is damaged:
+    then the trial has no result."""
     last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last()
     damaged = last.filter(pl.col("status") == DAMAGED).height
+    lost = last.filter(pl.col("status") == "void")["block"].drop_nulls().to_list()
     last = last.filter(~pl.col("status").is_in(["void", DAMAGED]))
     trials = [
         TrialResult(
@@ -197,7 +205,8 @@ def arm_in_cell(arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
     own_voids = attempts.filter(
         (pl.col("status") == "void") & ~pl.col("reason").fill_null("").is_in(WITH_ITS_BLOCK)
     ).height
-    return arm_result(arm, trials, attempts.height, own_voids, metric, damaged)
+    bounded, selection = with_ends(study, trials, attempts, metric)
+    return arm_result(arm, bounded, attempts.height, own_voids, metric, damaged, lost, selection)
 
 
 def metric_of(study: Study, name: str) -> Metric:
@@ -256,7 +265,7 @@ def _limits(
             f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
             "comparison."
         )
-    measured = [c for c in main if c.pairs and not too_slow(c.baseline, c.other, len(main))]
+    measured = [c for c in main if c.pairs]
     pairs = min((comparison.pairs for comparison in measured), default=0)
     needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
     open_cells = any(comparison.conclusion is Conclusion.UNDECIDED for comparison in measured)

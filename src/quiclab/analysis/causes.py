@@ -19,6 +19,7 @@ from quiclab.analysis.accounts import Step, Waterfall, family, pairs_of
 from quiclab.analysis.cause_parts import FactOfArms, Follower, Known, Pair, Part, known_of, parts_of
 from quiclab.analysis.confirm import judge
 from quiclab.analysis.confirm.kept import Confirmation, confirmations
+from quiclab.analysis.model import Conclusion
 from quiclab.analysis.upstream import followers, joined
 from quiclab.diagnoses import Mechanism
 from quiclab.opened import OpenedStudy
@@ -98,7 +99,8 @@ class Verdict:
 
 
 def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) -> list[tuple[Verdict, ...]]:
-    """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms.
+    """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms, and of a
+    cell that is not judged.
 
     Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
     have as much of comes last. Raises DecodeError for a table that cannot be read.
@@ -113,7 +115,7 @@ def _of_cell(
     waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation]
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
-    if not waterfall.pairs:
+    if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
         return ()
     pairs = [pair for pair in pairs_of(comparison.baseline, comparison.other) if set(pair) <= known.ms.keys()]
     if not pairs:

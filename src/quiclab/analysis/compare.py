@@ -11,14 +11,22 @@ from dataclasses import replace
 import numpy as np
 
 from quiclab import statistics
-from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, TrialResult
+from quiclab.analysis.between_ends import greatest_p, growth, widened
+from quiclab.analysis.model import ArmResult, Comparison, Metric, Outcome, Selection, TrialResult
 from quiclab.analysis.refusals import refusal
-from quiclab.analysis.within_pairs import WithinPairs, values_of, within_pairs
+from quiclab.analysis.within_pairs import FloatArray, WithinPairs, values_of, within_pairs
 from quiclab.statistics import Interval, Shift
 
 
 def arm_result(
-    arm: str, trials: Iterable[TrialResult], attempts: int, voids: int, metric: Metric, damaged: int = 0
+    arm: str,
+    trials: Iterable[TrialResult],
+    attempts: int,
+    voids: int,
+    metric: Metric,
+    damaged: int = 0,
+    lost_blocks: Iterable[int] = (),
+    selection: Selection | None = None,
 ) -> ArmResult:
     """Summarise one arm's trials in one cell."""
     ordered = tuple(sorted(trials, key=lambda trial: trial.block))
@@ -35,6 +43,8 @@ def arm_result(
         float(known.mean()) if known.size else None,
         float(known.std(ddof=1)) if known.size > 1 else None,
         damaged,
+        tuple(sorted(lost_blocks)),
+        selection,
     )
 
 
@@ -55,7 +65,7 @@ def compare(
             difference=None,
             interval=None,
             leans=0.0,
-            p=statistics.signed_rank(pairs.values).p if pairs.values.size else None,
+            p=greatest_p(pairs.between, _signed_rank_p, _estimate) if pairs.values.size else None,
             adjusted_p=None,
             mann_whitney_p=statistics.mann_whitney_p(*unpaired),
             welch_p=statistics.welch_p(*unpaired),
@@ -64,29 +74,42 @@ def compare(
             confidence=1 - alpha,
         ),
         pairs,
-        statistics.hodges_lehmann(pairs.values, 1 - alpha),
+        lambda values: statistics.hodges_lehmann(values, 1 - alpha),
     )
+
+
+def _signed_rank_p(values: FloatArray) -> float:
+    return statistics.signed_rank(values).p
+
+
+def _estimate(values: FloatArray) -> float:
+    return statistics.hodges_lehmann(values, 0.0).estimate
 
 
 def at_level(comparison: Comparison, metric: Metric, confidence: float) -> Comparison:
     """The comparison with its interval at another level."""
     pairs = within_pairs(comparison.baseline, comparison.other, metric)
-    typical = statistics.hodges_lehmann(pairs.values, confidence)
-    return with_typical(replace(comparison, confidence=confidence), pairs, typical)
+    widest = replace(comparison, confidence=confidence)
+    return with_typical(widest, pairs, lambda values: statistics.hodges_lehmann(values, confidence))
 
 
-def with_typical(comparison: Comparison, pairs: WithinPairs, typical: Shift) -> Comparison:
-    """Fill in the typical pair with its interval, both on the scale of `pairs`: in per cent where there are ratios."""
+def with_typical(comparison: Comparison, pairs: WithinPairs, typical_of: Callable[[FloatArray], Shift]) -> Comparison:
+    """Fill in the typical pair with its interval, both on the scale of `pairs`: in per cent where there are ratios. The
+    interval holds those of all values that the pairs may have without what the laboratory added to the trials."""
+    typical = widened(pairs.between, typical_of)
+    told = pairs.pct_of(typical.interval)
+    measured = told if pairs.between.is_known else pairs.pct_of(typical_of(pairs.values).interval)
     known = typical.estimate if math.isfinite(typical.estimate) else None
     failures = float(comparison.baseline.failures - comparison.other.failures)
     leans = typical.estimate if typical.estimate and not math.isnan(typical.estimate) else failures
     return replace(
         comparison,
         difference_pct=pairs.pct(known) if known is not None and pairs.has_ratios else None,
-        interval_pct=pairs.pct_of(typical.interval) if pairs.has_ratios else None,
+        interval_pct=told if pairs.has_ratios else None,
         difference=None if pairs.has_ratios else known,
         interval=None if pairs.has_ratios else typical.interval,
         leans=math.copysign(1, leans) if leans else 0.0,
+        disturbance_pct=growth(told, measured) if pairs.has_ratios else 0.0,
     )
 
 
@@ -118,30 +141,27 @@ def turned(comparison: Comparison, metric: Metric) -> Comparison:
 
 def decide_all(family: Sequence[Comparison], alpha: float) -> list[Comparison]:
     """`decide` with p adjusted over these comparisons, without those that are refused: they are not tested."""
-    tested = [refusal(each, alpha, len(family)) is None for each in family]
+    tested = [refusal(each, alpha) is None for each in family]
     p = np.array([_or_nan(each.p) if t else math.nan for each, t in zip(family, tested, strict=True)], dtype=np.float64)
     adjusted = statistics.adjusted_p_values(p)
     least = [statistics.smallest_adjusted_p(p, at, statistics.smallest_p(each.pairs)) for at, each in enumerate(family)]
     return [
-        decide(each, None if math.isnan(own) else float(own), alpha, best, len(family))
+        decide(each, None if math.isnan(own) else float(own), alpha, best)
         for each, own, best in zip(family, adjusted, least, strict=True)
     ]
 
 
-def decide(
-    comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0, cells: int = 1
-) -> Comparison:
+def decide(comparison: Comparison, adjusted_p: float | None, alpha: float, least_p: float = 0.0) -> Comparison:
     """Fill in the adjusted p and the outcome. A/A cells have no adjusted p: their own p decides.
 
-    `least_p` is what the adjusted p would be if all pairs pointed one way, `cells` how many comparisons are decided
-    together.
+    `least_p` is what the adjusted p would be if all pairs pointed one way.
     """
-    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p, cells)
+    outcome, why = _outcome(comparison, comparison.p if adjusted_p is None else adjusted_p, alpha, least_p)
     return replace(comparison, adjusted_p=adjusted_p, outcome=outcome, why=why)
 
 
-def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float, cells: int) -> tuple[Outcome, str]:
-    refused = refusal(comparison, alpha, cells)
+def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: float) -> tuple[Outcome, str]:
+    refused = refusal(comparison, alpha)
     if refused is not None or p is None:
         return refused or (Outcome.NOT_MEASURED, "No pair has both values.")
     if p > alpha and least_p > alpha:

@@ -89,9 +89,11 @@ def slower(metric: Metric) -> str:
 
 
 def difference_text(comparison: Comparison, metric: Metric) -> str:
-    """What stands in a cell of the map: a difference that was found, marked where it does not matter; else the
-    conclusion in a word."""
+    """What stands in a cell of the map: a difference that was found, marked where it does not matter, or one that is
+    not judged; else the conclusion in a word."""
     conclusion = comparison.conclusion
+    if conclusion is Conclusion.NOT_JUDGED:
+        return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.value)))
     if not conclusion.found:
         return _SHORT.get(conclusion, conclusion.value)
     found = estimate_text(comparison, metric) or f"{_failing(comparison)} fails"
@@ -113,6 +115,25 @@ def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
         Conclusion.MEDIAN_ALIKE: f"the median is alike to within {matters}",
     }
     return words.get(comparison.conclusion, comparison.conclusion.value)
+
+
+LEAST_TOLD_PCT = 0.1
+"""Points of per cent from which on it is told how much of a difference may be the machine's."""
+
+
+def disturbance_words(disturbance_pct: float) -> str:
+    """Return how much of a difference may be the laboratory's: `up to 0.4 % of the difference may be this machine`; ""
+    where that is too little to be told."""
+    if disturbance_pct < LEAST_TOLD_PCT:
+        return ""
+    return f"up to {percent(disturbance_pct, signed=False)} of the difference may be this machine"
+
+
+def pairs_words(comparison: Comparison) -> str:
+    """Return how many pairs count: `7 pairs`, or `5 of 7 planned pairs` where blocks were lost."""
+    if not comparison.lost:
+        return f"{comparison.pairs} pairs"
+    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} planned pairs"
 
 
 def tail_words(tail: Tail | None, metric: Metric) -> str:

@@ -6,6 +6,9 @@ Cells that are called different were selected out of m that were tested, R of th
 Yekutieli 2005, J. Amer. Statist. Assoc. 100). That a difference is less than what matters, whether one was found or
 not, is said by the same rule: of A cells, where A is the largest number such that A intervals at 1 − A × alpha / m lie
 within what matters, wholly.
+
+Where the laboratory added to the trials, all of that is said of intervals that allow for it. A cell that has an answer
+as measured, and none so, is not judged.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from quiclab.analysis.compare import at_level
+from quiclab.analysis.compare import at_level, decide_all
 from quiclab.analysis.model import Comparison, Conclusion, Metric, Outcome, TailState
-from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.not_judged import as_measured, judged
+from quiclab.analysis.sequential import sequentially
 from quiclab.analysis.step_up import step_up
 from quiclab.analysis.tails import tail_of
 
@@ -26,6 +30,17 @@ Of = tuple[Comparison, Metric]
 def conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list[Comparison]:
     """The comparisons, whose outcomes are decided, with their conclusions, their tails and the levels of their
     intervals; those without an adjusted p are of no family."""
+
+    def measured() -> list[Comparison]:
+        bare = decide_all([as_measured(each, metric, alpha) for each, metric in family], alpha)
+        return _conclude_all(
+            [(each, metric) for each, (_, metric) in zip(bare, family, strict=True)], alpha, matters_pct
+        )
+
+    return judged(_conclude_all(family, alpha, matters_pct), measured, matters_pct)
+
+
+def _conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list[Comparison]:
     tested = sum(each.adjusted_p is not None for each, _ in family)
     selected = sum(each.outcome.significant for each, _ in family)
     level = 1 - alpha * selected / max(1, tested)
@@ -39,12 +54,22 @@ def conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list
     ]
 
 
-def conclude_by_sequence(family: Sequence[Comparison], metric: Metric, matters_pct: float) -> list[Comparison]:
+def conclude_by_sequence(
+    family: Sequence[Comparison], metric: Metric, alpha: float, matters_pct: float
+) -> list[Comparison]:
     """The comparisons of a sequential study with their conclusions: its intervals hold all together, at any time."""
-    return [
-        concluded(each, metric, matters_pct, within=_can_tell(each, len(family)) and lies_within(each, matters_pct))
-        for each in family
-    ]
+
+    def conclude(comparisons: Sequence[Comparison]) -> list[Comparison]:
+        return [
+            concluded(each, metric, matters_pct, within=_is_measured(each) and lies_within(each, matters_pct))
+            for each in comparisons
+        ]
+
+    return judged(
+        conclude(family),
+        lambda: conclude(sequentially([as_measured(each, metric, alpha) for each in family], metric, alpha)),
+        matters_pct,
+    )
 
 
 def concluded(comparison: Comparison, metric: Metric, matters_pct: float, *, within: bool) -> Comparison:
@@ -72,6 +97,8 @@ def conclusion_of(
     """What an outcome with this estimate amounts to; `within` says whether it is shown to be less than what matters."""
     if outcome is Outcome.NOT_MEASURED:
         return Conclusion.NOT_MEASURED
+    if outcome is Outcome.NOT_JUDGED:
+        return Conclusion.NOT_JUDGED
     if not outcome.significant:
         if not within:
             return Conclusion.UNDECIDED
@@ -91,12 +118,10 @@ def _within(family: Sequence[Of], alpha: float, matters_pct: float, tested: int)
         kept = each.outcome.significant and each.confidence >= level
         return cell if kept else (at_level(each, metric, level), metric)
 
-    candidates = {place: cell for place, cell in enumerate(family) if _can_tell(cell[0], len(family))}
+    candidates = {place: cell for place, cell in enumerate(family) if _is_measured(cell[0])}
     found = step_up(candidates, tested, alpha, at, lambda cell: lies_within(cell[0], matters_pct))
     return {place: each for place, (each, _) in found.items()}
 
 
-def _can_tell(comparison: Comparison, cells: int) -> bool:
-    """Whether the trials that count can show how small a difference is: enough were measured, unselected by voids."""
-    measured = comparison.outcome is not Outcome.NOT_MEASURED
-    return measured and not too_slow(comparison.baseline, comparison.other, cells)
+def _is_measured(comparison: Comparison) -> bool:
+    return comparison.outcome is not Outcome.NOT_MEASURED

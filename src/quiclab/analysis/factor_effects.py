@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quiclab import statistics, wording
-from quiclab.analysis.factors import factor_title, varying
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.factors import factor_title, not_judged_words, varying
+from quiclab.analysis.model import Conclusion, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.analysis.within_pairs import within_pairs
 from quiclab.statistics import Interval
@@ -47,6 +47,8 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
         f"significant at {analysis.alpha:g} after Benjamini–Hochberg over the rows of this table."
     )
     note += f" {wording.counted(failures, 'pair')} with a failure left out." if failures else ""
+    left_out = not_judged_words(analysis, other)
+    note += f" {left_out}" if left_out else ""
     headings = ("factor", "from", "to", "the ratio changes by", "95 % interval, %", "adjusted p")
     names = [name for name, by_entry in levels.items() if len(set(by_entry.values())) > 1]
     spans = [list(dict.fromkeys(sorted(levels[name].values(), key=_in_order))) for name in names]
@@ -54,7 +56,7 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
     complete = len(cells) == math.prod(shape)
     if not complete or min(values.size for values in cells.values()) < LEAST_VALUES:
         why = f"pairs: {LEAST_VALUES} in each cell are needed" if complete else "cells: the matrix has gaps"
-        return TextTable(title, "", headings, (), f"Too few {why}.")
+        return TextTable(title, "", headings, (), " ".join(filter(None, (f"Too few {why}.", left_out))))
     ordered = [cells[place] for place in sorted(cells, key=lambda place: _index(place, spans))]
     effects = effects_of_factors(ordered, shape, CONFIDENCE)
     adjusted = statistics.adjusted_p_values(np.array([effect.p for effect in effects]))
@@ -83,10 +85,10 @@ def _cells(
     analysis: StudyAnalysis, other: str, levels: Levels
 ) -> tuple[dict[tuple[str | float, ...], npt.NDArray[np.float64]], int] | None:
     """Place in the matrix → finite log ratios of its pairs, and how many pairs were not finite; None where a value has
-    no ratio."""
+    no ratio. Cells that are not judged are left out."""
     cells, failures = {}, 0
     for comparison in analysis.comparisons:
-        if comparison.other.arm != other:
+        if comparison.other.arm != other or comparison.conclusion is Conclusion.NOT_JUDGED:
             continue
         here = [
             by_entry[comparison.path if comparison.path in by_entry else comparison.workload]

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.analysis import path_asked
+from quiclab.analysis import comparison_words, path_asked
 from quiclab.analysis.factor_lines import Line, lines
-from quiclab.analysis.model import ArmResult, StudyAnalysis
+from quiclab.analysis.model import ArmResult, Conclusion, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import SpecError
 
@@ -138,6 +138,7 @@ def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.Da
     every = analysis.workloads if across else analysis.paths
     without = [titles.get(entry, entry) for entry in every if entry not in placed]
     left_out = f"not shown, as they have no single number on this axis: {'; '.join(without)}" if without else ""
+    left_out = "; ".join(filter(None, (left_out, not_judged_words(analysis))))
     texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String)
     numbers = dict.fromkeys(("x", "median", "low", "high"), pl.Float64)
     order = {arm: place for place, arm in enumerate(_arms(analysis))}
@@ -151,10 +152,22 @@ def _arms(analysis: StudyAnalysis) -> list[str]:
     return list(dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)))
 
 
+def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
+    """Return which cells are left out as they are not judged, of all comparisons or those of one arm; "" of none."""
+    spoiled = [
+        comparison_words.place(each, analysis)
+        for each in analysis.comparisons
+        if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm)
+    ]
+    return f"Left out, as they are not judged: {'; '.join(dict.fromkeys(spoiled))}." if spoiled else ""
+
+
 def _arms_by_cell(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:
-    """(workload, path) → its arms, each once."""
+    """(workload, path) → its arms, each once; without arms whose comparison is not judged."""
     cells: dict[tuple[str, str], dict[str, ArmResult]] = {}
     for comparison in analysis.comparisons:
+        if comparison.conclusion is Conclusion.NOT_JUDGED:
+            continue
         for arm in (comparison.baseline, comparison.other):
             cells.setdefault((comparison.workload, comparison.path), {}).setdefault(arm.arm, arm)
     return {place: list(arms.values()) for place, arms in cells.items()}

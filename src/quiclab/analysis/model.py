@@ -16,7 +16,9 @@ class Outcome(enum.StrEnum):
     BASELINE_BETTER = "baseline_better"
     NOT_SIGNIFICANT = "not_significant"
     UNDECIDED = "undecided"
-    """Too few pairs, a laboratory that was too slow, or a typical pair without a difference: `why` says which."""
+    """Too few pairs, or a typical pair without a difference: `why` says which."""
+    NOT_JUDGED = "not_judged"
+    """The laboratory disturbed the trials by more than the answer bears, or left too few of them: `why` says which."""
     NOT_MEASURED = "not_measured"
 
     @property
@@ -39,6 +41,8 @@ class Conclusion(enum.StrEnum):
     MEDIAN_ALIKE = "median alike"
     """The same, but the tail differs, is undecided, or is not known."""
     UNDECIDED = "undecided"
+    NOT_JUDGED = "not judged"
+    """What the laboratory added to the trials could turn the answer, or cost pairs that it would have taken."""
     NOT_MEASURED = "not measured"
 
     @property
@@ -99,6 +103,25 @@ class TrialResult:
     value: float | None
     """The metric's value, in its unit; None where the trial failed, is unproven or could not be measured."""
     reason: str
+    least: float | None = None
+    """Least that the value may be without what the laboratory added to the trial; None where that is the value."""
+    most: float | None = None
+    """Most that it may be; None where that is the value."""
+
+    @property
+    def is_disturbed(self) -> bool:
+        """True where the value may be another without what the laboratory added."""
+        return self.least is not None or self.most is not None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Comparison of an arm's repeated attempts with those that count, in their times without the disturbance."""
+
+    attempts: int
+    """Repeated attempts of which that time is known."""
+    shift_pct: float
+    """Per cent by which the median of the arm's times would grow if they counted too."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +143,10 @@ class ArmResult:
     sd: float | None
     damaged: int = 0
     """Trials that were verified, and whose files are no longer whole: without a result, as is their pair."""
+    lost_blocks: tuple[int, ...] = ()
+    """Blocks in which no attempt of this arm counted: each was void."""
+    selection: Selection | None = None
+    """Evidence that repeats left out slow or fast trials; None where nothing was repeated, or no times are known."""
 
     @property
     def failures(self) -> int:
@@ -135,6 +162,11 @@ class ArmResult:
     def unmeasured(self) -> int:
         """Verified trials with an unknown metric: left out, and said so."""
         return sum(trial.status == "verified" and trial.value is None for trial in self.trials)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """True where a value may be another without what the laboratory added."""
+        return any(trial.is_disturbed for trial in self.trials)
 
     @property
     def median_trial(self) -> TrialResult | None:
@@ -171,8 +203,8 @@ class Comparison:
     """Sign of the typical pair: above zero where the other arm is better, 0 where neither is. Where failures leave
     none, the arm that failed less is the better."""
     p: float | None
-    """Exact signed-rank test of the log ratios within pairs (of differences where there are none), two-sided; None
-    without a pair."""
+    """Exact signed-rank test of the log ratios within pairs (of differences where there are none), two-sided, with each
+    pair at the end of its disturbance that speaks against a difference; None without a pair."""
     adjusted_p: float | None
     """The p-value after Benjamini–Hochberg over all main comparisons of the study that are tested; None for A/A cells,
     and for a cell that is refused."""
@@ -188,6 +220,13 @@ class Comparison:
     """How the slow tails compare; None where it was not asked."""
     confidence: float = 0.95
     """Level that was asked for of the interval: wider than the study's where the cell was selected."""
+    disturbance_pct: float = 0.0
+    """Points of per cent by which what the laboratory added to the trials widened the interval, at the wider side."""
+
+    @property
+    def lost(self) -> int:
+        """Blocks that did not count, as a trial in them was void each time."""
+        return len({*self.baseline.lost_blocks, *self.other.lost_blocks})
 
 
 @dataclass(frozen=True)

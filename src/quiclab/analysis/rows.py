@@ -83,6 +83,8 @@ def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, ob
         "significant": comparison.outcome.significant,
         "matters_pct": analysis.matters_pct,
         "conclusion": comparison.conclusion.value,
+        "disturbance_pct": comparison.disturbance_pct,
+        "lost_pairs": comparison.lost,
         "tail": tail.state.value if tail else None,
         "tail_difference_pct": tail.difference_pct if tail else None,
         "tail_low_pct": tail.interval_pct.low if tail and tail.interval_pct else None,
@@ -106,6 +108,7 @@ def _arm(side: str, arm: ArmResult) -> dict[str, object]:
         f"{side}_void": arm.voids,
         f"{side}_damaged": arm.damaged,
         f"{side}_unmeasured": arm.unmeasured,
+        f"{side}_repeats_shift_pct": arm.selection.shift_pct if arm.selection else None,
     }
 
 
@@ -127,6 +130,8 @@ def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
     if interval:
         shown = comparison_words.estimate_interval(comparison, analysis.metric, interval.confidence)
         lines.append(f"its {wording.level(interval.confidence)} interval {shown}")
+    if disturbed := comparison_words.disturbance_words(comparison.disturbance_pct):
+        lines.append(disturbed)
     lines.append(comparison_words.conclusion_words(comparison, analysis.matters_pct))
     tail = comparison_words.tail_words(comparison.tail, analysis.metric)
     if tail:
@@ -135,6 +140,6 @@ def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
         wording.p_text(value) or "–"
         for value in (comparison.p, comparison.adjusted_p, comparison.mann_whitney_p, comparison.welch_p)
     )
-    lines.append(f"{comparison.pairs} pairs, p {p}, adjusted {adjusted}")
+    lines.append(f"{comparison_words.pairs_words(comparison)}, p {p}, adjusted {adjusted}")
     lines.append(f"Mann–Whitney p {mann_whitney}, Welch p {welch}")
     return "\n".join([*lines, comparison.why] if comparison.why else lines)

@@ -16,10 +16,11 @@ import numpy as np
 
 from quiclab import statistics, wording
 from quiclab.analysis import comparison_words
+from quiclab.analysis.between_ends import greatest_p
 from quiclab.analysis.compare import decide, with_typical
-from quiclab.analysis.model import Comparison, Metric, StudyAnalysis
+from quiclab.analysis.model import Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.analysis.study import Study
-from quiclab.analysis.within_pairs import within_pairs
+from quiclab.analysis.within_pairs import FloatArray, within_pairs
 from quiclab.statistics import Shift
 from quiclab.store.own_files import read_own
 from quiclab.text_table import TextTable
@@ -53,16 +54,17 @@ def rule_of(study: Study) -> Rule | None:
 
 def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> list[Comparison]:
     """The comparisons with p and intervals that hold at any time, corrected after Bonferroni, and their outcomes."""
+
+    def typical(values: FloatArray) -> Shift:
+        return Shift(float(statistics.median(values)), statistics.median_sequence(values, alpha / len(main)))
+
     decided = []
     for comparison in main:
         pairs = within_pairs(comparison.baseline, comparison.other, metric)
-        p = statistics.anytime_p(pairs.values) if comparison.pairs else None
-        typical = Shift(
-            float(statistics.median(pairs.values)), statistics.median_sequence(pairs.values, alpha / len(main))
-        )
+        p = greatest_p(pairs.between, statistics.anytime_p, statistics.median) if comparison.pairs else None
         found = with_typical(replace(comparison, p=p), pairs, typical)
         least_p = statistics.anytime_p(np.ones(comparison.pairs)) * len(main)
-        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p, len(main)))
+        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p))
     return decided
 
 
@@ -117,6 +119,6 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 
 
 def _decided(comparison: Comparison, rule: Rule) -> str:
-    if comparison.conclusion.decided:
+    if comparison.conclusion.decided or comparison.conclusion is Conclusion.NOT_JUDGED:
         return comparison_words.conclusion_words(comparison, rule.effect_pct)
     return f"open: {rule.at_most} pairs at most"

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from quiclab import statistics, wording
+from quiclab.analysis.between_ends import Between, widened
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, Tail, TailState
-from quiclab.analysis.within_pairs import values_within_pairs
-from quiclab.statistics import Interval
+from quiclab.analysis.within_pairs import MEASURED, Ends, FloatArray, values_within_pairs
+from quiclab.statistics import Interval, Shift
 
 SHARE = 0.9
 """The tail begins where this share of trials was no worse."""
@@ -24,12 +25,20 @@ def tail_of(baseline: ArmResult, other: ArmResult, metric: Metric, matters_pct: 
     first, second = values_within_pairs(baseline, other, metric)
     known = ~(np.isnan(first) | np.isnan(second))
     sign = 1.0 if metric.lower_is_better else -1.0
-    logs = [statistics.logarithms(each[known]) for each in (first, second)]
-    slow = [sign * each for each in logs if each is not None]
-    if len(slow) < 2:  # no per cent of nothing, but nothing is like nothing
+
+    def slow(ends: Ends) -> list[FloatArray]:
+        logs = [statistics.logarithms(each[known]) for each in values_within_pairs(baseline, other, metric, ends)]
+        return [sign * each for each in logs if each is not None]
+
+    measured = slow(MEASURED)
+    if len(measured) < 2:  # no per cent of nothing, but nothing is like nothing
         nothing = known.sum() >= needed and not first[known].any() and not second[known].any()
         return Tail(TailState.ALIKE if nothing else TailState.NOT_KNOWN, None, None, needed)
-    found = statistics.tail_difference(slow[0], slow[1], SHARE, CONFIDENCE)
+    sample = Between(measured, measured, measured)
+    if baseline.is_disturbed or other.is_disturbed:
+        ends = slow(("least", "most")), slow(("most", "least"))
+        sample = Between(measured, *(ends if metric.lower_is_better else reversed(ends)))
+    found = widened(sample, _tail_difference) if len(measured[0]) >= needed else None
     if found is None or found.interval is None:
         return Tail(TailState.NOT_KNOWN, None, None, needed)
     low, estimate, high = (
@@ -38,6 +47,12 @@ def tail_of(baseline: ArmResult, other: ArmResult, metric: Metric, matters_pct: 
     )
     interval = Interval(low, high, found.interval.confidence)
     return Tail(_state(interval, matters_pct), estimate if math.isfinite(estimate) else None, interval, needed)
+
+
+def _tail_difference(slow: list[FloatArray]) -> Shift:
+    found = statistics.tail_difference(slow[0], slow[1], SHARE, CONFIDENCE)
+    assert found is not None, "there are enough pairs"
+    return found
 
 
 def tail_notes(main: Sequence[Comparison], matters_pct: float) -> tuple[str, ...]:

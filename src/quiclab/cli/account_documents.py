@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.analysis.model import Conclusion
 from quiclab.statistics import Interval
 
 
@@ -128,6 +129,10 @@ class AccountEntry:
     """Name of the baseline arm."""
     other: str
     """Name of the other arm."""
+    conclusion: Conclusion
+    """What the comparison of the cell amounts to; nothing of its account is tested where it is `not judged`."""
+    conclusion_why: str
+    """A sentence where the comparison is undecided, not judged or not measured."""
     of: str
     """What the accounts are of: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
     pairs: int

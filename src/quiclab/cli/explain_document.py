@@ -38,6 +38,8 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[C
         comparison.cell_id,
         comparison.baseline.arm,
         comparison.other.arm,
+        comparison.conclusion,
+        comparison.why,
         str(waterfall.of),
         waterfall.pairs,
         waterfall.without,

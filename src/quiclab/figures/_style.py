@@ -62,9 +62,9 @@ DIFFERENCE_SCALE = [[0.0, "#1f63a0"], [0.35, "#8dbbdd"], [0.5, "#eceae6"], [0.65
 """Colours of the map of differences, from the baseline's blue to the other arm's red."""
 BLANK = "rgba(128, 128, 128, 0.13)"
 """A cell without an answer, on light and on dark paper."""
-CELL_BLANK, CELL_ALIKE = "#e6e7e9", "#bfe6d9"
-"""A cell of a map without an answer, and one in which no difference that matters is: the same on both papers, as the
-coloured cells are, so that the words in them have one contrast."""
+CELL_BLANK, CELL_ALIKE, CELL_NOT_JUDGED = "#e6e7e9", "#bfe6d9", "#c3c6c9"
+"""A cell of a map without an answer, one in which no difference that matters is, and one that the laboratory spoiled:
+the same on both papers, as the coloured cells are, so that the words in them have one contrast."""
 CELL_TEXT = {"light": "#ffffff", "dark": "#000000"}
 """Colours of words in a coloured cell: of any colour one of the two has a contrast of at least 4.5 to 1 (WCAG AA)."""
 CELL_WORD = "#3d4348"

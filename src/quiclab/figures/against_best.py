@@ -120,11 +120,15 @@ class AgainstBest(Figure):
         figure = go.Figure(
             [
                 go.Heatmap(
-                    z=grid(lambda cell: None if _coloured(cell) else 0),
+                    z=grid(
+                        lambda cell: None if _coloured(cell) else int(cell["conclusion"] == Conclusion.NOT_JUDGED.value)
+                    ),
                     text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"]), ""),
                     texttemplate="%{text}",
                     textfont={"size": 12, "color": _style.CELL_WORD},
-                    colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_BLANK]],
+                    colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_NOT_JUDGED]],
+                    zmin=0,
+                    zmax=1,
                     **axes,
                     **hover,
                 ),

@@ -19,7 +19,7 @@ from quiclab.figures._asked import Asked
 
 class DifferenceMap(Figure):
     """Map of the better arm in each cell, and by how much: coloured where it matters, green where nothing does, grey
-    where it is undecided."""
+    where it is undecided, darker grey where it is not judged."""
 
     name = "differences"
     question = "Over which network and for which size is which arm faster, and by how much?"
@@ -74,7 +74,7 @@ class DifferenceMap(Figure):
             share = (cell["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
 
-        plain = grid(lambda cell: None if _coloured(cell) else int(cell["conclusion"] in _NO_DIFFERENCE))
+        plain = grid(lambda cell: None if _coloured(cell) else _shade(cell))
         hover: dict[str, Any] = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
             "hovertemplate": "%{customdata}<extra></extra>",
@@ -85,9 +85,9 @@ class DifferenceMap(Figure):
                 place(
                     plain,
                     grid(lambda cell: _style.text(cell["cell_text"])),
-                    colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_ALIKE]],
+                    colorscale=[[0, _style.CELL_BLANK], [0.5, _style.CELL_ALIKE], [1, _style.CELL_NOT_JUDGED]],
                     zmin=0,
-                    zmax=1,
+                    zmax=2,
                     textfont={"size": 12, "color": _style.CELL_WORD},
                     **hover,
                 ),
@@ -143,6 +143,8 @@ class DifferenceMap(Figure):
         lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
         if Conclusion.UNDECIDED.value in said:
             lines.append("grey: undecided, more pairs may tell")
+        if Conclusion.NOT_JUDGED.value in said:
+            lines.append("darker grey: not judged, run it again while less else runs")
         return lines
 
 
@@ -154,6 +156,11 @@ _WORDS = (
     (Conclusion.PERHAPS_SMALL.value, "small?: a difference, perhaps less than {matters}"),
 )
 """Words of cells that do not explain themselves."""
+
+
+def _shade(cell: Mapping[str, Any]) -> int:
+    """Place of a cell without a difference to colour in the scale of plain ones."""
+    return 2 if cell["conclusion"] == Conclusion.NOT_JUDGED.value else int(cell["conclusion"] in _NO_DIFFERENCE)
 
 
 def _coloured(cell: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics._api import Metric, MetricRow, Noted
+from quiclab.metrics._api import MS_PER_UNIT, RATE, Metric, MetricRow, Noted
 from quiclab.metrics._registry import METRICS, declared, title_of
 from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.metrics.evidence import Evidence, Unknown
@@ -22,6 +22,8 @@ from quiclab.metrics.video import video_throughput
 
 __all__ = [
     "METRICS",
+    "MS_PER_UNIT",
+    "RATE",
     "Evidence",
     "Metric",
     "MetricRow",

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from quiclab.metrics.evidence import Evidence
 
 Better = Literal["lower", "higher", "none"]
+MS_PER_UNIT = MappingProxyType({"us": 1e-3, "ms": 1.0, "s": 1e3})
+"""Milliseconds of each unit that times are in."""
+RATE = "bit/s"
+"""The unit of rates."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,18 @@ class Metric:
     """Raises Unknown where the trial's tables cannot tell."""
     heading: str = ""
     """Heading of its column in the report's table "Every metric"; a metric without one has no column there."""
+    of_processor: bool = False
+    """True of processor time, which no wait makes longer."""
 
     @property
     def comparable(self) -> bool:
         """Whether a study can be about it: one side of it is the better."""
         return self.better != "none"
+
+    @property
+    def feels_delays(self) -> bool:
+        """True of times and rates in which all that delays a transfer shows; false of counts, sizes and shares."""
+        return self.comparable and self.unit in (*MS_PER_UNIT, RATE) and not self.of_processor
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,9 @@ def _transferred_bytes(evidence: Evidence) -> int:
 def _metrics(role: Role) -> tuple[Metric, ...]:
     def metric(name: str, title: str, unit: str, doc: str, compute: Any) -> Metric:
         title = title.format(role)
-        return Metric(f"{role}_{name}", title, unit, "lower", doc, lambda evidence: compute(evidence, role))
+        return Metric(
+            f"{role}_{name}", title, unit, "lower", doc, lambda evidence: compute(evidence, role), of_processor=True
+        )
 
     return (
         metric(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 
 from quiclab.accounting import Of, Why, account_totals
 from quiclab.analysis.accounts import Waterfall, family, waterfalls, why_without
+from quiclab.analysis.causes import verdicts
 from quiclab.analysis.compare import arm_result, compare
-from quiclab.analysis.model import ArmResult, Metric, TrialResult
+from quiclab.analysis.model import ArmResult, Conclusion, Metric, TrialResult
 from quiclab.opened import open_study
+from quiclab.report.words.account import because, parting
+from quiclab.report.words.because_lines import line
 from quiclab.tables import OF_STUDY, TABLES
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -202,3 +206,17 @@ def test_older_tables_have_transfers_alone(tmp_path: Path) -> None:
     for file in (study / "tables").glob("account*/*.parquet"):
         pl.read_parquet(file).drop("of").write_parquet(file)
     assert _waterfall(study) == known
+
+
+def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
+    """The numbers stay, without a test; the sentence says why, and causes are told neither."""
+    study = open_study(_study(tmp_path))
+    comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)
+    spoiled = replace(comparison, conclusion=Conclusion.NOT_JUDGED, why="Not judged: the machine. Run it again.")
+    usual, (found,) = _waterfall(study.directory), waterfalls(study, [spoiled], 0.05, "ttlb_ms")
+    assert [step.difference_ms for step in found.steps] == [step.difference_ms for step in usual.steps]
+    assert not any(step.differs(0.05) for step in (*found.steps, *found.floor, *found.roles, found.total))
+    assert because(found, 0.05) == "not judged: the machine. Run it again."
+    assert parting(found, 0.05) == ""
+    assert line(found, "1MB/p", 0.05).endswith(", not judged.")
+    assert verdicts(study, [found], 0.05) == [()]

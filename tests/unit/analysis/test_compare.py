@@ -154,14 +154,14 @@ def test_what_the_correction_puts_out_of_reach_is_undecided_and_not_alike() -> N
 
 
 def test_a_refused_cell_lends_the_others_no_significance() -> None:
-    """Nine cells, three of them clear, two of these on a machine that was too slow: the third stands alone among seven,
-    and is not significant by the help of tests that nobody may trust."""
+    """Nine cells, three of them clear, two of these without a pair: the third stands alone among seven, and is not
+    significant by the help of tests that were not made."""
     cells = family(20.0, 20.0, 20.0, *[0.0] * 6)
     assert [each.outcome for each in cells[:3]] == [Outcome.OTHER_BETTER] * 3
-    ridden = [replace(each, other=replace(each.other, voids=8, attempts=16)) for each in cells[:2]]
-    found = decide_all([*ridden, *cells[2:]], 0.05)
-    assert [each.outcome for each in found[:2]] == [Outcome.UNDECIDED] * 2
-    assert all("Machine too slow" in each.why and each.adjusted_p is None for each in found[:2])
+    nothing = [replace(each, pairs=0) for each in cells[:2]]
+    found = decide_all([*nothing, *cells[2:]], 0.05)
+    assert [each.outcome for each in found[:2]] == [Outcome.NOT_MEASURED] * 2
+    assert all(each.adjusted_p is None for each in found[:2])
     assert found[2].adjusted_p == pytest.approx(7 * 2 / 256)
     assert found[2].outcome is Outcome.UNDECIDED
     assert [each.adjusted_p for each in found[3:]] == [each.adjusted_p for each in decide_all(cells[2:], 0.05)[1:]]

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.compare import decide
-from quiclab.analysis.conclusions import conclude_by_sequence
-from quiclab.analysis.model import Conclusion, Metric, Outcome
+from quiclab.analysis.model import Conclusion, Outcome
 from quiclab.analysis.sequential import OPEN, sequential_table, state
 from quiclab.analysis.study import read_study
 from quiclab.report.page.write import write_report
@@ -50,15 +48,16 @@ def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
     assert sequential_table(read_study(folder), analyse_study(folder)) == []
 
 
-def test_a_cell_with_too_many_voids_is_not_called_decided(tmp_path: Path) -> None:
-    """Its interval excludes zero, and the machine could not keep up: it stays open, in a word with the report."""
-    folder = _study(tmp_path, blocks=30)
+@pytest.mark.parametrize(("most_pct", "expected"), [(2.0, "different"), (30.0, OPEN)])
+def test_a_disturbance_that_could_make_the_difference_leaves_a_cell_open(
+    tmp_path: Path, most_pct: float, expected: str
+) -> None:
+    """Its interval excludes zero by some 20 %: what the machine may have added to the slower arm reaches as far, or
+    does not."""
+    folder = _study(tmp_path, blocks=30, disturbed={"h2": most_pct, "h3": 0.0})
     found = analyse_study(folder).comparisons[1]
-    ridden = replace(found, other=replace(found.other, voids=12, attempts=42), outcome=Outcome.UNDECIDED)
-    assert decide(ridden, 0.001, 0.05, cells=2).outcome is Outcome.UNDECIDED
-    metric = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
-    states = [state(conclude_by_sequence([each], metric, 5.0)[0]) for each in (found, ridden)]
-    assert states == [Conclusion.DIFFERENT, OPEN]
+    assert state(found) == expected
+    assert (found.conclusion is Conclusion.NOT_JUDGED) == (expected == OPEN)
 
 
 def test_what_matters_is_what_until_was_told(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quiclab import statistics, wording
+from quiclab.analysis.between_ends import Between, greatest_p, growth, widened
 from quiclab.analysis.conclusions import conclusion_of
 from quiclab.analysis.model import ArmResult, Conclusion, Metric, Outcome, TailState
-from quiclab.analysis.refusals import too_slow
+from quiclab.analysis.not_judged import bare, why_not_judged
 from quiclab.analysis.tails import tail_of
-from quiclab.analysis.within_pairs import FloatArray, values_of
+from quiclab.analysis.within_pairs import MEASURED, Ends, FloatArray, values_of
 from quiclab.statistics import Interval, Shift
 
 
@@ -48,10 +49,12 @@ class Change:
     conclusion: Conclusion = Conclusion.UNDECIDED
     """What it amounts to beside what matters."""
     refused: bool = False
-    """Whether it cannot be tested at all, whatever its values: nothing measured, too few trials, too many voids."""
+    """Whether it cannot be tested at all, whatever its values: nothing measured, or too few trials."""
     sequential: bool = False
     """Whether the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
     sequence, and trials that do not pair up are not tested at all."""
+    disturbance_pct: float = 0.0
+    """Points of per cent by which what the laboratory added to the trials widened the interval, at the wider side."""
 
     @property
     def change_pct(self) -> float | None:
@@ -62,6 +65,11 @@ class Change:
     def interval_pct(self) -> Interval | None:
         """Interval of the change in per cent; None where so few trials allow none, or there is no ratio."""
         return self.ratio.interval
+
+    @property
+    def lost(self) -> int:
+        """Blocks that did not count, as a trial in them was void each time."""
+        return len({*self.old.lost_blocks, *self.new.lost_blocks})
 
 
 def change(
@@ -76,47 +84,67 @@ def change(
 ) -> Change:
     """Return the change of one cell (workload, path, arm), with intervals that hold at least at `confidence`; its
     outcome is left for `decided`. Where `sequential`, p and intervals hold however often one looks."""
-    pairs: int | None = None
-    if paired:
-        before, after = _in_blocks(old, new, metric)
-        differences = statistics.paired_differences(after, before)
-        ratios = statistics.paired_differences(*_logarithms(after, before))
-        tested = ratios if ratios.size else differences
-        pairs, p = int(differences.size), _p(tested, sequential=sequential) if tested.size else None
-    else:
-        before, after = values_of(old.trials, metric), values_of(new.trials, metric)
-        known = not (np.isnan(before).all() or np.isnan(after).all())
-        p = statistics.mann_whitney_p(before, after)
-        p = 1.0 if p is None and known else p  # every value is the same
     nothing = Shift(math.nan, None)
-    found = Change(metric, *cell, old, new, pairs, nothing, nothing, confidence, p, sequential=sequential)
+    found = Change(
+        metric, *cell, old, new, 0 if paired else None, nothing, nothing, confidence, None, sequential=sequential
+    )
+    samples = _samples(found)
+    before, after = samples.measured
+    if paired:
+        found = replace(found, pairs=int(statistics.paired_differences(after, before).size))
+    if found.pairs or not (paired or np.isnan(before).all() or np.isnan(after).all()):
+        found = replace(found, p=greatest_p(samples, lambda both: _p(both, found), lambda both: _leans(both, found)))
     return at_level(found, confidence)
 
 
-def _p(differences: FloatArray, *, sequential: bool) -> float:
-    return statistics.anytime_p(differences) if sequential else statistics.signed_rank(differences).p
+def _p(both: _Both, found: Change) -> float:
+    if found.pairs is None:
+        p = statistics.mann_whitney_p(*both)
+        return 1.0 if p is None else p  # every value is the same
+    tested = _tested_within_pairs(both)
+    return statistics.anytime_p(tested) if found.sequential else statistics.signed_rank(tested).p
 
 
-def _median(differences: FloatArray, confidence: float) -> Shift:
-    """The median with its confidence sequence."""
+def _leans(both: _Both, found: Change) -> float:
+    """Estimate of the change, on whichever scale: its sign counts."""
+    if found.pairs is None:
+        return statistics.shift_of_two(*both, 0.5).estimate
+    return _typical(_tested_within_pairs(both), found, 0.5).estimate
+
+
+def _tested_within_pairs(both: _Both) -> FloatArray:
+    """The differences of logarithms within pairs, or of the values where one of these has no logarithm."""
+    before, after = both
+    ratios = statistics.paired_differences(*reversed(_logarithms(both)))
+    return ratios if ratios.size else statistics.paired_differences(after, before)
+
+
+def _typical(differences: FloatArray, found: Change, confidence: float) -> Shift:
+    """The Hodges–Lehmann estimate with its exact interval, or the median with its confidence sequence."""
+    if not found.sequential:
+        return statistics.hodges_lehmann(differences, confidence)
     return Shift(statistics.median(differences), statistics.median_sequence(differences, 1 - confidence))
+
+
+def _shift(both: _Both, found: Change, confidence: float) -> Shift:
+    if found.pairs is None:
+        return statistics.shift_of_two(*both, confidence)
+    before, after = both
+    return _typical(statistics.paired_differences(after, before), found, confidence)
 
 
 def at_level(found: Change, confidence: float) -> Change:
     """Return the change with its intervals at another level."""
-    if found.pairs is not None:
-        before, after = _in_blocks(found.old, found.new, found.metric)
-        typical = _median if found.sequential else statistics.hodges_lehmann
-        logs, values = (
-            typical(statistics.paired_differences(*both), confidence)
-            for both in (_logarithms(after, before), (after, before))
-        )
-    else:
-        before, after = (values_of(arm.trials, found.metric) for arm in (found.old, found.new))
-        logs, values = (
-            statistics.shift_of_two(*both, confidence) for both in (_logarithms(before, after), (before, after))
-        )
-    return replace(found, ratio=statistics.shift_in_per_cent(logs), shift=values, confidence=confidence)
+    samples = _samples(found)
+    ratio = statistics.shift_in_per_cent(widened(samples, lambda both: _shift(_logarithms(both), found, confidence)))
+    measured = statistics.shift_in_per_cent(_shift(_logarithms(samples.measured), found, confidence))
+    return replace(
+        found,
+        ratio=ratio,
+        shift=widened(samples, lambda both: _shift(both, found, confidence)),
+        confidence=confidence,
+        disturbance_pct=growth(ratio.interval, measured.interval),
+    )
 
 
 def lies_within(found: Change, matters_pct: float) -> bool:
@@ -140,6 +168,27 @@ def refused(found: Change, alpha: float) -> Change:
     return found if refusal is None else replace(found, outcome=refusal[0], why=refusal[1], refused=True)
 
 
+def as_measured(found: Change, alpha: float) -> Change:
+    """Return the change as if the laboratory had added nothing to the trials that count, without an outcome unless it
+    cannot be tested."""
+    cell, paired = (found.workload, found.path, found.arm), found.pairs is not None
+    old, new = bare(found.old), bare(found.new)
+    changed = change(cell, old, new, found.metric, 1 - alpha, paired=paired, sequential=found.sequential)
+    return refused(changed, alpha)
+
+
+def is_disturbed(found: Change) -> bool:
+    """True where the values may be others without what the laboratory added to the trials."""
+    return found.old.is_disturbed or found.new.is_disturbed
+
+
+def judged(found: Change, measured: Change, matters_pct: float) -> Change:
+    """Return the change, called not judged where it is; `measured` is the one without what the laboratory added."""
+    pairs = min(len(found.old.trials), len(found.new.trials)) if found.pairs is None else found.pairs
+    why = why_not_judged(found.conclusion, measured.conclusion, pairs, found.lost, matters_pct)
+    return replace(found, outcome=Outcome.NOT_JUDGED, conclusion=Conclusion.NOT_JUDGED, why=why) if why else found
+
+
 def decided(found: Change, adjusted_p: float, alpha: float, least_p: float) -> Change:
     """Return the change with its adjusted p and its outcome; `least_p` is the smallest that the p could have been."""
     if adjusted_p > alpha:
@@ -158,15 +207,30 @@ def decided(found: Change, adjusted_p: float, alpha: float, least_p: float) -> C
     return replace(found, adjusted_p=adjusted_p, outcome=outcome, why="")
 
 
-def _in_blocks(old: ArmResult, new: ArmResult, metric: Metric) -> tuple[FloatArray, FloatArray]:
-    """Values of both builds in the blocks that both have."""
-    before, after = ({trial.block: trial for trial in arm.trials} for arm in (old, new))
-    blocks = sorted(before.keys() & after.keys())
-    return values_of([before[each] for each in blocks], metric), values_of([after[each] for each in blocks], metric)
+_Both = tuple[FloatArray, FloatArray]
+"""Values of OLD and of NEW."""
 
 
-def _logarithms(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _samples(found: Change) -> Between[_Both]:
+    """Values of both builds, where they pair up in the blocks that both have; the lower end is that of the change."""
+    old, new = found.old.trials, found.new.trials
+    if found.pairs is not None:
+        before, after = ({trial.block: trial for trial in trials} for trials in (old, new))
+        blocks = sorted(before.keys() & after.keys())
+        old, new = tuple(before[each] for each in blocks), tuple(after[each] for each in blocks)
+
+    def at(ends: Ends) -> _Both:
+        return values_of(old, found.metric, ends[0]), values_of(new, found.metric, ends[1])
+
+    measured = at(MEASURED)
+    if not is_disturbed(found):
+        return Between(measured, measured, measured)
+    return Between(measured, at(("most", "least")), at(("least", "most")))
+
+
+def _logarithms(both: _Both) -> _Both:
     """Natural logarithms of both; nothing of either where a value has none."""
+    first, second = both
     one, two = statistics.logarithms(first), statistics.logarithms(second)
     if one is None or two is None:
         return np.full_like(first, np.nan), np.full_like(second, np.nan)
@@ -189,8 +253,7 @@ def _refusal(found: Change, alpha: float) -> tuple[Outcome, str] | None:
     if smallest_p(found) > alpha:
         told = f"Too few: with {trials_of(found)}, even the clearest change is not significant at {alpha:g}."
         return Outcome.UNDECIDED, told
-    voids = too_slow(replace(old, arm="OLD"), replace(new, arm="NEW"))
-    return (Outcome.UNDECIDED, voids) if voids else None
+    return None
 
 
 def trials_of(found: Change) -> str:

@@ -10,6 +10,8 @@ passes.
 
 Where the number of blocks could follow from looks, the intervals are confidence sequences at 1 − alpha / m
 (Bonferroni), however many fail: then the same chance holds over all looks together.
+
+All intervals allow for what the laboratory added to the trials. A cell that would fail without is not judged.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from quiclab import statistics, wording
-from quiclab.analysis.builds.change import Change, at_level, smallest_p, trials_of
+from quiclab.analysis.builds.change import Change, as_measured, at_level, is_disturbed, smallest_p, trials_of
 from quiclab.analysis.model import Metric
+from quiclab.analysis.not_judged import AGAIN
 from quiclab.errors import SpecError
 from quiclab.statistics import Interval
 from quiclab.units import Bitrate, ByteCount, Duration
@@ -118,10 +121,18 @@ def judge(bounds: Iterable[tuple[Bound, str]], changes: Iterable[Change], alpha:
     tested = [cell for cell in cells if not cell.change.refused]
     failed, level = _failing(tested, alpha)
     rejected = frozenset(map(id, failed))
+    doubtful = _failing_as_measured(tested, alpha) - rejected
     # What one more cell, if it differed as clearly as its trials allow, would have been held against.
     more = 1 if _is_sequential(tested) else min(len(failed) + 1, len(tested))
     reach = alpha * more / max(1, len(tested))
-    return tuple(_fails(each, level) if id(each) in rejected else _does_not_fail(each, reach) for each in cells)
+    return tuple(
+        _fails(each, level)
+        if id(each) in rejected
+        else _spoiled(each)
+        if id(each) in doubtful
+        else _does_not_fail(each, reach)
+        for each in cells
+    )
 
 
 @dataclass(frozen=True)
@@ -159,6 +170,15 @@ def _failing(tested: Sequence[_Cell], alpha: float) -> tuple[list[_Cell], float]
     return [], 1 - alpha
 
 
+def _failing_as_measured(tested: Sequence[_Cell], alpha: float) -> frozenset[int]:
+    """Ids of the cells that would fail if the laboratory had added nothing to the trials."""
+    if not any(is_disturbed(each.change) for each in tested):
+        return frozenset()
+    bare = {id(each): _Cell(each.bound, as_measured(each.change, alpha), each.limit) for each in tested}
+    failed = frozenset(map(id, _failing(list(bare.values()), alpha)[0]))
+    return frozenset(cell for cell, each in bare.items() if id(each) in failed)
+
+
 def _is_sequential(tested: Sequence[_Cell]) -> bool:
     """Whether these cells are decided by confidence sequences: all of them are, or none."""
     return any(each.change.sequential for each in tested)
@@ -171,6 +191,14 @@ def _fails(cell: _Cell, level: float) -> Judgement:
     told = f"{_text(interval, bound, cell.change.metric)} (at {wording.level(level)})"
     reason = f"Changed by {told}: all of it is beyond {bound.amount}{bound.unit}."
     return Judgement(bound, cell.change, Verdict.FAILED, reason)
+
+
+def _spoiled(cell: _Cell) -> Judgement:
+    bound = cell.bound
+    reason = (
+        f"What this machine added to the trials could account for a change beyond {bound.amount}{bound.unit}. {AGAIN}"
+    )
+    return Judgement(bound, cell.change, Verdict.NOT_JUDGED, reason)
 
 
 def _does_not_fail(cell: _Cell, reach: float) -> Judgement:

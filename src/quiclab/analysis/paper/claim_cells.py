@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.analysis.analyse import arm_in_cell, metric_of
+from quiclab.analysis.analyse import arm_in_cell, metric_of, with_values
 from quiclab.analysis.compare import arm_result
-from quiclab.analysis.model import ArmResult, Metric
+from quiclab.analysis.model import ArmResult, Metric, TrialResult
 from quiclab.analysis.paper.paper import Claim, ratio_name
 from quiclab.analysis.study import Study
 
@@ -79,22 +79,34 @@ class Cells:
         return f"No trial of {arm} has a value in this cell{failures}."
 
     def _by_cell(self, metric: str) -> dict[tuple[str, str, str], ArmResult]:
-        values = self._study.metrics.filter(pl.col("name") == metric).select("trial_id", "value").unique("trial_id")
-        rows = self._main.join(values, on="trial_id", how="left")
+        rows = with_values(self._study, self._main, metric)
         by = self.metric(metric)
         return {
-            (str(workload), str(path), str(arm)): arm_in_cell(str(arm), group, by)
+            (str(workload), str(path), str(arm)): arm_in_cell(self._study, str(arm), group, by)
             for (workload, path, arm), group in rows.group_by("workload", "path", "arm")
         }
 
 
 def _ratio(first: ArmResult, second: ArmResult, metric: Metric) -> ArmResult:
     """An arm whose values are those of a second arm divided by those of a first one in the same block."""
-    of_first = {trial.block: trial.value for trial in first.trials}
+    by_block = {trial.block: trial for trial in first.trials}
     trials = [
-        replace(trial, value=trial.value / divisor)
+        divided
         for trial in second.trials
-        if trial.value is not None and (divisor := of_first.get(trial.block))
+        if trial.block in by_block and (divided := _divided(trial, by_block[trial.block])) is not None
     ]
     attempts, voids = first.attempts + second.attempts, first.voids + second.voids
-    return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric)
+    lost = {*first.lost_blocks, *second.lost_blocks}
+    return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric, lost_blocks=lost)
+
+
+def _divided(trial: TrialResult, by: TrialResult) -> TrialResult | None:
+    """The trial with its value divided by that of another; None where there is no such ratio."""
+    if trial.value is None or not by.value:
+        return None
+    ratio = replace(trial, value=trial.value / by.value)
+    if not (trial.is_disturbed or by.is_disturbed):
+        return ratio
+    least, most = trial.least or trial.value, trial.most or trial.value
+    divisor_least, divisor_most = by.least or by.value, by.most or by.value
+    return replace(ratio, least=least / divisor_most, most=most / divisor_least)

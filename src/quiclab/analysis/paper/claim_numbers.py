@@ -11,7 +11,7 @@ import numpy as np
 from quiclab import statistics
 from quiclab.analysis.compare import compare
 from quiclab.analysis.model import ArmResult, Metric
-from quiclab.analysis.within_pairs import values_of, values_within_pairs, within_pairs
+from quiclab.analysis.within_pairs import MEASURED, End, Ends, values_of, values_within_pairs, within_pairs
 from quiclab.statistics import Interval
 
 
@@ -47,35 +47,56 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
 
 def difference_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
     """Return how much more the second of two arms has than the first, in the unit of the metric."""
-    first, second = values_within_pairs(arms[0], arms[1], metric)
-    known = ~(np.isnan(first) | np.isnan(second))
-    differences = statistics.differences_in_order(second[known], first[known])
-    if statistic == "mean":
-        mean = statistics.mean(differences, 1 - alpha)
-        return Number(mean.estimate if mean else None, mean.interval if mean else None, metric.unit, differences.size)
-    shift = statistics.hodges_lehmann(differences, 1 - alpha)
-    return Number(shift.estimate if differences.size else None, shift.interval, metric.unit, differences.size)
+
+    def typical(at: Ends) -> tuple[float | None, Interval | None, int]:
+        first, second = values_within_pairs(arms[0], arms[1], metric, at)
+        differences = statistics.paired_differences(second, first)
+        if statistic == "mean":
+            mean = statistics.mean(differences, 1 - alpha)
+            return (mean.estimate, mean.interval, differences.size) if mean else (None, None, differences.size)
+        shift = statistics.hodges_lehmann(differences, 1 - alpha)
+        return shift.estimate if differences.size else None, shift.interval, differences.size
+
+    estimate, interval, count = typical(MEASURED)
+    interval = _hull(interval, typical(("most", "least"))[1], typical(("least", "most"))[1])
+    return Number(estimate, interval, metric.unit, count)
+
+
+def _hull(measured: Interval | None, *at_ends: Interval | None) -> Interval | None:
+    """The interval that reaches as far as any of these; None where the values as measured have none."""
+    known = [each for each in (measured, *at_ends) if each is not None]
+    if measured is None:
+        return None
+    return Interval(min(each.low for each in known), max(each.high for each in known), measured.confidence)
 
 
 def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:
     """The mean with an interval that no sample makes exact, or the median with the exact one."""
-    values = values_of(arm.trials, metric)
-    count = int((~np.isnan(values)).sum())
+    ends: tuple[End, ...] = ("measured", "least", "most")
+    samples = [values_of(arm.trials, metric, end) for end in ends]
+    count = int((~np.isnan(samples[0])).sum())
     if statistic == "mean":
-        mean = statistics.mean(values, 1 - alpha)
-        return Number(mean.estimate if mean else None, mean.interval if mean else None, metric.unit, count)
+        means = [statistics.mean(values, 1 - alpha) for values in samples]
+        interval = _hull(*(mean.interval if mean else None for mean in means))
+        return Number(means[0].estimate if means[0] else None, interval, metric.unit, count)
     sign = 1.0 if metric.lower_is_better else -1.0  # quantiles take failures for the largest
-    found = statistics.quantile(sign * values, 0.5, 1 - alpha)
-    return Number(arm.median, found.interval.scaled(sign) if found else None, metric.unit, count)
+    found = [statistics.quantile(sign * values, 0.5, 1 - alpha) for values in samples]
+    return Number(
+        arm.median, _hull(*(each.interval.scaled(sign) if each else None for each in found)), metric.unit, count
+    )
 
 
 def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
     """Return the difference of the means, in per cent of the first one's: positive where the second is better."""
-    ratio = statistics.ratio_of_means(*values_within_pairs(first, second, metric), 1 - alpha)
+    at_ends: tuple[Ends, ...] = (MEASURED, ("most", "least"), ("least", "most"))
+    ratio, *others = (
+        statistics.ratio_of_means(*values_within_pairs(first, second, metric, at), 1 - alpha) for at in at_ends
+    )
     if ratio is None:
         return Number(None, None, "%", int(within_pairs(first, second, metric).values.size), advantage=True)
     to_pct = -100.0 if metric.lower_is_better else 100.0
-    beyond = ratio.interval and Interval(ratio.interval.low - 1, ratio.interval.high - 1, ratio.interval.confidence)
+    widest = _hull(ratio.interval, *(each.interval if each else None for each in others))
+    beyond = widest and Interval(widest.low - 1, widest.high - 1, widest.confidence)
     interval = beyond.scaled(to_pct) if beyond else None
     return Number(to_pct * (ratio.estimate - 1), interval, "%", ratio.count, advantage=True)
 

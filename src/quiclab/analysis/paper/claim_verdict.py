@@ -71,7 +71,7 @@ def of_direction(expected: str, found: Comparison, metric: Metric, matters_pct: 
         return Verdict.NOT_TESTABLE, found.why
     if expected.startswith(_NOT):
         return _not(expected.removeprefix(_NOT), found, metric, matters_pct)
-    if found.conclusion is Conclusion.UNDECIDED:
+    if found.conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED):
         why = f"No difference was found, but {matters_pct:g} % or more is not excluded."
         return Verdict.UNDECIDED, found.why or why
     if found.conclusion in _ALIKE:

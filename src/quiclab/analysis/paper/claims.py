@@ -14,7 +14,6 @@ from quiclab.analysis.paper.claim_correlations import Place, Strengths, obstacle
 from quiclab.analysis.paper.claim_numbers import difference_of, number_of
 from quiclab.analysis.paper.claim_verdict import Verdict, of_cells, of_direction, of_number
 from quiclab.analysis.paper.paper import CORRELATION, INTERACTION, Claim, Expected, Paper
-from quiclab.analysis.refusals import too_slow
 from quiclab.analysis.study import Study
 from quiclab.statistics import Interval
 
@@ -157,7 +156,7 @@ def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> st
         return f"{failed}: a {needs_values} has no meaning then."
     if failed and describes_only:
         return f"{failed}: this metric has no worst value to give them."
-    return too_slow(arms[0], arms[-1])
+    return ""
 
 
 def _direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import figures, wording
+from quiclab.analysis.model import Conclusion
 
 _LINE, _NAME = 10, 17
 """Characters of a line: in a cell of three on a phone, and before it."""
@@ -46,15 +47,18 @@ def _lines(name: str) -> str:
 
 def _told(word: str | None, reason: str) -> str | None:
     """Words of a cell in lines that fit a phone, with the reason below them."""
-    word = word and word.replace(", small", ",<br>small").replace("median alike", "median<br>alike")
+    for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median alike", "median<br>alike")):
+        word = word and word.replace(at, broken)
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
 
 def _reason(cell: Mapping[str, Any]) -> str:
     """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
     head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
+    not_judged = cell["conclusion"] == Conclusion.NOT_JUDGED.value
+    head = "" if not_judged else head
     low, high = cell["interval_low_pct"], cell["interval_high_pct"]
-    if not head and cell["cell_text"] == "undecided" and None not in (low, high):
+    if not head and (not_judged or cell["cell_text"] == "undecided") and None not in (low, high):
         ends = (wording.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
         head = "\N{NO-BREAK SPACE}… ".join(ends)
     lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")

@@ -11,6 +11,7 @@ import polars as pl
 from quiclab import wording
 from quiclab.analysis.control_alarms import control_table
 from quiclab.analysis.damaged import damage_table, damaged_trials
+from quiclab.analysis.disturbance_notes import repeats_table
 from quiclab.analysis.first_in_block import first_in_block_table
 from quiclab.analysis.flags import drift_table, outlier_table
 from quiclab.analysis.independence import independence_table
@@ -41,6 +42,7 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         first_in_block_table(study, analysis),
         *occasion_tables(study, analysis),
         _counts(study),
+        repeats_table(analysis),
         *([damage_table(study)] if damaged_trials(study).height else []),
         *address_change_tables(study),
         drift_table(study, analysis),

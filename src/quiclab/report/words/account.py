@@ -14,7 +14,7 @@ from rich.text import Text
 from quiclab import wording
 from quiclab.accounting import Of, What, Why
 from quiclab.analysis.accounts import LEAST_MOVED_PCT, Step, Waterfall
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.model import Conclusion, StudyAnalysis
 
 _SMALL_PCT = 3.0
 """Share of what moved in all below which a sentence leaves a category out."""
@@ -80,12 +80,15 @@ def because(waterfall: Waterfall, alpha: float) -> str:
     """Say in a sentence or two by how much the other arm's mean time differs, and for which reasons."""
     if not waterfall.pairs:
         return "no pair has an account of its time."
+    comparison = waterfall.comparison
+    if comparison.conclusion is Conclusion.NOT_JUDGED:
+        return f"{comparison.why[:1].lower()}{comparison.why[1:]}"
     large = sorted(
         (step for step in waterfall.steps if step.differs(alpha) and not _small(step, waterfall)),
         key=lambda step: -abs(step.difference_ms),
     )
     total = waterfall.total
-    other, interval = waterfall.comparison.other.arm, f" ({_interval(total)})" if total.interval_ms else ""
+    other, interval = comparison.other.arm, f" ({_interval(total)})" if total.interval_ms else ""
     told = (
         f"{other} takes {longer(total.difference_ms)} on average{interval}"
         if total.differs(alpha)

@@ -79,6 +79,7 @@ def _rest(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
         (Conclusion.ALIKE, f"alike to within {matters} for"),
         (Conclusion.MEDIAN_ALIKE, f"the median is alike to within {matters} for"),
         (Conclusion.UNDECIDED, "undecided for"),
+        (Conclusion.NOT_JUDGED, "not judged for"),
         (Conclusion.NOT_MEASURED, "not measured for"),
     ):
         here = [cell for cell in cells if cell.conclusion is conclusion]

@@ -10,7 +10,7 @@ import polars as pl
 from quiclab import wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import Step, Waterfall, waterfalls
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.model import Conclusion, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
@@ -50,6 +50,8 @@ def line(waterfall: Waterfall, place: str, alpha: float) -> str:
     shown = [step for step in large if step.differs(alpha)][:_MOST]
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     total = f"{place}: mean of {other} − {base} {_signed(waterfall.total)}"
+    if waterfall.comparison.conclusion is Conclusion.NOT_JUDGED:
+        return f"{total}, not judged."
     if shown and waterfall.total.differs(alpha):
         return f"{total}, because of {_listed(shown)}."
     if shown:

@@ -67,7 +67,7 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     yield Text(interval, style="dim")
     yield Text(wording.p_text(cell.adjusted_p))
     yield Text(str(cell.pairs))
-    undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
+    undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
     yield Text(_WORDS.get(conclusion, conclusion.value), style="yellow" if undecided else "")
 
 
@@ -88,6 +88,7 @@ def _legend(analysis: StudyAnalysis) -> str:
             Conclusion.MEDIAN_ALIKE,
         ),
         ("undecided", f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
+        ("not judged", "this machine disturbed the trials by too much to tell, see below", Conclusion.NOT_JUDGED),
     )
     told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
     return (

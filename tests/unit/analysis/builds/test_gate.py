@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from quiclab.analysis.builds.change import Change, change
+from quiclab.analysis.builds.correction import corrected
 from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
 from quiclab.analysis.compare import arm_result
-from quiclab.analysis.model import Metric, Outcome, TrialResult
+from quiclab.analysis.model import Conclusion, Metric, Outcome, TrialResult
 from quiclab.errors import SpecError
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -123,3 +124,30 @@ def test_a_unit_of_something_else_is_refused(text: str) -> None:
 def test_units_of_other_metrics(text: str, unit: str, limit: float) -> None:
     """Rates, sizes, counts."""
     assert limit_of(parse_bound(text), Metric("x", "x", unit, lower_is_better=True)) == limit
+
+
+def _disturbed(found: Change, most_pct: float) -> Change:
+    """The change as if the machine had added at most so much to each trial of NEW."""
+    new = [replace(each, least=(each.value or 0) * (1 - most_pct / 100)) for each in found.new.trials]
+    arm = arm_result("h3", new, len(new), 0, TTLB)
+    return change(("w", "p", "h3"), found.old, arm, TTLB, 0.95, paired=found.pairs is not None)
+
+
+@pytest.mark.parametrize(
+    ("most_pct", "expected"), [(1.0, Verdict.FAILED), (10.0, Verdict.NOT_JUDGED), (40.0, Verdict.NOT_JUDGED)]
+)
+def test_a_build_fails_only_by_what_the_machine_cannot_have_added(most_pct: float, expected: Verdict) -> None:
+    """NEW takes 10 % longer; the bound is 3 %, and the interval allows for what was added to NEW."""
+    found = _disturbed(cell(220.0), most_pct)
+    assert verdicts("ttlb > +3%", found) == [expected]
+    assert found.interval_pct is not None
+    assert found.interval_pct.low == pytest.approx(110 * (1 - most_pct / 100) - 100)
+    assert found.disturbance_pct == pytest.approx(1.1 * most_pct)
+    assert found.change_pct == pytest.approx(10)
+    (told,) = corrected([found], 0.05, 2.0)
+    assert told.conclusion is (Conclusion.DIFFERENT if most_pct == 1 else Conclusion.NOT_JUDGED)
+
+
+def test_a_build_that_stays_within_its_bound_passes_on_a_disturbed_machine() -> None:
+    """What is not excluded fails nothing."""
+    assert verdicts("ttlb > +3%", _disturbed(cell(200.0), 10.0)) == [Verdict.PASSED]
