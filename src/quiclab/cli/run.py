@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.claims import keep_claims, read_claims
     from quiclab.study.kept_part import keep_part
     from quiclab.study.run import in_sandbox_of
-    from quiclab.study.specs import held, load_study, spec_file_of
+    from quiclab.study.specs import as_begun, held, load_study, spec_file_of
     from quiclab.study.until import planned_blocks
 
     if arguments.dask is not None:
@@ -149,6 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_part(part, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir((arguments.out or _usual_place(arguments.spec, study.name, part)).resolve())
+    study = as_begun(study, spec_file, study_dir)
     with (
         event_file(arguments.events, as_json=arguments.json) as events,
         held(study_dir, spec_file, study) as changes,
