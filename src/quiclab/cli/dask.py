@@ -50,8 +50,8 @@ class ClusterBar(Bar, ClusterObserver):
 
     def not_for_workers(self, blocks: int) -> None:
         self._note(
-            f"{wording.counted(blocks, 'block')} stayed void, or had begun before: `quiclab run STUDY` without --dask "
-            "goes on with them"
+            f"{wording.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
+            "without --dask goes on with them"
         )
 
     def over(self) -> None:

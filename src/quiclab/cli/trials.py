@@ -62,9 +62,10 @@ def _disturbed(outcome: Outcome, again: str) -> str:
     """Say which blocks count for no arm, and what to do."""
     blocks = {**outcome.disturbed.compared, **outcome.disturbed.controls}
     where = wording.listed([f"{wording.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
-    mended = f"{outcome.again - outcome.void} of {outcome.again} repeated trials now count. " if outcome.again else ""
+    mended = outcome.again - outcome.void
+    told = f"{mended} of {outcome.again} repeated trials now count. " if mended > 0 else ""
     return (
-        f"{mended}Disturbed in every attempt, and left out: {where}. {again} tries them again; `quiclab doctor` says "
+        f"{told}Disturbed in every attempt, and left out: {where}. {again} tries them again; `quiclab doctor` says "
         "what would help."
     )
 
@@ -98,7 +99,7 @@ class Bar(Observer):
         self._pace = Pace((), {}, 1, 0)
         self._task = TaskID(0)
         self._every_minute = EveryMinute(self.print_progress)
-        self._told_of_repeats = False
+        self._told_of_repeats = self._told_of_rounds = False
         self._at_once = self._most_at_once = 1
         self._most_under_way = 0
         self._status: Status | None = None
@@ -157,7 +158,9 @@ class Bar(Observer):
 
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
         self._pace.again()
-        self._note(f"{wording.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now")
+        if not self._told_of_rounds:
+            self._told_of_rounds = True
+            self._note(f"{wording.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now")
 
     def stopping(self) -> None:
         self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
