@@ -119,7 +119,8 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
         console.print(Text("What went wrong, attempts that were run again included:"))
     for each in found.trouble[:_MOST_TROUBLE]:
         which = ", the last one" if each.attempts > 1 else ""
-        told = f"{each.attempts} × {each.status}{which}: {each.reason} ({each.latest})"
+        status = "disturbed" if each.status == "void" else each.status
+        told = f"{each.attempts} × {status}{which}: {each.reason} ({each.latest})"
         console.print(Padding(Text(told), (0, 0, 0, 2)))
     if len(found.trouble) > _MOST_TROUBLE:
         console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
