@@ -29,6 +29,11 @@ from quiclab.study.trials import Outcome
 from quiclab.testbed.pressure import pressure
 from quiclab.units import ByteCount
 
+_FEW_ATTEMPTS = 10
+"""Trials after which it is told how many of them were disturbed: fewer tell little of the rest."""
+_MANY_REPEATS = 1 / 3
+"""Share of disturbed trials from which on it is told: a run then takes about twice as long."""
+
 
 def tell(outcome: Outcome, again: str = "The same command") -> int:
     """Say what did not go well. Returns the exit code: 1 where trials failed, are unproven or damaged; else 8 where
@@ -39,8 +44,8 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
         told = f"{wording.counted(outcome.failed, 'trial')} failed{nobody_knows}"
         console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
-    if outcome.void:
-        console.print(_disturbed(outcome, again), style="yellow", highlight=False)
+    if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
+        console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
         console.print(
@@ -58,9 +63,8 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
     return ExitCode.NOT_JUDGED if outcome.disturbed.compared else ExitCode.OK
 
 
-def _disturbed(outcome: Outcome, again: str) -> str:
+def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
     """Say which blocks count for no arm, and what to do."""
-    blocks = {**outcome.disturbed.compared, **outcome.disturbed.controls}
     where = wording.listed([f"{wording.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
     mended = outcome.again - outcome.void
     told = f"{mended} of {outcome.again} repeated trials now count. " if mended > 0 else ""
@@ -68,12 +72,6 @@ def _disturbed(outcome: Outcome, again: str) -> str:
         f"{told}Disturbed in every attempt, and left out: {where}. {again} tries them again; `quiclab doctor` says "
         "what would help."
     )
-
-
-_FEW_ATTEMPTS = 10
-"""Trials after which it is told how many of them were disturbed: fewer tell little of the rest."""
-_MANY_REPEATS = 1 / 3
-"""Share of disturbed trials from which on it is told: a run then takes about twice as long."""
 
 
 def _absent(beginning: Beginning) -> HostError:
@@ -195,6 +193,15 @@ class Bar(Observer):
     def cannot_count(self, problem: str) -> None:
         self._note(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]")
 
+    def print_progress(self) -> None:
+        """Print how far the run is, for those who read its output later or elsewhere."""
+        tally = self._tally
+        things = "pair" if tally.pairs_only else "block"
+        told = f"{tally.blocks_over} of {wording.counted(tally.blocks_planned, things)}"
+        if repeated := len(tally.repeated):
+            told += f", {wording.counted(repeated, 'trial')} repeated"
+        self._note(f"{told}, about {wording.span(self._pace.left_s())} left")
+
     def _note(self, text: str) -> None:
         """Something to read above the bar."""
         self._console.print(text, highlight=False, soft_wrap=not self.is_drawn)
@@ -210,15 +217,6 @@ class Bar(Observer):
         if not self._tally.attempts:
             return f"about {wording.span(left_s)} left"
         return f"{left_s // 60}:{left_s % 60:02d} left"
-
-    def print_progress(self) -> None:
-        """Print how far the run is, for those who read its output later or elsewhere."""
-        tally = self._tally
-        things = "pair" if tally.pairs_only else "block"
-        told = f"{tally.blocks_over} of {wording.counted(tally.blocks_planned, things)}"
-        if repeated := len(tally.repeated):
-            told += f", {wording.counted(repeated, 'trial')} repeated"
-        self._note(f"{told}, about {wording.span(self._pace.left_s())} left")
 
     def _tell_of_many_repeats(self) -> None:
         """Say it once where so many trials are disturbed that the run takes much longer."""
