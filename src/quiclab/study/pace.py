@@ -45,6 +45,8 @@ class Pace:
         """Trials that count so far."""
         self._later: set[str] = set()
         """Blocks that wait for a later round."""
+        self._this_round: set[str] = set()
+        """Blocks that waited for the round under way, and have not run in it yet."""
         self._began = self._at = clock()
 
     def ended(self, row: PlanRow, *, void: bool) -> None:
@@ -63,6 +65,7 @@ class Pace:
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         """Count a block that has nothing left to run, or waits for a later round."""
         self._later.discard(block[0].block_id)
+        self._this_round.discard(block[0].block_id)
         if void:
             self._later.add(block[0].block_id)
             return
@@ -72,17 +75,23 @@ class Pace:
     def again(self) -> None:
         """Begin a round in which the blocks that wait are tried once more."""
         self._rounds_left -= 1
+        self._this_round, self._later = self._later, set()
 
     def left_s(self) -> float:
         """Seconds until the run is over; those since the latest trial ended are taken off."""
         now = self._clock()
         a_second = (self._at - self._began) / self._run_s if self._run_s else 1.0
         times = effort(self._run_s, self._kept_s, self.total_s / max(1, len(self._blocks)))
-        later_s = sum(self._expected[row.trial_id] for each in tuple(self._later) for row in self._blocks[each])
-        in_order_s = max(0.0, self.total_s - self.done_s - later_s)
+        later_s, round_s = self._length_s(self._later), self._length_s(self._this_round)
+        in_order_s = max(0.0, self.total_s - self.done_s - later_s - round_s)
         most = self._attempts + self._rounds_left
-        left_s = a_second * (min(times, most) * in_order_s + min(times, self._rounds_left) * later_s)
-        return max(0.0, left_s - (now - self._at))
+        left_s = min(times, most) * in_order_s + min(times, self._rounds_left) * later_s
+        left_s += min(times, 1 + self._rounds_left) * round_s
+        return max(0.0, a_second * left_s - (now - self._at))
+
+    def _length_s(self, blocks: set[str]) -> float:
+        # A copy: another thread may draw meanwhile.
+        return sum(self._expected[row.trial_id] for each in tuple(blocks) for row in self._blocks[each])
 
     def _count(self, row: PlanRow) -> float:
         """Count a trial as done. Returns its expected seconds if it was not."""

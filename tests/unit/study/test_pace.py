@@ -74,6 +74,7 @@ def test_blocks_that_wait_for_a_later_round_are_in_it() -> None:
     run.stays_void(blocks[3], times=2)
     assert run.pace.left_s() >= 10
     run.pace.again()
+    assert run.pace.left_s() >= 10
     run.stays_void(blocks[3])
     assert run.pace.left_s() == 0
 
