@@ -11,7 +11,7 @@ stacks: setup ## install real clients, servers and proxies into .stacks
 	@tools/stacks.sh
 
 demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the end
-	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study
+	@.venv/bin/quiclab run experiments/demo/spec.toml --out demo-study || test $$? -eq 8  # a cell not judged: told
 
 papers: stacks ## the papers' headline results at their own size, for hours, and docs/papers.md from them
 	@.venv/bin/python tools/headlines.py run

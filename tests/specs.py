@@ -41,6 +41,10 @@ server = "caddy"
 """
 
 
+WITH_CONTROL = SMALL.replace("blocks = 4", "blocks = 4\naa = {blocks = 4}")
+"""The same with an A/A control, for which it is too small by default."""
+
+
 def written(folder: pathlib.Path, text: str) -> pathlib.Path:
     """A file spec.toml with this text."""
     spec = folder / "spec.toml"

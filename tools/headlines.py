@@ -26,7 +26,7 @@ from headlines_results import CELLS, ROOT
 from quiclab.accounting import Why
 from quiclab.cli.trouble import refused, tell
 from quiclab.diagnoses import BY_NAME
-from quiclab.errors import QuiclabError, SpecError
+from quiclab.errors import RAN, QuiclabError, SpecError
 from quiclab.spec.read import read_study
 
 STUDIES = ROOT / "studies" / "headlines"
@@ -97,7 +97,7 @@ def _run(cells: list[str]) -> int:
         # One block's logs show what happened; those of all would take some 30 GB.
         command = [_QUICLAB, "run", spec, "--out", out, "--jobs", "auto", "--keep-raw", "pairs:1"]
         ended = _run_to_its_end(command)
-        if ended not in (0, 1):  # of a finished study, 1 says that trials failed
+        if ended not in RAN:
             print(f"headlines.py: {cell} is not finished; go on with: tools/headlines.py run {' '.join(left[number:])}")
             return ended
         code = code or ended

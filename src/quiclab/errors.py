@@ -17,7 +17,7 @@ class ExitCode(enum.IntEnum):
     OK = 0
     """Everything that was asked for was done."""
     TRIALS_FAILED = 1
-    """The command finished, but some trials failed or a check was not met."""
+    """The command finished, but some trials failed, are unproven or damaged, or a check was not met."""
     SPEC = 2
     """The spec or the command line is wrong; the user can correct it."""
     HOST = 3
@@ -31,12 +31,17 @@ class ExitCode(enum.IntEnum):
     INPUT_LOST = 7
     """`quiclab decode`: tables were written, but some input was lost or unreadable."""
     NOT_JUDGED = 8
-    """`quiclab compare --fail-if`: nothing is beyond a bound, but not every cell could be judged. `quiclab explain
-    --confirm`: undecided."""
+    """Nothing went wrong, but not everything could be judged. `quiclab run`: a cell has neither its planned pairs nor a
+    decision, because the laboratory disturbed its trials. `quiclab compare --fail-if`: nothing is beyond a bound, but
+    not every cell could be judged. `quiclab explain --confirm`: undecided."""
     CRASH = 70
     """A mistake of quiclab's own (EX_SOFTWARE of sysexits.h), or its sandbox was killed from outside."""
     INTERRUPTED = 130
     """Ctrl-C, SIGTERM or SIGHUP: finished trials are kept, the same command continues."""
+
+
+RAN = frozenset({ExitCode.OK, ExitCode.TRIALS_FAILED, ExitCode.NOT_JUDGED})
+"""Codes of a run that tried all its trials: there is something to report."""
 
 
 def nearest(name: str, known: Collection[str], otherwise: str) -> str:

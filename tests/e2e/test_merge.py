@@ -122,7 +122,7 @@ def test_what_was_void_and_has_run_again_is_brought(tmp_path: Path, shards: tupl
                     (counting / "trial.json").write_text(json.dumps(trial | {"attempt": 2}))
                     ledger.execute("INSERT INTO attempts VALUES (?, 2, 'verified', '')", [trial["trial_id"]])
     first = quiclab("merge", whole, void, one, "--no-report")
-    assert (first.returncode, "10 trials brought into" in first.stdout) == (1, True), first.stdout + first.stderr
+    assert (first.returncode, "10 trials brought into" in first.stdout) == (8, True), first.stdout + first.stderr
     again = quiclab("merge", whole, later, "--no-report")
     assert again.returncode == 0, again.stdout + again.stderr
     assert "2 trials brought into" in again.stdout

@@ -66,11 +66,11 @@ def test_a_small_study_runs_whole(folder: Path) -> None:
     shutil.rmtree(study, ignore_errors=True)
     ran = quiclab("run", folder / "small.toml", "--out", study, timeout=_LIMIT_S)
     told = f"kept in {study}\n{ran.stdout[-4000:]}{ran.stderr[-4000:]}"
-    assert ran.returncode in (0, 1), told
+    assert ran.returncode in (0, 1, 8), told
     assert "Traceback" not in ran.stdout + ran.stderr, told
     unexpected = _unexpected(study, read_may_fail(folder))
-    all_verified = all(status == "verified" for _, status, _ in _last_attempts(study))
-    assert ran.returncode == (0 if all_verified else 1), told
+    any_failed = any(status in ("failed", "unproven") for _, status, _ in _last_attempts(study))
+    assert (ran.returncode == 1) == any_failed, told
 
     again = quiclab("report", study, timeout=_LIMIT_S)
     assert again.returncode == 0, f"kept in {study}\n{again.stdout[-4000:]}{again.stderr[-4000:]}"

@@ -49,7 +49,7 @@ def run_behind_bar(
             from quiclab.study.stopping import Stop
             from quiclab.study.trials import run_trials
 
-            bar = Bar(anyway=anyway)
+            bar = Bar(anyway=anyway, rounds_later=rounds_later)
             observer = bar if watched_by is None else Both(bar, watched_by(bar))
             with Stop(observer.stopping) as stop:
                 outcome = run_trials(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode, HostError, SpecError, nearest
+from quiclab.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
 from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _compare(arguments, *_studies(arguments.old, arguments.new))
     in_fresh_process(_check, (arguments.fail_if, arguments.metric))
     study_dir, code = run_interleaved(arguments)
-    if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+    if code not in RAN:
         return code
     from quiclab.analysis.builds.interleaved import two_builds
     from quiclab.analysis.study import read_study

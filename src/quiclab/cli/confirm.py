@@ -106,7 +106,15 @@ def run_confirm(arguments: argparse.Namespace) -> int:
     print(f"Its trials are a study of their own: {again}")
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
-    return ExitCode.NOT_JUDGED if judged.verdict == "undecided" else code
+    return code_of_verdict(code, decided=judged.verdict != "undecided")
+
+
+def code_of_verdict(code: int, *, decided: bool) -> int:
+    """Return how the command ends after a run that ended with `code`: blocks that the laboratory disturbed matter only
+    where nothing is decided."""
+    if not decided:
+        return ExitCode.NOT_JUDGED
+    return ExitCode.OK if code == ExitCode.NOT_JUDGED else code
 
 
 def refuse_too_few(plan: Runnable, least_blocks: int, minutes: float) -> None:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quiclab.cli.confirm import refuse_too_few, shown
+from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
 from quiclab.cli.voice import print_document
 from quiclab.errors import ExitCode
 from quiclab.processes import in_fresh_process
@@ -39,7 +39,7 @@ def run_together(
         for line in in_fresh_process(_result_lines, plan):
             print(line, flush=True)
         print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', shown(plan.directory)])}")
-        code = code if judged.final else ExitCode.NOT_JUDGED
+        code = code_of_verdict(code, decided=judged.final)
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
     return ExitCode.OK if arguments.dry_run else code

@@ -31,7 +31,7 @@ class ClusterBar(Bar, ClusterObserver):
 
     def __init__(self) -> None:
         """Prepare it; a worker whose programs are not all there is left out before."""
-        super().__init__(anyway=True)
+        super().__init__(anyway=True, rounds_later=0)
 
     def waiting(self, where: str) -> None:
         self._note(f"waiting for workers of {escape(where)}")
@@ -50,8 +50,8 @@ class ClusterBar(Bar, ClusterObserver):
 
     def not_for_workers(self, blocks: int) -> None:
         self._note(
-            f"{wording.counted(blocks, 'block')} stayed void, or had begun before: `quiclab run STUDY` without --dask "
-            "goes on with them"
+            f"{wording.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
+            "without --dask goes on with them"
         )
 
     def over(self) -> None:

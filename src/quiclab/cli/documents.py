@@ -39,7 +39,8 @@ class RunDocument:
     directory: str
     """Directory of the study."""
     exit_code: int
-    """The exit code that the command ends with: 0, or 1 where trials failed, are damaged or stayed void."""
+    """The exit code that the command ends with: 0; 1 where trials failed, are unproven or damaged; 8 where a cell has
+    neither its planned pairs nor a decision, since the laboratory disturbed its trials."""
     trials: TrialCounts
     """How the trials ended."""
     result: ReportDocument | None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs, jobs_again
-from quiclab.errors import ExitCode, SpecError
+from quiclab.errors import RAN, SpecError
 from quiclab.store.layout import StudyDir
 
 
@@ -66,7 +66,7 @@ def run_interleaved(arguments: argparse.Namespace) -> tuple[StudyDir, int]:
                 )
 
             code = in_sandbox_of(study_dir, trials)
-            if code in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+            if code in RAN:
                 from quiclab.cli.analyse import make_tables_visibly
                 from quiclab.cli.console import VisibleConsole
 

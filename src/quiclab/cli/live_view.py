@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -28,6 +28,13 @@ _OTHER_ROWS = 6
 """Rows of a terminal that the arms are not to take: the bar, the headings, some for what is printed above."""
 
 
+class _Left(ProgressColumn):
+    """The time left, as it is whenever the bar is drawn: the field `left` of its task returns it."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["left"]())
+
+
 class LiveProgress(Progress):
     """Rich's progress bar with a view of `tally` below it while it is drawn in a terminal."""
 
@@ -42,7 +49,7 @@ class LiveProgress(Progress):
             BarColumn(),
             TextColumn("{task.fields[trials]}"),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
+            _Left(),
             console=console,
             refresh_per_second=_PER_SECOND,
         )
@@ -75,7 +82,7 @@ def _below(
         shares = ", ".join(f"{name} {share:.0f} %" for name, share in pressure.items())
         told.add_row("waited for in 10 s", Text(shares))
     for number, status, latest in tally.wrong[:_MOST_WRONG]:
-        told.add_row(f"{number} × {status}", Text(latest))
+        told.add_row(f"{number} × {'disturbed' if status == 'void' else status}", Text(latest))
     shown = tally.lines(max(0, min(_MOST_LINES, room - told.row_count)))
     whole = Table.grid()
     whole.add_row(told)
@@ -89,7 +96,7 @@ def _below(
 def _arms(lines: Iterable[Line], medians: tuple[str, Mapping[Place, str]] | None, width: int) -> Table:
     longest = max(_LEAST_CELL, width - (_OTHER_COLUMNS if medians is None else 2 * _OTHER_COLUMNS))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("cell", "arm", "over", "void", *(() if medians is None else (f"median {medians[0]} so far",))):
+    for heading in ("cell", "arm", "over", "redo", *(() if medians is None else (f"median {medians[0]} so far",))):
         table.add_column(heading, justify="left" if heading in ("cell", "arm") else "right", no_wrap=True)
     for line in lines:
         cell, arm = line.place

@@ -7,7 +7,6 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import ExitCode
 from quiclab.store.layout import StudyDir
 
 _EPILOG = """\
@@ -40,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Merge, then report. Raises SpecError for parts that do not fit together."""
     from quiclab import wording
     from quiclab.analysis.confirm.kept import FOLDER
+    from quiclab.cli.ending import code_at_the_end, code_of_trials
     from quiclab.cli.run_document import counts, run_document
     from quiclab.study.merge import merge
 
@@ -67,8 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         with study_dir.locked():
             result = analyse(study_dir)
-    bad = trials.failed + trials.void + trials.unproven + trials.damaged
-    code = ExitCode.TRIALS_FAILED if bad else ExitCode.OK
+    code = code_at_the_end(code_of_trials(trials), study_dir, result)
     if arguments.json:
         print_document(run_document(study_dir, code, trials, result))
     return code

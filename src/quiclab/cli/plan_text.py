@@ -18,6 +18,7 @@ from quiclab.plan.duration import expected_duration
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.plan.size import PlanSize
+from quiclab.spec.control import least_blocks
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.model import (
     Bernoulli,
@@ -136,9 +137,18 @@ def _size(study: Study, size: PlanSize) -> list[str]:
         f"and {size.controls} trials of A/A control ({aa.workload}/{aa.path}, {aa.blocks} blocks, each arm against "
         "itself)."
         if aa.blocks
-        else "and no A/A control (aa.blocks = 0): the noise floor will be unknown.",
+        else _no_control(study),
         f"Expected time: about {_minutes(size.expected(study).s)} (by arithmetic, one trial after another).",
     ]
+
+
+def _no_control(study: Study) -> str:
+    least = least_blocks(study.alpha)
+    trials = 2 * least * len(study.measured_arms)
+    return (
+        f"and no A/A control: the noise floor will be unknown (aa = {{ blocks = {least} }} measures it, in {trials} "
+        "more trials)."
+    )
 
 
 def _objects(workload: Workload) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import ExitCode
+from quiclab.errors import RAN, ExitCode
 from quiclab.store.layout import StudyDir
 from quiclab.study.probe_order import Order, resolved_order
 
@@ -75,13 +75,15 @@ def run(arguments: argparse.Namespace) -> int:
                 return ExitCode.INTERRUPTED
             code = _in_sandbox(order, study_dir, arguments.backend, nat)
         shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
-        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED) or not study_dir.resolved.exists():
+        if code not in RAN or not study_dir.resolved.exists():
             return code
         from quiclab.cli.analyse import analyse
+        from quiclab.cli.ending import code_at_the_end
 
+        result = None
         if not arguments.no_report and any(study_dir.root.glob("trials/*/trial.json")):
-            analyse(study_dir)
-        return code
+            result = analyse(study_dir)
+        return code_at_the_end(code, study_dir, result)
 
 
 def _in_sandbox(order: Order, study_dir: StudyDir, backend: Backend | None, nat: HostNat) -> int:
@@ -91,7 +93,7 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Backend | None, nat:
         from quiclab.cli.trials import Bar, tell
         from quiclab.study.probe import looks_and_trials
 
-        return tell(looks_and_trials(order, study_dir, backend, looked=_tell_look, observer=Bar()))
+        return tell(looks_and_trials(order, study_dir, backend, looked=_tell_look, observer=Bar(rounds_later=0)))
 
     told = "interrupted: finished trials are kept; the same command continues"
     return run_in_sandbox(lambda: code_of(work, told), connect=nat.connect)

@@ -13,7 +13,7 @@ from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import ExitCode, SpecError
+from quiclab.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.observer import Observer
 
-_RAN = (ExitCode.OK, ExitCode.TRIALS_FAILED)
-"""Codes of a run after which there is something to report."""
-
 _EPILOG = """\
 examples:
   quiclab run experiments/demo/spec.toml
-  quiclab run studies/demo                    go on after Ctrl-C, or try void trials again
+  quiclab run studies/demo                    go on after Ctrl-C, or try disturbed trials again
   quiclab run spec.toml --blocks 2            a first look; without --blocks it goes on
   quiclab run spec.toml --blocks 2 --cell 1MB/loss
   quiclab run spec.toml --until 5% --at-most 60
@@ -133,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.claims import keep_claims, read_claims
     from quiclab.study.kept_part import keep_part
     from quiclab.study.run import in_sandbox_of
-    from quiclab.study.specs import held, load_study, spec_file_of
+    from quiclab.study.specs import as_begun, held, load_study, spec_file_of
     from quiclab.study.until import planned_blocks
 
     if arguments.dask is not None:
@@ -152,6 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_part(part, study)
     claims = read_claims(spec_file, resolved_json(study))
     study_dir = StudyDir((arguments.out or _usual_place(arguments.spec, study.name, part)).resolve())
+    study = as_begun(study, spec_file, study_dir)
     with (
         event_file(arguments.events, as_json=arguments.json) as events,
         held(study_dir, spec_file, study) as changes,
@@ -173,7 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
             bar = ClusterBar()
             watchers = _watchers(bar, arguments, study_dir, events)
             code = run_by_workers(arguments, spec_file, study, study_dir, part, again, bar, watchers)
-            return finish(code) if code in _RAN else _end_early(study, study_dir, code, events)
+            return finish(code) if code in RAN else _end_early(study, study_dir, code, events)
 
         def trials() -> int:
             return run_behind_bar(
@@ -191,7 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         while True:
             code = in_sandbox_of(study_dir, trials)
-            if code not in _RAN:
+            if code not in RAN:
                 return _end_early(study, study_dir, code, events)
             if goal is None or not look(study_dir, study, goal):
                 break
@@ -255,6 +253,7 @@ def _finish(
     """Report what has run, and say what has not."""
     if arguments.no_report and part.is_whole and not arguments.json and events is None:
         return code  # Nothing is told, and what would tell it takes half a second to import.
+    from quiclab.cli.ending import code_at_the_end
     from quiclab.cli.run_document import counts, run_document
     from quiclab.plan.part import WHOLE
 
@@ -263,6 +262,7 @@ def _finish(
         from quiclab.cli.analyse import analyse
 
         result = analyse(study_dir)
+    code = code_at_the_end(code, study_dir, result)
     trials = counts(study, study_dir)
     if not part.is_whole and trials.not_run:
         told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left."

@@ -99,11 +99,11 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     whole = asdict(document.trials)
     over = whole["planned"] - found.left
     console.print(Text(f"{wording.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
-    left = f", about {_span(found.left_s)} left" if found.left else ""
+    left = f", about {wording.span(found.left_s)} left" if found.left else ""
     part = f" (of {found.planned} that the spec plans)" if found.planned > whole["planned"] else ""
     console.print(Text(f"{over} of {wording.counted(whole['planned'], 'trial')} over{part}{left}"))
     if found.since_last_s is not None:
-        console.print(Text(f"the last one began {_span(found.since_last_s)} ago"))
+        console.print(Text(f"the last one began {wording.span(found.since_last_s)} ago"))
     if found.holder is not None and document.pressure_pct:
         waits = ", ".join(f"{name} {share:.0f} %" for name, share in document.pressure_pct.items())
         console.print(Text(f"waited for in the last 10 s (pressure of the machine): {waits}"))
@@ -119,7 +119,8 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
         console.print(Text("What went wrong, attempts that were run again included:"))
     for each in found.trouble[:_MOST_TROUBLE]:
         which = ", the last one" if each.attempts > 1 else ""
-        told = f"{each.attempts} × {each.status}{which}: {each.reason} ({each.latest})"
+        status = "disturbed" if each.status == "void" else each.status
+        told = f"{each.attempts} × {status}{which}: {each.reason} ({each.latest})"
         console.print(Padding(Text(told), (0, 0, 0, 2)))
     if len(found.trouble) > _MOST_TROUBLE:
         console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
@@ -146,10 +147,3 @@ def _at_work(found: Progress) -> str:
     if found.holder is None:
         return "no process works on it"
     return f"process {found.holder} works on it" if found.holder else "a process works on it"
-
-
-def _span(seconds: float) -> str:
-    """A span of time for readers: `40 s`, `12 min`, `3.5 h`."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

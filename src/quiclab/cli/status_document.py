@@ -76,7 +76,7 @@ class StatusDocument:
     cells: tuple[CellStatus, ...]
     """How those of each cell and arm ended."""
     left_ms: float
-    """Time that the rest takes, at the pace of the latest trials."""
+    """Time that the rest takes, at the pace of the latest trials and with as many repeats as so far."""
     since_last_ms: float | None
     """Time since the last attempt began that has ended; null where none has."""
     trouble: tuple[TroubleEntry, ...]

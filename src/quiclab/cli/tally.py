@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import Attempt
+from quiclab.store.layout import WITH_ITS_BLOCK, Attempt
 from quiclab.study.progress import kind_of_reason
 
 Place = tuple[str, str]
@@ -40,15 +40,26 @@ class Tally:
         self._lock = threading.Lock()
         named = sorted(rows, key=lambda row: (row.kind != "main", row.cell_id, row.arm))
         self._planned = Counter(place_of(row) for row in named)
+        sizes = Counter(row.block_id for row in named)
+        self.blocks_planned = len(sizes)
+        """Blocks of this run, with those of earlier runs of the study."""
+        self.pairs_only = set(sizes.values()) <= {2}
+        """Whether each block is a pair."""
         self._blocks: dict[str, tuple[Sequence[PlanRow], bool]] = {}
         self._recent: dict[str, None] = {}
         self._wrong: Counter[tuple[str, str]] = Counter()
         self._latest: dict[tuple[str, str], str] = {}
         self._running: dict[str, PlanRow] = {}
+        self._attempts = 0
+        self._void: list[str] = []
+        self._repeated: list[str] = []
+        self._to_repeat: dict[str, tuple[int, str]] = {}
+        """Block → the attempt that is void, and its reason, until the block is run again."""
 
     def running(self, row: PlanRow) -> None:
         """Count a trial that begins."""
         with self._lock:
+            self._repeat(row.block_id)
             self._running[row.trial_id] = row
             self._recent.pop(row.cell_id, None)
             self._recent[row.cell_id] = None
@@ -57,10 +68,22 @@ class Tally:
         """Count a trial that has its verdict."""
         with self._lock:
             self._running.pop(row.trial_id, None)
+            if attempt.attempt > self._to_repeat.get(row.block_id, (attempt.attempt, ""))[0]:
+                self._repeat(row.block_id)  # workers tell of all attempts at once
+            if attempt.reason in WITH_ITS_BLOCK:
+                return
+            self._attempts += 1
+            if attempt.status == "void":
+                self._void.append(attempt.reason)
+                self._to_repeat[row.block_id] = attempt.attempt, attempt.reason
             if attempt.status != "verified":
                 kind = attempt.status, kind_of_reason(attempt.reason)
                 self._wrong[kind] += 1
                 self._latest[kind] = f"{attempt.reason} ({row.cell_id} {row.arm} block {row.block})"
+
+    def _repeat(self, block_id: str) -> None:
+        if block_id in self._to_repeat:
+            self._repeated.append(self._to_repeat.pop(block_id)[1])
 
     def run_anew(self, block: Sequence[PlanRow]) -> None:
         """Forget what was under way of a block that begins again."""
@@ -72,6 +95,30 @@ class Tally:
         """Count a block that has nothing left to run, or that stayed void."""
         with self._lock:
             self._blocks[block[0].block_id] = block, void
+
+    @property
+    def attempts(self) -> int:
+        """Trials that ran and have their verdict, each time that they ran."""
+        with self._lock:
+            return self._attempts
+
+    @property
+    def disturbed(self) -> list[str]:
+        """Reason of each trial that the laboratory disturbed, each time that it did."""
+        with self._lock:
+            return list(self._void)
+
+    @property
+    def repeated(self) -> list[str]:
+        """Reason of each of them after which its block was run again."""
+        with self._lock:
+            return list(self._repeated)
+
+    @property
+    def blocks_over(self) -> int:
+        """Blocks that are over and not void."""
+        with self._lock:
+            return sum(not void for _, void in self._blocks.values())
 
     @property
     def under_way(self) -> list[PlanRow]:

@@ -13,34 +13,39 @@ from rich.status import Status
 
 from quiclab import wording
 from quiclab.cli.console import VisibleConsole
+from quiclab.cli.every_minute import EveryMinute
 from quiclab.cli.live_view import LiveProgress
+from quiclab.cli.repeats import told_causes, told_repeats
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
 from quiclab.errors import ExitCode, HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
+from quiclab.study.blocks import ROUNDS_LATER
 from quiclab.study.observer import Beginning, Observer
+from quiclab.study.pace import Pace
 from quiclab.study.trials import Outcome
 from quiclab.testbed.pressure import pressure
 from quiclab.units import ByteCount
 
+_FEW_ATTEMPTS = 10
+"""Trials after which it is told how many of them were disturbed: fewer tell little of the rest."""
+_MANY_REPEATS = 1 / 3
+"""Share of disturbed trials from which on it is told: a run then takes about twice as long."""
+
 
 def tell(outcome: Outcome, again: str = "The same command") -> int:
-    """Say what did not go well; exit code 0, or 1 when trials failed or are damaged, or blocks stayed void. `again` is
-    what tries void blocks once more."""
+    """Say what did not go well. Returns the exit code: 1 where trials failed, are unproven or damaged; else 8 where
+    cells that are compared lack pairs, since the laboratory disturbed them in every attempt; else 0. `again` is what
+    tries those once more."""
     console = VisibleConsole(file=complaints())
-    if outcome.again:
-        mended = outcome.again - outcome.void
-        console.print(
-            f"{outcome.again} trials of void blocks were run again later: {mended} of them are not void any more"
-        )
-    if outcome.failed or outcome.unproven or outcome.void:
+    if outcome.failed or outcome.unproven:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
-        told = f"{outcome.failed} trials failed{nobody_knows} and {outcome.void} stayed void"
-        console.print(f"[yellow]{told}: the reasons are in the report[/yellow]")
-    if outcome.void:
-        console.print(VOID_REMEDY.format(again=again), style="yellow", highlight=False)
+        told = f"{wording.counted(outcome.failed, 'trial')} failed{nobody_knows}"
+        console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
+    if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
+        console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
         console.print(
@@ -53,13 +58,20 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
         console.print(f"{which} no tables yet: `quiclab report` makes them, or says what is wrong", style="yellow")
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
-    return ExitCode.OK if outcome.all_count else ExitCode.TRIALS_FAILED
+    if outcome.failed or outcome.unproven or outcome.damaged:
+        return ExitCode.TRIALS_FAILED
+    return ExitCode.NOT_JUDGED if outcome.disturbed.compared else ExitCode.OK
 
 
-VOID_REMEDY = (
-    "A void trial counts for no arm: the laboratory was at fault, mostly because the machine was busy. "
-    "{again} tries them again; `quiclab doctor` tests whether this machine keeps time, and says what helps."
-)
+def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
+    """Say which blocks count for no arm, and what to do."""
+    where = wording.listed([f"{wording.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
+    mended = outcome.again - outcome.void
+    told = f"{mended} of {outcome.again} repeated trials now count. " if mended > 0 else ""
+    return (
+        f"{told}Disturbed in every attempt, and left out: {where}. {again} tries them again; `quiclab doctor` says "
+        "what would help."
+    )
 
 
 def _absent(beginning: Beginning) -> HostError:
@@ -72,20 +84,20 @@ def _absent(beginning: Beginning) -> HostError:
 
 
 class Bar(Observer):
-    """Progress in expected seconds, so that the remaining time is right although trials differ in length."""
+    """Progress in expected seconds, since trials differ in length; where it is not drawn, a line every minute."""
 
-    def __init__(self, *, anyway: bool = True) -> None:
-        """Prepare a bar; without `anyway` a study does not begin where arms lack their programs."""
+    def __init__(self, *, anyway: bool = True, rounds_later: int = ROUNDS_LATER) -> None:
+        """Prepare a bar; without `anyway` a study does not begin where arms lack their programs. `rounds_later` is how
+        often blocks that stayed void are tried once more."""
         self._anyway = anyway
+        self._rounds_later = rounds_later
         self._console = VisibleConsole()
         self._progress = LiveProgress(self._console, pressure)
         self._tally = Tally()
-        self._expected: dict[str, float] = {}
+        self._pace = Pace((), {}, 1, 0)
         self._task = TaskID(0)
-        self._skipped = 0.0
-        self._started = time.monotonic()
-        self._ran: set[str] = set()
-        """Blocks that were run now, in whole or in part."""
+        self._every_minute = EveryMinute(self.print_progress)
+        self._told_of_repeats = self._told_of_rounds = False
         self._at_once = self._most_at_once = 1
         self._most_under_way = 0
         self._status: Status | None = None
@@ -105,15 +117,15 @@ class Bar(Observer):
         self._console.print(f"link: {beginning.backend} ({beginning.why})", highlight=False)
         for arm, reason in beginning.cannot_run.items():
             self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
-        self._expected = {row.trial_id: expected_duration(row, beginning.study).s for row in beginning.rows}
-        total = sum(self._expected.values())
+        expected = {row.trial_id: expected_duration(row, beginning.study).s for row in beginning.rows}
+        self._pace = Pace(beginning.rows, expected, beginning.study.limits.attempts, self._rounds_later)
         self._tally = self._progress.tally = Tally(beginning.rows)
         self._progress.start()
-        self._started = time.monotonic()
-        self._task = self._progress.add_task("", total=total, now="", trials="", left=f"about {total:.0f} s left")
+        self._task = self._progress.add_task("", total=self._pace.total_s, now="", trials="", left=self._left)
+        if not self.is_drawn:
+            self._every_minute.start()
 
     def running(self, row: PlanRow) -> None:
-        self._ran.add(row.block_id)
         self._tally.running(row)
         self._most_under_way = max(len(self._tally.under_way), self._most_under_way)
         now = f"{row.cell_id} {row.arm}" if self._at_once == 1 else f"{self._at_once} at a time: {row.cell_id}"
@@ -124,9 +136,12 @@ class Bar(Observer):
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
         self._tally.ended(row, attempt)
-        if attempt.status != "verified":
+        self._pace.ended(row, void=attempt.status == "void")
+        if attempt.status in ("failed", "unproven"):
             place = f"{row.cell_id} {row.arm} block {row.block}"
             self._note(f"[yellow]{attempt.status}[/yellow] {place}: {escape(attempt.reason)}")
+        self._advance()
+        self._tell_of_many_repeats()
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
         self._note(f"[yellow]what stood in the place of trial {trial_id} was never whole: it is in {folder}[/yellow]")
@@ -135,30 +150,28 @@ class Bar(Observer):
         self._tally.run_anew(block)
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
-        expected = sum(self._expected[row.trial_id] for row in block)
-        if block[0].block_id not in self._ran:
-            self._skipped += expected  # done by an earlier run
         self._tally.block_over(block, void=void)
-        trials = f"{self._tally.over}/{self._tally.planned} trials"
-        if self._tally.void:
-            trials += f", {self._tally.void} void"
-        self._progress.update(self._task, advance=expected, trials=trials, left=self._left())
+        self._pace.block_over(block, void=void)
+        self._advance()
 
     def again(self, blocks: Sequence[Sequence[PlanRow]]) -> None:
-        trials = [row for block in blocks for row in block]
-        self._note(f"{len(trials)} trials are void so far: their blocks are run again now")
-        more = sum(self._expected[row.trial_id] for row in trials)
-        self._progress.update(self._task, total=(self._progress.tasks[self._task].total or 0) + more)
+        self._pace.again()
+        if not self._told_of_rounds:
+            self._told_of_rounds = True
+            self._note(f"{wording.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now")
 
     def stopping(self) -> None:
         self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
 
     def over(self) -> None:
+        self._every_minute.stop()
         self._progress.tally = None
         whole = self._tally.over + self._tally.void == self._tally.planned
         if self._task in self._progress.task_ids and whole:
-            self._progress.update(self._task, now="all trials".ljust(32), left="done")
+            self._progress.update(self._task, now="all trials".ljust(32), left=lambda: "done")
         self._progress.stop()
+        if repeated := self._tally.repeated:
+            self._note(escape(told_repeats(repeated)))
         if self._most_under_way > 1:
             told = (
                 f"side by side: at most {self._most_at_once} trials at a time were allowed, {self._at_once} at the end"
@@ -180,13 +193,41 @@ class Bar(Observer):
     def cannot_count(self, problem: str) -> None:
         self._note(f"[yellow]system calls are not counted: {escape(problem)}[/yellow]")
 
+    def print_progress(self) -> None:
+        """Print how far the run is, for those who read its output later or elsewhere."""
+        tally = self._tally
+        things = "pair" if tally.pairs_only else "block"
+        told = f"{tally.blocks_over} of {wording.counted(tally.blocks_planned, things)}"
+        if repeated := len(tally.repeated):
+            told += f", {wording.counted(repeated, 'trial')} repeated"
+        self._note(f"{told}, about {wording.span(self._pace.left_s())} left")
+
     def _note(self, text: str) -> None:
         """Something to read above the bar."""
-        self._console.print(text, highlight=False)
+        self._console.print(text, highlight=False, soft_wrap=not self.is_drawn)
+
+    def _advance(self) -> None:
+        trials = f"{self._tally.over}/{self._tally.planned} trials"
+        if repeated := len(self._tally.repeated):
+            trials += f", {repeated} repeated"
+        self._progress.update(self._task, completed=self._pace.done_s, trials=trials)
 
     def _left(self) -> str:
-        task = self._progress.tasks[self._task]
-        measured = task.completed - self._skipped
-        pace = (time.monotonic() - self._started) / measured if measured > 0 else 1.0
-        left = max(0.0, (task.total or 0) - task.completed) * pace
-        return f"{int(left // 60)}:{int(left % 60):02d} left"
+        left_s = max(1, round(self._pace.left_s()))
+        if not self._tally.attempts:
+            return f"about {wording.span(left_s)} left"
+        return f"{left_s // 60}:{left_s % 60:02d} left"
+
+    def _tell_of_many_repeats(self) -> None:
+        """Say it once where so many trials are disturbed that the run takes much longer."""
+        disturbed, attempts = self._tally.disturbed, self._tally.attempts
+        if self._told_of_repeats or attempts < _FEW_ATTEMPTS or len(disturbed) <= _MANY_REPEATS * attempts:
+            return
+        self._told_of_repeats = True
+        left_s = self._pace.left_s()
+        end = time.strftime("%H:%M", time.localtime(time.time() + left_s))
+        causes = escape(told_causes(disturbed))
+        self._note(
+            f"{len(disturbed)} of {attempts} trials were disturbed and are repeated: {causes}.\n"
+            f"The run will end at about {end} ({wording.span(left_s)}); `quiclab doctor` says what would help here."
+        )

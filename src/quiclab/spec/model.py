@@ -190,8 +190,9 @@ class AaControl:
     path: str
     """Path of the A/A control; the first by default."""
     blocks: int
-    """Blocks of each A/A cell; as many as the other cells have by default. With 0 there is no control, and the report
-    says that the noise floor is unknown."""
+    """Blocks of each A/A cell. By default as many as the other cells have, or fewer, so that the control is at most a
+    fifth of all trials; none where those are too few for an interval (6 blocks with the usual alpha). With 0 there is
+    no control, and the report says that the noise floor is unknown."""
 
 
 LEAST_TOLERATED = Share(0.01)

@@ -18,6 +18,7 @@ from quiclab.errors import SpecError
 from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
+from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
@@ -78,6 +79,12 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
             source.problems,
         )
     return study
+
+
+def gives_control(path: pathlib.Path) -> bool:
+    """Return whether a spec that can be read says itself how many blocks its A/A control has."""
+    study = load_toml(path).document.get("study", {})
+    return "blocks" in study.get("aa", {})
 
 
 def load_toml(path: pathlib.Path) -> Source:
@@ -159,7 +166,9 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     if top.source.problems:
         return None
     smallest = min((each for each in workloads if each.only_for is None), key=lambda workload: workload.total)
-    aa = {"workload": smallest.name, "path": paths[0].name, "blocks": own["blocks"], **own.get("aa", {})}
+    cells = len(paths) * sum(each.only_for is None for each in workloads)
+    control = usual_blocks(cells, own["blocks"], own.get("alpha", Study.alpha))
+    aa = {"workload": smallest.name, "path": paths[0].name, "blocks": control, **own.get("aa", {})}
     measured_arms = [arm for arm in arms if arm.only_for is None]
     over_tcp = sorted((arm for arm in measured_arms if arm.protocol != "h3"), key=lambda arm: arm.protocol != "h2")
     baseline = next(iter(over_tcp), measured_arms[0]).name

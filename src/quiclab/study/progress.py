@@ -16,10 +16,11 @@ from pathlib import Path
 
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
-from quiclab.plan.rows import PlanRow
+from quiclab.plan.rows import PlanRow, by_block
 from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
+from quiclab.study.pace import effort
 from quiclab.study.until import planned_blocks
 
 _LATEST = 40
@@ -62,7 +63,7 @@ class Progress:
     since_last_s: float | None
     """Seconds since the last attempt began that has ended; None where none has."""
     left_s: float
-    """Seconds that the trials that are left will take, at the pace of the latest ones."""
+    """Seconds that the trials that are left will take, at the pace of the latest ones, with as many repeats."""
 
     @property
     def left(self) -> int:
@@ -91,7 +92,7 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
         _trouble(planned, tries, damaged),
         _holder(study_dir.root / ".lock"),
         time.time() - began[-1][0] if began else None,
-        _pace(began, expected) * sum(expected[trial_id] for trial_id in left),
+        _pace(began, expected) * _effort(rows, tries, expected) * sum(expected[trial_id] for trial_id in left),
     )
 
 
@@ -126,6 +127,13 @@ def _pace(began: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> 
     gaps = [(after[0] - before[0], expected[before[1]]) for before, after in pairwise(began[-_LATEST:])]
     ran = [(took, planned) for took, planned in gaps if took <= _REST_S + _REST * planned]
     return sum(took for took, _ in ran) / sum(planned for _, planned in ran) if ran else 1.0
+
+
+def _effort(rows: Sequence[PlanRow], tries: Mapping[str, Sequence[Attempt]], expected: Mapping[str, float]) -> float:
+    """How often a trial ran until it counted."""
+    run_s = sum(expected[trial_id] * len(each) for trial_id, each in tries.items())
+    kept_s = sum(expected[trial_id] for trial_id, each in tries.items() if each[-1].status != "void")
+    return effort(run_s, kept_s, sum(expected.values()) / max(1, len(by_block(rows))))
 
 
 def kind_of_reason(reason: str) -> str:

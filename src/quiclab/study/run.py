@@ -18,7 +18,7 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir, disk_errors
 from quiclab.study.claims import keep_claims, read_claims
-from quiclab.study.specs import held, load_study, spec_file_of
+from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 from quiclab.testbed.sandbox import run_in_sandbox
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def in_sandbox_of(study_dir: StudyDir, inside: Callable[[], int]) -> int:
 
 
 def _run(asked: _Asked) -> Outcome:
-    study, study_dir = load_study(asked.spec_file), asked.study_dir
+    study_dir = asked.study_dir
+    study = as_begun(load_study(asked.spec_file), asked.spec_file, study_dir)
     claims = read_claims(asked.spec_file, resolved_json(study))
     with held(study_dir, asked.spec_file, study):
         keep_claims(study_dir, asked.spec_file, claims)

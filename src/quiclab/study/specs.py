@@ -17,7 +17,7 @@ from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
 from quiclab.spec.model import Arm, Role, Study, Workload
-from quiclab.spec.read import read_study
+from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, read_object, write_atomically
@@ -46,8 +46,11 @@ def spec_file_of(place: Path) -> Path:
 
 
 def load_study(spec: Path) -> Study:
-    """Read a spec and check its programs and its metric against those that quiclab has. Raises SpecError."""
-    study = read_study(spec, names_by_role())
+    """Read a spec and check its programs and its metric against those that quiclab has. Raises SpecError.
+
+    One that lies in a study's directory has the A/A control of that study, as `as_begun` says.
+    """
+    study = as_begun(read_study(spec, names_by_role()), spec, StudyDir(spec.parent))
     if study.metric is None:
         return study
     try:
@@ -60,6 +63,17 @@ def load_study(spec: Path) -> Study:
         return dataclasses.replace(study, metric=metric)
     except SpecError as error:
         raise SpecError(f"{spec}, study.metric: {error}", error.hint) from error
+
+
+def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
+    """Return the study with the A/A control that it began with in `study_dir`, where that has more blocks than a spec
+    that names no number has now. Raises DecodeError for a resolved spec that cannot be read."""
+    if not study_dir.has_begun or not study_dir.resolved.exists() or gives_control(spec):
+        return study
+    with _of_its_form(study_dir.resolved):
+        blocks = int(read_object(study_dir.resolved)["aa"]["blocks"])
+    control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
+    return dataclasses.replace(study, aa=control)
 
 
 def _comparable(name: str) -> tuple[str, str | None]:

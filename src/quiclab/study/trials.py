@@ -28,6 +28,7 @@ from quiclab.store.layout import StudyDir, read_object, write_atomically
 from quiclab.store.ledger import counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.dask.results import PARTS, Results
+from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
@@ -60,6 +61,8 @@ class Outcome:
     left_out_bytes: int = 0
     without_tables: Sequence[str] = ()
     """Verified trials that are whole, and have no tables: an earlier run was killed, or quiclab has a mistake."""
+    disturbed: DisturbedBlocks = NONE
+    """Blocks that stayed void."""
 
     @property
     def all_count(self) -> bool:
@@ -135,6 +138,7 @@ def run_trials(
         room.removed,
         room.removed_bytes,
         without_tables(study_dir, counting(attempts, damaged)),
+        disturbed_blocks(rows, attempts),
     )
 
 

@@ -86,7 +86,7 @@ def test_only_the_first_trials_are_listed_unless_all_are_asked_for(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
     """The order is a sample by default; the rest is counted."""
-    spec = written(tmp_path, changed(("blocks = 4", "blocks = 10")))
+    spec = written(tmp_path, changed(("blocks = 4", "blocks = 10\naa = {blocks = 10}")))
     ids = [row["trial_id"] for row in json.loads(run(capsys, spec, "--json"))["order"]]
     shown, everything = run(capsys, spec), run(capsys, spec, "--all")
     assert [trial in shown for trial in ids] == [True] * 20 + [False] * 40
@@ -117,7 +117,7 @@ def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (SMALL, "With 4 blocks the smallest p is 0.12: nothing can be significant"),
         (
-            changed(("blocks = 4", "blocks = 7"), ('"100 KB"', '"1 GB"')),
+            changed(("blocks = 4", "blocks = 7\naa = {blocks = 7}"), ('"100 KB"', '"1 GB"')),
             "Trials of 100KB/plain, 100KB/plain/aa-h2, 100KB/plain/aa-h3 are expected to reach limits.trial",
         ),
         (

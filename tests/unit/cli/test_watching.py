@@ -65,6 +65,7 @@ def test_a_tally_counts_blocks_and_groups_reasons_by_their_words() -> None:
     ]
     tally.block_over(_BLOCKS[0], void=True)
     assert (tally.over, tally.void) == (0, 2)
+    assert (tally.attempts, len(tally.disturbed), len(tally.repeated)) == (3, 2, 1)
     tally.block_over(_BLOCKS[0], void=False)  # run again
     assert (tally.over, tally.void) == (2, 0)
     assert tally.lines(8)[0] == Line(("1MB/plain", "h2"), 1, 1, 0)
@@ -103,7 +104,7 @@ def test_the_view_says_what_runs_what_went_wrong_how_busy_it_is_and_each_median(
         "under way 1MB/plain h2 0, 2MB/plain h2 0, 3MB/plain h2 0",
         "waited for in 10 s cpu 12 %, io 0 %",
         "1 × failed ␛]0;no answer (4MB/plain h2 block 0)",
-        "cell arm over void median ttlb so far",
+        "cell arm over redo median ttlb so far",
     ]
     assert lines[4:7] == ["1MB/plain h2 1/1 – 812 ms", "1MB/plain h3 1/1 – –", "2MB/plain h2 0/1 – –"]
     assert len(lines) == 12

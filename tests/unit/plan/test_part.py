@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from specs import SMALL, study_of
+from specs import WITH_CONTROL, study_of
 
 from quiclab.errors import SpecError
 from quiclab.plan.make import make_plan
@@ -15,7 +15,7 @@ from quiclab.plan.part import WHOLE, Part, check_part
 
 def test_the_rows_are_those_of_the_whole_plan(tmp_path: pathlib.Path) -> None:
     """With their places, ids and seeds; A/A cells have as many blocks as the others."""
-    rows = make_plan(study_of(tmp_path))
+    rows = make_plan(study_of(tmp_path, WITH_CONTROL))
     two = Part(blocks=2).of(rows)
     assert two == tuple(row for row in rows if row.block < 2)
     assert {row.kind for row in two} == {"main", "aa"}
@@ -24,7 +24,7 @@ def test_the_rows_are_those_of_the_whole_plan(tmp_path: pathlib.Path) -> None:
 
 def test_a_cell_runs_without_the_control_unless_that_is_named(tmp_path: pathlib.Path) -> None:
     """A/A cells are cells of their own."""
-    rows = make_plan(study_of(tmp_path))
+    rows = make_plan(study_of(tmp_path, WITH_CONTROL))
     one = Part(blocks=1, cells=("100KB/plain",)).of(rows)
     assert {(row.cell_id, row.block) for row in one} == {("100KB/plain", 0)}
     assert {row.kind for row in Part(cells=("100KB/plain/aa-h2",)).of(rows)} == {"aa"}
@@ -51,13 +51,13 @@ def test_one_block_is_of_one_cell(tmp_path: pathlib.Path) -> None:
 def test_a_part_that_there_is_not(tmp_path: pathlib.Path, part: Part, told: str, hint: str) -> None:
     """With what there is instead."""
     with pytest.raises(SpecError, match=told) as caught:
-        check_part(part, study_of(tmp_path, SMALL))
+        check_part(part, study_of(tmp_path, WITH_CONTROL))
     assert hint in caught.value.hint
 
 
 def test_what_the_spec_leaves_out_is_no_part(tmp_path: pathlib.Path) -> None:
     """A study of named blocks has only their cells."""
-    block = next(row.block_id for row in make_plan(study_of(tmp_path)) if row.kind == "aa")
-    text = SMALL.replace("blocks = 4", f'blocks = 4\nonly_blocks = ["{block}"]')
+    block = next(row.block_id for row in make_plan(study_of(tmp_path, WITH_CONTROL)) if row.kind == "aa")
+    text = WITH_CONTROL.replace("blocks = 4\n", f'blocks = 4\nonly_blocks = ["{block}"]\n')
     with pytest.raises(SpecError, match="no such cell"):
         check_part(Part(cells=("100KB/plain",)), study_of(tmp_path, text))

@@ -7,7 +7,7 @@ import dataclasses
 import pathlib
 
 import pytest
-from specs import SMALL, changed, study_of, with_path
+from specs import SMALL, WITH_CONTROL, changed, study_of, with_path
 
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import make_plan
@@ -44,7 +44,7 @@ def test_the_size_is_that_of_the_plan(tmp_path: pathlib.Path, text: str) -> None
 
 def test_also_of_a_plan_that_runs_only_some_blocks(tmp_path: pathlib.Path) -> None:
     """Blocks that are left out count nowhere."""
-    study = study_of(tmp_path, SMALL)
+    study = study_of(tmp_path, WITH_CONTROL)
     some = tuple(sorted({row.block_id for row in make_plan(study)}))[:5]
     assert agree(dataclasses.replace(study, only_blocks=some))
     assert plan_size(dataclasses.replace(study, only_blocks=some)).blocks == 5

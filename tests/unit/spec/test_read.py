@@ -32,7 +32,7 @@ def test_a_small_spec_is_filled_with_defaults(tmp_path: pathlib.Path) -> None:
     """The baseline is the first h2 arm, the A/A cell the cheapest, the title the name."""
     study = study_of(tmp_path)
     assert study.baseline == "h2"
-    assert study.aa == AaControl("100KB", "plain", 4)
+    assert study.aa == AaControl("100KB", "plain", 0)
     assert study.limits == Limits()
     assert study.paths[0].title == "plain"
     assert (study.alpha, study.captures) == (0.05, "whole")
@@ -48,7 +48,7 @@ def test_the_baseline_is_an_h2_arm_wherever_it_stands(tmp_path: pathlib.Path) ->
 def test_the_aa_cell_is_the_smallest_object_on_the_first_path(tmp_path: pathlib.Path) -> None:
     """It need not be listed first; parts that are given stay."""
     larger_first = ("[[workload]]\n", '[[workload]]\nname = "big"\nsize = "5 MB"\n\n[[workload]]\n')
-    assert study_of(tmp_path, changed(larger_first)).aa == AaControl("100KB", "plain", 4)
+    assert study_of(tmp_path, changed(larger_first)).aa == AaControl("100KB", "plain", 0)
     given = changed(larger_first, ("blocks = 4\n", 'blocks = 4\naa = {workload = "big", blocks = 2}\n'))
     assert study_of(tmp_path, given).aa == AaControl("big", "plain", 2)
 

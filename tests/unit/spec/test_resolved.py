@@ -35,7 +35,7 @@ def test_defaults_are_written_out(tmp_path: pathlib.Path) -> None:
     """The congestion control of TCP is always named, also for h3."""
     study = resolved(tmp_path, SMALL)
     assert study["baseline"] == "h2"
-    assert study["aa"] == {"workload": "100KB", "path": "plain", "blocks": 4}
+    assert study["aa"] == {"workload": "100KB", "path": "plain", "blocks": 0}
     assert [arm["tcp"]["congestion_control"] for arm in study["arms"]] == ["reno", "reno"]
     assert study["arms"][1]["tcp"]["receive_buffer_bytes"] == [4096, 131072, 6291456]
     assert study["paths"][0]["up"]["edge_bit_per_s"] == 10**9
@@ -60,6 +60,6 @@ def test_two_specs_that_mean_the_same_resolve_the_same(tmp_path: pathlib.Path) -
     verbose = changed(
         ('"100 KB"', '"100000 B"'),
         ('rate = "10 Mbit/s"', 'rate = "10mbit"\nqueue = "1 bdp"\nedge = "1 Gbit/s"\ntitle = "plain"'),
-        ("blocks = 4\n", 'blocks = 4\nbaseline = "h2"\nalpha = 0.05\naa = {blocks = 4}\n'),
+        ("blocks = 4\n", 'blocks = 4\nbaseline = "h2"\nalpha = 0.05\naa = {blocks = 0}\n'),
     )
     assert resolved(tmp_path, verbose) == resolved(tmp_path, SMALL)

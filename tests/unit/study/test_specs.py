@@ -15,7 +15,7 @@ from specs import SMALL, changed, written
 from quiclab.errors import BusyError, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.store.looks import Look, keep_look
-from quiclab.study.specs import held, load_study, spec_file_of
+from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 
 
 def test_a_directory_means_the_spec_in_it(tmp_path: Path) -> None:
@@ -42,6 +42,34 @@ def test_a_metric_that_no_workload_has_is_an_error(tmp_path: Path, metric: str, 
     spec = written(tmp_path, SMALL.replace("[study]\n", f'[study]\nmetric = "{metric}"\n', 1))
     with pytest.raises(SpecError, match=f"is of a {kind}, and no workload is one"):
         load_study(spec)
+
+
+def _begun(tmp_path: Path, text: str, blocks: int) -> StudyDir:
+    """A study whose first trials ran when the control had so many blocks."""
+    study_dir = StudyDir(tmp_path / "study")
+    study_dir.create()
+    written(study_dir.root, text)
+    (study_dir.root / "trials" / "7e57").mkdir()
+    study_dir.resolved.write_text(json.dumps({"aa": {"workload": "100KB", "path": "plain", "blocks": blocks}}))
+    return study_dir
+
+
+@pytest.mark.parametrize(
+    ("aa", "before", "after"), [("", 4, 4), ("", 0, 0), ("aa = {blocks = 1}", 4, 1), ('aa = {path = "plain"}', 4, 4)]
+)
+def test_a_study_keeps_the_control_with_which_it_began(tmp_path: Path, aa: str, before: int, after: int) -> None:
+    """What the spec says itself counts; what it leaves open was more in earlier versions."""
+    text = SMALL.replace("blocks = 4\n", f"blocks = 4\n{aa}\n")
+    study_dir = _begun(tmp_path, text, before)
+    assert load_study(study_dir.spec).aa.blocks == after
+    elsewhere = written(tmp_path, text)
+    assert as_begun(load_study(elsewhere), elsewhere, study_dir).aa.blocks == after
+
+
+def test_a_study_that_has_not_begun_keeps_nothing(tmp_path: Path) -> None:
+    study_dir = _begun(tmp_path, SMALL, 4)
+    (study_dir.root / "trials" / "7e57").rmdir()
+    assert load_study(study_dir.spec).aa.blocks == 0
 
 
 def test_a_study_that_is_held_has_its_spec(tmp_path: Path) -> None:

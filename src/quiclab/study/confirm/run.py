@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.errors import RAN, DecodeError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
@@ -113,7 +113,7 @@ def _rounds(
     while True:
         blocks, began_s = planned_blocks(study_dir), left_s()
         code = in_sandbox_of(study_dir, lambda blocks=blocks: trials(study, study_dir, blocks))  # type: ignore[misc]
-        if code not in (ExitCode.OK, ExitCode.TRIALS_FAILED):
+        if code not in RAN:
             return None, code
         took_s, judged = began_s - left_s(), in_fresh_process(look, plan)
         if before is not None and judged.blocks > before:

@@ -30,6 +30,7 @@ from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.members import Member, Members
 from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.dask.results import Results
+from quiclab.study.disturbed import disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.observer import Beginning
 from quiclab.study.room import RoomMaker
@@ -176,6 +177,7 @@ class _Coordinator:
             left_out=self._room.removed,
             left_out_bytes=self._room.removed_bytes,
             without_tables=without_tables(self._study_dir, counting(attempts, damaged)),
+            disturbed=disturbed_blocks(self._rows, attempts),
         )
 
     def _step(self) -> None:
