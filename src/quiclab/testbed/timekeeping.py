@@ -53,6 +53,9 @@ class Timekeeping:
     waited: float
     """Share of its time that a program that always wanted a processor had to wait for one, as clients and servers do:
     they have no priority."""
+    slice_ns: int | None
+    """Slice of the link's thread, which a shorter one than that of other programs lets go before them; None where it is
+    real-time, or the kernel has none (before Linux 6.12)."""
 
     @property
     def for_every_path(self) -> bool:
@@ -78,7 +81,7 @@ class Timekeeping:
     def told(self) -> str:
         """The numbers and the verdict, in words."""
         p50, p99, most = (_short(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
-        numbers = f"packets left the link late by {p50} (p50), {p99} (p99), {most} (max)"
+        numbers = f"packets left the link ({self._scheduling}) late by {p50} (p50), {p99} (p99), {most} (max)"
         if self.ends_wait:
             return (
                 f"{numbers}, but programs without priority wait {self.waited:.0%} of their time for a processor: many "
@@ -94,6 +97,14 @@ class Timekeeping:
         )
 
     @property
+    def _scheduling(self) -> str:
+        if self.real_time != "none":
+            return f"real-time: {self.real_time}"
+        if self.slice_ns is None:
+            return "no precedence, as this kernel has no slices"
+        return f"not real-time, slice {_short(self.slice_ns)}"
+
+    @property
     def remedy(self) -> str:
         """What would help; empty where nothing needs to."""
         if self.for_every_path:
@@ -105,6 +116,8 @@ class Timekeeping:
             helps.append("leave a processor idle: use a machine with more, or one that is less shared")
         if self.real_time == "none":
             helps.append("run as root (sudo), which gives the link real-time priority")
+            if self.slice_ns is None:
+                helps.append("Linux 6.12 or newer, where the link of an ordinary account waits less")
         if not self.ends_wait:
             helps.append("choose slower or longer paths")
         return "; ".join([*helps, "void blocks are tried again by `quiclab run`"])
@@ -137,7 +150,7 @@ def keep_time() -> Timekeeping:
     late = summary["lateness"]
     return Timekeeping(
         late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
-        os.getloadavg()[0], len(os.sched_getaffinity(0)), share,
+        os.getloadavg()[0], len(os.sched_getaffinity(0)), share, summary.get("slice_ns"),
     )  # fmt: skip
 
 
