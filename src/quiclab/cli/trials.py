@@ -112,6 +112,14 @@ class Bar(Observer):
         self._started = time.monotonic()
         self._task = self._progress.add_task("", total=total, now="", trials="", left=f"about {total:.0f} s left")
 
+    def checking_machine(self) -> None:
+        self._progress.update(self._task, now="testing this machine for 2 s".ljust(32))
+
+    def checked_machine(self, sentence: str) -> None:
+        if sentence:
+            self._note(f"[yellow]{escape(sentence)}[/yellow]")
+        self._started = time.monotonic()
+
     def running(self, row: PlanRow) -> None:
         self._ran.add(row.block_id)
         self._tally.running(row)

@@ -16,7 +16,7 @@ def _measured(
     waited: float = 0.02,
     slice_ns: int | None = 100_000,
 ) -> Timekeeping:
-    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2, waited, slice_ns)
+    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2, waited, slice_ns, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
