@@ -3,31 +3,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
 import struct
 import subprocess
 
 import pytest
+from slices import slice_ns
 
 from quiclab.testbed.patience import be_patient, hurry
-
-_SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
-_RUNTIME = struct.Struct("IIQiIQQQ")
-
-
-def _slice_ns(thread: int) -> int:
-    """Slice of a thread; 0 from a kernel that has none (before Linux 6.12)."""
-    answer = ctypes.create_string_buffer(_RUNTIME.size)
-    call = _SCHED_GETATTR[platform.machine()]
-    assert ctypes.CDLL(None).syscall(call, thread, answer, _RUNTIME.size, 0) == 0
-    return int(_RUNTIME.unpack(answer.raw)[5])
 
 
 def test_a_child_is_as_patient_until_it_is_made_prompt() -> None:
     """Its threads too; our own slice is what it was before."""
-    usual = _slice_ns(0)
+    usual = slice_ns(0)
     if usual == 0:
         pytest.skip("this kernel has no slices")
     reader, writer = os.pipe()
@@ -35,9 +23,9 @@ def test_a_child_is_as_patient_until_it_is_made_prompt() -> None:
     if child == 0:
         be_patient()
         with subprocess.Popen(["sleep", "60"]) as program:
-            before = _slice_ns(program.pid)
+            before = slice_ns(program.pid)
             hurry(program.pid)
-            os.write(writer, struct.pack("qqq", _slice_ns(0), before, _slice_ns(program.pid)))
+            os.write(writer, struct.pack("qqq", slice_ns(0), before, slice_ns(program.pid)))
             program.kill()
         os._exit(0)
     os.close(writer)
@@ -45,4 +33,4 @@ def test_a_child_is_as_patient_until_it_is_made_prompt() -> None:
     os.waitpid(child, 0)
     os.close(reader)
     assert (own, inherited, after) == (100_000_000, 100_000_000, usual)
-    assert _slice_ns(0) == usual
+    assert slice_ns(0) == usual

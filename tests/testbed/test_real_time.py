@@ -8,17 +8,24 @@ import json
 import os
 import select
 import subprocess
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from live_link import in_sandbox, open_link
+from live_link import BACKENDS, in_sandbox, open_link, with_backend
+from slices import slices_ns, usual_ns
 
 from quiclab.spec.model import Direction
+from quiclab.testbed import link_process
 from quiclab.testbed.awake_processors import AwakeProcessors
+from quiclab.testbed.link import Backend
+from quiclab.testbed.link_process import SharedLinkProcess
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
 from quiclab.units import Bitrate
 
 _SCHED_DEADLINE = 6
+SHORTEST_NS = 100_000
 REQUEST = "/dev/cpu_dma_latency"
 
 pytestmark = pytest.mark.netns
@@ -68,14 +75,47 @@ def test_a_link_says_how_it_is_scheduled(tmp_path: Path, asked: bool) -> None:
     def work() -> list[object]:
         with open_link(Direction(), tmp_path, "veth", real_time=asked) as ends:
             policy = os.sched_getscheduler(ends.link.pid) & ~os.SCHED_RESET_ON_FORK
-            return [policy, ends.link.stop()["real_time"]]
+            summary = ends.link.stop()
+            return [policy, summary["real_time"], summary["slice_ns"]]
 
-    policy, told = in_sandbox(work)
+    policy, told, slice_told = in_sandbox(work)
     assert told == {os.SCHED_FIFO: "fifo", _SCHED_DEADLINE: "deadline"}.get(policy, "none")
     assert (told != "none") is (asked and _may_grant())
+    assert slice_told == (SHORTEST_NS if told == "none" and usual_ns() else None)
     summary = json.loads((tmp_path / "link.json").read_text())
     assert summary["real_time"] == told
     assert summary["awake_processors"] is os.access(REQUEST, os.W_OK)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_ordinary_link_has_the_shortest_slice(tmp_path: Path, backend: Backend) -> None:
+    """Its forwarder alone, as the kernel tells it and the summary, too."""
+    backend = with_backend(backend)
+
+    def work() -> list[Any]:
+        with open_link(Direction(), tmp_path, backend, real_time=False) as ends:
+            return [slices_ns(ends.link.pid), ends.link.stop()["slice_ns"]]
+
+    slices, told = in_sandbox(work)
+    usual = usual_ns()
+    assert told == (SHORTEST_NS if usual else None)
+    assert slices == {"quiclab-link": SHORTEST_NS if usual else 0, "log-writer": usual}
+
+
+def test_a_shared_link_has_the_shortest_slice_where_it_is_not_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that it starts later do not inherit it."""
+    monkeypatch.setattr(link_process, "ask_for_real_time", lambda pid, *, deadline: "none")
+
+    def work() -> dict[str, int]:
+        with SharedLinkProcess() as shared:
+            deadline_s = time.monotonic() + 10
+            while len(slices := slices_ns(shared.pid)) < 3 and time.monotonic() < deadline_s:
+                time.sleep(0.01)
+            return slices
+
+    usual = usual_ns()
+    expected = {"quiclab-link": SHORTEST_NS if usual else 0, "endings": usual, "requests": usual}
+    assert in_sandbox(work) == expected
 
 
 def _requests() -> list[str]:

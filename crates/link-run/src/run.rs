@@ -160,6 +160,7 @@ impl Run {
         self.facts["spin_ns"] = punctuality.spin_ns.into();
         self.facts["memory_locked"] = punctuality.memory_locked.into();
         self.facts["real_time"] = timer::real_time().into();
+        self.facts["slice_ns"] = timer::slice_ns().into();
         self.facts["shared"] = punctuality.shared.into();
         self.talk.tell(&event("ready", &self.facts, json!({})));
     }
@@ -231,6 +232,7 @@ impl Run {
         };
         // The process may have been made real-time from outside since its start.
         facts["real_time"] = timer::real_time().into();
+        facts["slice_ns"] = timer::slice_ns().into();
         facts["runs_at_once"] = runs_at_once.into();
         let mut accounts = accounts.into_iter();
         let outcomes = zeros.iter().map_while(|zero| {

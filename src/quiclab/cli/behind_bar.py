@@ -63,6 +63,7 @@ def run_behind_bar(
                     side_by_side=side_by_side,
                     keep_raw=keep_raw,
                     stop=stop,
+                    check_machine=True,
                 )
             return tell(outcome)
 

@@ -125,6 +125,14 @@ class Bar(Observer):
         if not self.is_drawn:
             self._every_minute.start()
 
+    def checking_machine(self) -> None:
+        self._progress.update(self._task, now="testing this machine for 2 s".ljust(32))
+
+    def checked_machine(self, sentence: str) -> None:
+        if sentence:
+            self._note(f"[yellow]{escape(sentence)}[/yellow]")
+        self._started = time.monotonic()
+
     def running(self, row: PlanRow) -> None:
         self._tally.running(row)
         self._most_under_way = max(len(self._tally.under_way), self._most_under_way)

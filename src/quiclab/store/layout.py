@@ -44,6 +44,9 @@ WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
 """Reasons of a void trial that are not its own."""
 """Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
+MACHINE_CHECK = "machine_check"
+"""Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
+
 _SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 

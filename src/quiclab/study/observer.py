@@ -33,6 +33,12 @@ class Observer:
     def began(self, beginning: Beginning) -> None:
         """Trials can be run."""
 
+    def checking_machine(self) -> None:
+        """The machine is checked for two seconds before the first trial (`study.machine_check`)."""
+
+    def checked_machine(self, sentence: str) -> None:
+        """The check is over; `sentence` has its finding and what helps, and is empty where the machine is fine."""
+
     def running(self, row: PlanRow) -> None:
         """A trial begins."""
 
@@ -83,6 +89,14 @@ class Both(Observer):
     def began(self, beginning: Beginning) -> None:
         for each in self._observers:
             each.began(beginning)
+
+    def checking_machine(self) -> None:
+        for each in self._observers:
+            each.checking_machine()
+
+    def checked_machine(self, sentence: str) -> None:
+        for each in self._observers:
+            each.checked_machine(sentence)
 
     def running(self, row: PlanRow) -> None:
         for each in self._observers:

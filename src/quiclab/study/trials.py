@@ -19,17 +19,18 @@ from quiclab.errors import SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
-from quiclab.plan.rows import by_block
+from quiclab.plan.rows import PlanRow, by_block
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
-from quiclab.store.layout import StudyDir, read_object, write_atomically
-from quiclab.store.ledger import counting, open_ledger
+from quiclab.store.layout import MACHINE_CHECK, StudyDir, read_object, write_atomically
+from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
+from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
@@ -89,12 +90,13 @@ def run_trials(
     side_by_side: SideBySide | None = None,
     keep_raw: KeepRaw = KEEP_ALL,
     stop: Stop | None = None,
+    check_machine: bool = False,
 ) -> Outcome:
     """Run everything that is not done yet, of some cells (`blocks`) more than the spec plans; blocks that stayed void,
     now or in an earlier run, are tried again when all others are over. With a `part`, the rest of the plan is left for
     a later run. Blocks run one after another, or `side_by_side`. Trials keep their raw files by the rule `keep_raw`,
     those of earlier runs too. No block begins when `stop` is asked for: KeyboardInterrupt is raised after those that
-    run.
+    run. With `check_machine` the machine is checked first where enough trials are left (`machine_check.LEAST_TRIALS`).
 
     Raises SpecError where the study was begun over another backend, HostError where this machine cannot run it.
     """
@@ -112,6 +114,8 @@ def run_trials(
                 Results(study_dir, ledger).take_up(grow_plan(study, blocks))
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_disturbed(study, study_dir, ledger, rows)
+            if check_machine:
+                _check_machine(study, study_dir, ledger, backend, observer, rows)
             room = RoomMaker(study_dir, ledger, keep_raw)
             observer = Both(observer, room)
             settle = settler(study_dir, ledger)
@@ -142,9 +146,26 @@ def run_trials(
     )
 
 
+def _check_machine(
+    study: Study, study_dir: StudyDir, ledger: Ledger, backend: Backend, observer: Observer, rows: Sequence[PlanRow]
+) -> None:
+    """Check the machine, keep what was found, and tell the observer; not where few trials are left."""
+    attempts = ledger.attempts()
+    counted = {trial_id for trial_id, tries in attempts.items() if tries[-1].status == "verified"}
+    if sum(row.trial_id not in counted for row in rows) < LEAST_TRIALS:
+        return
+    observer.checking_machine()
+    check = MachineCheck.of(study, backend, begun=bool(attempts))
+    if check is not None:
+        keep_check(study_dir, check)
+        observer.checked_machine(check.sentence)
+
+
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
     """Write down the machine and the programs, as they are when the study is run."""
     told: dict[str, Any] = {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
+    if study_dir.host.exists() and (check := read_object(study_dir.host).get(MACHINE_CHECK)) is not None:
+        told[MACHINE_CHECK] = check  # of an earlier run: this one may have too few trials for its own
     write_atomically(study_dir.host, json.dumps(told | {"link_backend": backend}, indent=1))
 
 

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE, PUNCTUAL, link_config
 from quiclab.spec.model import Direction, Path
 from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Link, LinkSettings
+from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.testbed.processor_use import ProcessorUse, ran_s
 from quiclab.testbed.run_delay import run_delays
 from quiclab.units import Bitrate, Duration
 
-_PACKETS = 1000
+_LASTS_S = 2.0
 _GAP_S = 0.002
 _PORT = 5003
 _FULL_PACKET_BITS = 1500 * 8
@@ -53,6 +54,14 @@ class Timekeeping:
     waited: float
     """Share of its time that a program that always wanted a processor had to wait for one, as clients and servers do:
     they have no priority."""
+    slice_ns: int | None
+    """Slice of the link's thread, which a shorter one than that of other programs lets go before them; None where it is
+    real-time, or the kernel has none (before Linux 6.12)."""
+
+    others: float
+    """Processors that other programs used during the test, on average."""
+    stolen: float
+    """Processors that a hypervisor gave to other machines during the test, on average, while programs wanted them."""
 
     @property
     def for_every_path(self) -> bool:
@@ -77,8 +86,8 @@ class Timekeeping:
     @property
     def told(self) -> str:
         """The numbers and the verdict, in words."""
-        p50, p99, most = (_short(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
-        numbers = f"packets left the link late by {p50} (p50), {p99} (p99), {most} (max)"
+        p50, p99, most = (short_time(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
+        numbers = f"packets left the link ({self._scheduling}) late by {p50} (p50), {p99} (p99), {most} (max)"
         if self.ends_wait:
             return (
                 f"{numbers}, but programs without priority wait {self.waited:.0%} of their time for a processor: many "
@@ -90,8 +99,17 @@ class Timekeeping:
             return f"{numbers}: too late for nearly every path; most trials would be void"
         return (
             f"{numbers}: enough for paths of at most {_rate(self.most_bit_per_s)}, or with an RTT of at least "
-            f"{_short(self.least_rtt_ns)}; many trials over faster and shorter ones would be void"
+            f"{short_time(self.least_rtt_ns)}; many trials over faster and shorter ones would be void"
         )
+
+    @property
+    def _scheduling(self) -> str:
+        """How the link's thread was scheduled, in words."""
+        if self.real_time != "none":
+            return f"real-time: {self.real_time}"
+        if self.slice_ns is None:
+            return "no precedence, as this kernel has no slices"
+        return f"not real-time, slice {short_time(self.slice_ns)}"
 
     @property
     def remedy(self) -> str:
@@ -105,55 +123,67 @@ class Timekeeping:
             helps.append("leave a processor idle: use a machine with more, or one that is less shared")
         if self.real_time == "none":
             helps.append("run as root (sudo), which gives the link real-time priority")
+            if self.slice_ns is None:
+                helps.append("Linux 6.12 or newer, where the link of an ordinary account waits less")
         if not self.ends_wait:
             helps.append("choose slower or longer paths")
         return "; ".join([*helps, "void blocks are tried again by `quiclab run`"])
 
 
-def keep_time() -> Timekeeping:
-    """Send packets over a link for 2 s, while another program wants a processor all the time. Raises HostError where
-    the link cannot run."""
+def keep_time(backend: Backend | None = None) -> Timekeeping:
+    """Send packets over a link for 2 s, while another program wants a processor all the time; over the usual `backend`
+    if None. Raises HostError where the link cannot run."""
     path = Path("self-test", up=_SIDE, down=_SIDE)
     settings = LinkSettings(
-        backend=choose_backend()[0], mtu=path.mtu, model=link_config(path, 1), route=None, work_dir=None,
+        backend=backend or choose_backend()[0], mtu=path.mtu, model=link_config(path, 1), route=None, work_dir=None,
         packet_log=False, captures=False,
     )  # fmt: skip
     with (
         NetworkNamespace() as client, NetworkNamespace() as server, Link(settings, client, server) as link,
-        _busy() as waited,
+        _busy() as busy,
     ):  # fmt: skip
         ends = [each.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for each in (client, server)]
         for end, addresses in zip(ends, (CLIENT_ADDRESSES, SERVER_ADDRESSES), strict=True):
             end.bind((addresses[4], _PORT))  # what arrives is left in the sockets
-        for number in range(_PACKETS):
+        before, own_before_s, link_before_s = ProcessorUse.now(), time.process_time(), ran_s(link.pid)
+        while time.monotonic() < before.at_s + _LASTS_S:
             for end, other in zip(ends, (SERVER_ADDRESSES, CLIENT_ADDRESSES), strict=True):
                 end.sendto(bytes(1000), (other[4], _PORT))
-            time.sleep(_GAP_S * (number < _PACKETS - 1))
+            time.sleep(_GAP_S)
         time.sleep(2 * _SIDE.delay.s)
-        share = waited()
+        used, stolen = (after := ProcessorUse.now()).since(before)
+        own_s = time.process_time() - own_before_s + ran_s(link.pid) - link_before_s
+        share, ran = busy()
+        others = max(0.0, used - own_s / (after.at_s - before.at_s) - ran)
         summary = link.stop()
         for end in ends:
             end.close()
     late = summary["lateness"]
     return Timekeeping(
         late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
-        os.getloadavg()[0], len(os.sched_getaffinity(0)), share,
+        os.getloadavg()[0], len(os.sched_getaffinity(0)), share, summary.get("slice_ns"),
+        others, stolen,
     )  # fmt: skip
 
 
 @contextmanager
-def _busy() -> Iterator[Callable[[], float]]:
-    """Run a program that always wants a processor. Yields what tells the share of time that it waited so far; 0 where
-    the kernel does not count."""
+def _busy() -> Iterator[Callable[[], tuple[float, float]]]:
+    """Run a program that always wants a processor. Yields what tells the shares of time that it waited so far, 0 where
+    the kernel does not count, and that it ran."""
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", "while True: pass"]) as program:
         began_s, at_begin = time.monotonic(), sum(run_delays(program.pid).values())
+
+        def shares() -> tuple[float, float]:
+            elapsed_s = time.monotonic() - began_s
+            return (sum(run_delays(program.pid).values()) - at_begin) / 1e9 / elapsed_s, ran_s(program.pid) / elapsed_s
+
         try:
-            yield lambda: (sum(run_delays(program.pid).values()) - at_begin) / 1e9 / (time.monotonic() - began_s)
+            yield shares
         finally:
             program.kill()
 
 
-def _short(ns: int) -> str:
+def short_time(ns: int) -> str:
     """A time for people."""
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000)):
         if ns >= size:

@@ -8,8 +8,15 @@ import pytest
 from quiclab.testbed.timekeeping import Timekeeping
 
 
-def _measured(p99_ns: int, *, real_time: str = "none", load: float = 0.1, waited: float = 0.02) -> Timekeeping:
-    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2, waited)
+def _measured(
+    p99_ns: int,
+    *,
+    real_time: str = "none",
+    load: float = 0.1,
+    waited: float = 0.02,
+    slice_ns: int | None = 100_000,
+) -> Timekeeping:
+    return Timekeeping(2000, 1000, p99_ns, 2 * p99_ns, real_time, load, 2, waited, slice_ns, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +42,17 @@ def test_what_would_help_follows_from_what_is_the_matter() -> None:
     assert "as root" in _measured(10**6, load=3).remedy
     assert "as root" not in _measured(10**6, real_time="deadline").remedy
     assert "leave a processor idle" in _measured(10**6).remedy
+
+
+def test_how_the_link_is_scheduled_is_told() -> None:
+    """A kernel without slices is named with the one that has them; root's link needs none."""
+    assert "slice 100 us" in _measured(10**6).told
+    assert "6.12" not in _measured(10**6).remedy
+    assert "no slices" in _measured(10**6, slice_ns=None).told
+    assert "Linux 6.12" in _measured(10**6, slice_ns=None).remedy
+    real_time = _measured(10**6, real_time="deadline", slice_ns=None)
+    assert "deadline" in real_time.told
+    assert "6.12" not in real_time.remedy
 
 
 def test_a_punctual_link_does_not_hide_that_the_ends_must_wait() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quiclab.analysis.study import Study, read_json
+from quiclab.store.layout import MACHINE_CHECK
 
 _FREE = {
     "name",
@@ -94,7 +95,7 @@ def _machine(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in host.items():
         if key == "memory_bytes" and isinstance(value, int):
             yield "memory", f"{value / 2**30:.0f} GiB"  # what firmware takes of it changes from start to start
-        elif key != "programs":
+        elif key not in {"programs", MACHINE_CHECK}:
             yield from _leaves(key, value)
 
 
