@@ -105,7 +105,7 @@ class MachineCheck:
             measured = keep_time(backend)
         except (HostError, VoidError):
             return None
-        bounds = (bound.ns for path in study.paths for bound in lateness_bounds(path, study.limits.lateness_p99))
+        bounds = (bound.ns for path in study.paths for bound in lateness_bounds(path))
         return cls(measured, backend, tun_problem(), slow_governor(), min(bounds), begun)
 
 

@@ -22,12 +22,12 @@ _PARTS = {
 
 def bound_ns(document: Mapping[str, Any], disturbance: Mapping[str, Any]) -> int:
     """Time that the laboratory may have added to a trial that counts."""
-    least = [document.get("tolerated", 1.0)]
+    least = [float(document.get("tolerated", 1.0))]
     if disturbance["by"] == "bound":
         least.append(ROUGHLY)
     if document.get("failure") is not None:
         least.append(SPOILED)
-    return round(max(least) * disturbance["time_ns"])
+    return round(max(least) * int(disturbance["time_ns"]))
 
 
 def disturbance_problem(document: Mapping[str, Any]) -> str | None:

@@ -71,8 +71,8 @@ def test_a_changed_limit_is_told_and_recorded(tmp_path: Path, limits: str, told:
 
 
 def _waiting(row: PlanRow, number: int, folder: Path, waited_ms: float) -> Path:
-    """An attempt at a trial of 100 ms whose client waited that long for a processor. It has no account: at least a tenth
-    is tolerated."""
+    """An attempt at a trial of 100 ms whose client waited that long for a processor. It has no account: a tenth or
+    more is tolerated."""
     delay = {"sum_ns": round(waited_ms * 1e6), "longest_ns": round(waited_ms * 1e6), "longest_turns": 1}
     host = {"cost": {"client": {"run_delay": delay}}}
     tolerated = json.loads((folder.parent / "tolerated").read_text())
