@@ -13,9 +13,9 @@ def effort(run_s: float, kept_s: float, block_s: float) -> float:
     """Return how often a trial runs until it counts: what ran over what of it counts.
 
     All are expected seconds. One block of `block_s` that ran and counts is added, so that the first repeats of a run do
-    not stand for all of it.
+    not stand for all of it. Of a plan without a block it is 1.
     """
-    return (run_s + block_s) / (kept_s + block_s)
+    return (run_s + block_s) / (kept_s + block_s) if kept_s + block_s else 1.0
 
 
 class Pace:

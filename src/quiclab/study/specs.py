@@ -71,8 +71,8 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
     if not study_dir.has_begun or not study_dir.resolved.exists() or gives_control(spec):
         return study
     with _of_its_form(study_dir.resolved):
-        blocks = int(read_object(study_dir.resolved)["aa"]["blocks"])
-    control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
+        blocks = read_object(study_dir.resolved).get("aa", {}).get("blocks", 0)
+        control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
     return dataclasses.replace(study, aa=control)
 
 

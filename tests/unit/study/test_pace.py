@@ -101,5 +101,6 @@ def test_what_earlier_runs_have_done_is_not_left() -> None:
 
 def test_effort_is_one_without_repeats_and_grows_with_them() -> None:
     assert effort(0, 0, 10) == 1
+    assert effort(0, 0, 0) == 1
     assert effort(50, 50, 10) == 1
     assert effort(190, 90, 10) == 2
