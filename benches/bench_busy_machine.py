@@ -84,9 +84,9 @@ class Tried:
     """One attempt at a trial."""
 
     invalid: bool
-    """By the status that it got."""
+    """True for an attempt whose status says that the laboratory spoiled it."""
     void_before: bool
-    """By the first rule."""
+    """Verdict of the first rule."""
     p99_us: float
 
 

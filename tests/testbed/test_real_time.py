@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import subprocess
 import time
@@ -18,7 +17,7 @@ from live_link import BACKENDS, in_sandbox, open_link, with_backend
 from slices import slices_ns, usual_ns
 
 from quiclab.spec.model import Direction
-from quiclab.testbed import link_process, real_time
+from quiclab.testbed import link_process
 from quiclab.testbed.awake_processors import AwakeProcessors
 from quiclab.testbed.link import Backend
 from quiclab.testbed.link_process import SharedLinkProcess
@@ -101,38 +100,6 @@ def test_an_ordinary_link_has_the_shortest_slice(tmp_path: Path, backend: Backen
     usual = usual_ns()
     assert told == (SHORTEST_NS if usual else None)
     assert slices == {"quiclab-link": SHORTEST_NS if usual else 0, "log-writer": usual}
-
-
-def test_an_account_with_a_limit_on_real_time_gets_as_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The link asks for SCHED_FIFO itself, inside the user namespace, with no more priority than RLIMIT_RTPRIO."""
-    monkeypatch.setattr(link_process, "ask_for_real_time", lambda pid, *, deadline: "none")
-    before = resource.getrlimit(resource.RLIMIT_RTPRIO)
-    try:
-        resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 7))
-    except (OSError, ValueError):
-        pytest.skip("this account may not have real-time scheduling")
-
-    def work() -> list[object]:
-        with open_link(Direction(), tmp_path, "veth") as ends:
-            return [os.sched_getparam(ends.link.pid).sched_priority, ends.link.stop()["real_time"]]
-
-    try:
-        assert in_sandbox(work) == [7, "fifo"]
-    finally:
-        resource.setrlimit(resource.RLIMIT_RTPRIO, before)
-
-
-def test_the_caller_asks_for_no_more_than_the_limit() -> None:
-    """For a process whose account has one; without, for what root may have."""
-    if not _may_grant():
-        pytest.skip("only root may raise the limit of a process")
-    with subprocess.Popen(["sleep", "60"]) as process:
-        resource.prlimit(process.pid, resource.RLIMIT_RTPRIO, (3, 3))
-        granted = in_sandbox(lambda: ask_for_real_time(os.getpid(), deadline=False))
-        real_time.grant_fifo(process.pid)
-        priority = os.sched_getparam(process.pid).sched_priority
-        process.kill()
-    assert (granted, priority) == ("fifo", 3)
 
 
 def test_a_shared_link_has_the_shortest_slice_where_it_is_not_real_time(monkeypatch: pytest.MonkeyPatch) -> None:

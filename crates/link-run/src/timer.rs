@@ -115,7 +115,7 @@ pub fn fitting_nap_ns(left_ns: u64) -> u64 {
 /// granted, the shortest slice, which any user may have.
 pub fn ask_for_punctuality(real_time: bool) {
     let parameters = libc::sched_param {
-        sched_priority: priority(),
+        sched_priority: PRIORITY,
     };
     let flags = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: these calls take numbers, and a valid sched_param that outlives the call.
@@ -126,23 +126,6 @@ pub fn ask_for_punctuality(real_time: bool) {
     if !granted {
         ask_for_shortest_slice();
     }
-}
-
-/// The real-time priority to ask for: no more than the limit of an account that has one (`rtprio` in limits.conf).
-fn priority() -> libc::c_int {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the limit outlives the calls.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_RTPRIO, &raw mut limit) != 0 || limit.rlim_max == 0 {
-            return PRIORITY; // that of root, whom no limit holds
-        }
-        limit.rlim_cur = limit.rlim_max;
-        libc::setrlimit(libc::RLIMIT_RTPRIO, &raw const limit);
-    }
-    libc::c_int::try_from(limit.rlim_max).map_or(PRIORITY, |most| most.min(PRIORITY))
 }
 
 /// Asks for the shortest slice for this thread alone; a kernel without slices (before Linux 6.12) changes nothing.

@@ -8,8 +8,7 @@ Best is SCHED_DEADLINE: to a thread under SCHED_FIFO the kernel prefers ordinary
 Inside a user namespace no process may ask for any of this; the caller, outside, may if it is root. So the sandbox's
 first process names the link's process to the caller over a socket (SCM_CREDENTIALS carries the pid across PID
 namespaces), and the caller answers whether it granted the request. On two busy cores this takes the link's p99 lateness
-from milliseconds to tens of microseconds; a plain user goes without, unless the account's limit (RLIMIT_RTPRIO) lets
-the link have SCHED_FIFO, and every trial says which it was.
+from milliseconds to tens of microseconds; a plain user goes without, and every trial says which it was.
 
 A link that never sleeps takes a whole processor, and under real time no other process gets it back: if the ends need
 that processor, the lateness merely moves from the link to the ends. In that case the link goes without real time.
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import socket
 import struct
@@ -106,7 +104,7 @@ class Grants:
                                 hurry(pid)
                                 granted = _PROMPT
                         else:
-                            granted = _grant(pid) if message == _DEADLINE else grant_fifo(pid)
+                            granted = _grant(pid) if message == _DEADLINE else _grant_fifo(pid)
                 self._outside.send(granted)
 
 
@@ -162,16 +160,13 @@ def _grant(pid: int) -> bytes:
     try:
         _libc.set_deadline(pid, runtime_ns=_RUNTIME_NS, period_ns=_PERIOD_NS)
     except OSError:
-        return grant_fifo(pid)
+        return _grant_fifo(pid)
     return _DEADLINE
 
 
-def grant_fifo(pid: int) -> bytes:
-    """Schedule a process under SCHED_FIFO, with no more priority than its account's limit; return the answer."""
+def _grant_fifo(pid: int) -> bytes:
     try:
-        _, most = resource.prlimit(pid, resource.RLIMIT_RTPRIO)  # `rtprio` in limits.conf; 0 holds all but root
-        priority = min(PRIORITY, most) if most > 0 else PRIORITY
-        os.sched_setscheduler(pid, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+        os.sched_setscheduler(pid, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
     except OSError:
         return _NOTHING
     return _FIFO
