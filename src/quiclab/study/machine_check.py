@@ -65,7 +65,7 @@ class MachineCheck:
             return ""
         found = []
         if self._link_is_late:
-            found.append(f"1 % of packets leave the link {short_time(self.measured.p99_ns)} late or later")
+            found.append(f"1 in 100 packets leaves the link {short_time(self.measured.p99_ns)} late")
         if self._programs_wait:
             found.append(f"a program waits {self.measured.waited:.0%} of its time for a processor")
         reason, remedy = self._reason_and_remedy

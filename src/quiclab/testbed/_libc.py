@@ -85,11 +85,11 @@ def set_deadline(pid: int, *, runtime_ns: int, period_ns: int) -> None:
     _set_attributes(pid, _SCHED_DEADLINE, _SCHED_FLAG_RESET_ON_FORK, 0, (runtime_ns, period_ns, period_ns))
 
 
-def set_slice(thread: int, slice_ns: int) -> None:
-    """Set the slice of an ordinary thread, and of those that it starts; 0 is the system's own. A thread that wakes up
-    need not wait for one with a longer slice (Linux 6.12). Raises OSError."""
-    nice = os.getpriority(os.PRIO_PROCESS, thread)
-    _set_attributes(thread, os.SCHED_OTHER, 0, nice, (slice_ns, 0, 0))
+def set_slice(thread: int, slice_ns: int, *, inherited: bool = True) -> None:
+    """Set the slice of an ordinary thread, and of those that it starts if `inherited`; 0 is the system's own. A thread
+    that wakes up need not wait for one with a longer slice (Linux 6.12). Raises OSError."""
+    nice, flags = os.getpriority(os.PRIO_PROCESS, thread), 0 if inherited else _SCHED_FLAG_RESET_ON_FORK
+    _set_attributes(thread, os.SCHED_OTHER, flags, nice, (slice_ns, 0, 0))
 
 
 def _set_attributes(thread: int, policy: int, flags: int, nice: int, times_ns: tuple[int, int, int]) -> None:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The test of the machine before a study's first trial."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_study import main_only, quiclab, write_spec
+
+from quiclab.study.machine_check import LEAST_TRIALS
+
+pytestmark = pytest.mark.netns
+
+
+def test_the_machine_is_tested_where_enough_trials_are_left(tmp_path: Path) -> None:
+    """Its numbers are in host.json, also when a later run is too short for a test; a document stays a document."""
+    spec, study = main_only(write_spec(tmp_path, size="5 KB", blocks=LEAST_TRIALS // 2)), tmp_path / "study"
+    run = quiclab("run", spec, "--out", study, "--no-report", "--json")
+    assert json.loads(run.stdout)
+    check = json.loads((study / "host.json").read_text())["machine_check"]
+    assert check["packets"] > 0
+    assert check["fine"] is (check["told"] == "")
+    assert (check["told"] in " ".join(run.stderr.split())) or not check["told"]
+    quiclab("run", study, "--no-report")
+    assert json.loads((study / "host.json").read_text())["machine_check"] == check
+
+
+def test_a_short_run_begins_at_once(tmp_path: Path) -> None:
+    """Of fewer trials it is not worth the time."""
+    spec, study = main_only(write_spec(tmp_path, size="5 KB")), tmp_path / "study"
+    quiclab("run", spec, "--out", study, "--no-report")
+    assert "machine_check" not in json.loads((study / "host.json").read_text())
