@@ -59,7 +59,7 @@ def disturbance_of(folder: Path) -> Disturbance | None:
 
 
 @functools.lru_cache(4096)
-def _disturbance(folder: Path, written_ns: int) -> Disturbance | None:  # noqa: ARG001  (a key of the cache)
+def _disturbance(folder: Path, _written_ns: int) -> Disturbance | None:
     """The disturbance by a trial.json written at this instant: a report asks for it with every metric."""
     found: Any = read_record(folder).get("disturbance")
     if not isinstance(found, dict):
