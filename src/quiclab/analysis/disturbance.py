@@ -156,5 +156,7 @@ def selection(counted: Sequence[float], repeated: Sequence[float]) -> Selection 
     """Compare the undisturbed times of trials that count with those of repeated attempts; None without any."""
     if not counted or not repeated:
         return None
-    alone, together = (statistics.median(np.array(times)) for times in (counted, [*counted, *repeated]))
-    return Selection(len(repeated), 100 * (together / alone - 1))
+    alone, together = (
+        statistics.hodges_lehmann(np.log(times), 0.0).estimate for times in (counted, [*counted, *repeated])
+    )
+    return Selection(len(repeated), 100 * math.expm1(together - alone))
