@@ -138,7 +138,10 @@ def test_the_verb_lists_what_can_be_asked(directory: Path, capsys: pytest.Captur
 def reported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with its report where `make demo` writes it: with trials that failed, most of one cell, and void ones."""
     failures = Shape().failures | {("far/5 MB", "h2", block) for block in range(6)}
-    study = write_study(tmp_path_factory.mktemp("in") / "demo-study", replace(Shape(), failures=failures, seed=5))
+    study = write_study(
+        tmp_path_factory.mktemp("in") / "demo-study",
+        replace(Shape(), failures=failures, seed=5, disturbed={"h2": 12.0, "h3": 0.0}),
+    )
     file = study / "tables" / "trials.parquet"
     baseline = pl.when(kind="main").then(pl.lit(request.param)).otherwise("baseline_arm")
     pl.read_parquet(file).with_columns(baseline_arm=baseline).write_parquet(file)
@@ -166,7 +169,7 @@ def test_the_notebook_has_the_numbers_of_the_report(reported: Path, monkeypatch:
     known = {place: c for place, c in compared.items() if c.difference_pct is not None}
     assert paper.keys() == {place for place, c in known.items() if c.welch_p is not None and c.welch_p < 0.01}
     assert ours.keys() == {place for place, c in known.items() if c.outcome.significant}
-    assert ("far", "1 MB") in paper.keys() - ours.keys()  # the machine was too slow
+    assert ("far", "1 MB") in paper.keys() - ours.keys()  # the machine may have made it
     assert ("loss", "5 MB") in ours.keys() - paper.keys()  # some of its trials failed
     assert ("far", "5 MB") not in known  # most of its trials failed
     assert 0.01 < (known["clean", "1 MB"].welch_p or 0) < 0.05  # so that the paper's level is seen

@@ -265,7 +265,7 @@ def _limits(
             f"Nothing shows what the client got in {wording.counted(unproven, 'unproven trial')}: left out of the "
             "comparison."
         )
-    measured = [c for c in main if c.pairs]
+    measured = [c for c in main if c.pairs and c.conclusion is not Conclusion.NOT_JUDGED]
     pairs = min((comparison.pairs for comparison in measured), default=0)
     needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
     open_cells = any(comparison.conclusion is Conclusion.UNDECIDED for comparison in measured)

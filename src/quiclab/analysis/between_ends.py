@@ -55,7 +55,7 @@ def greatest_p(sample: Between[T], p_of: Callable[[T], float], estimate_of: Call
 
 
 def growth(wide: Interval | None, narrow: Interval | None) -> float:
-    """By how much an interval is wider than one within it, at the wider side; ends that failures own do not count."""
+    """The length by which an interval is wider than one within it, at the wider side; infinite ends do not count."""
     if wide is None or narrow is None:
         return 0.0
     grown = (narrow.low - wide.low, wide.high - narrow.high)

@@ -10,6 +10,7 @@ belongs to what is not known.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,16 @@ class Disturbance:
 
 def disturbance_of(folder: Path) -> Disturbance | None:
     """The disturbance of the attempt in this folder; None where its trial.json does not tell."""
+    try:
+        written_ns = (folder / "trial.json").lstat().st_mtime_ns
+    except OSError:
+        return None
+    return _disturbance(folder, written_ns)
+
+
+@functools.lru_cache(4096)
+def _disturbance(folder: Path, _written_ns: int) -> Disturbance | None:
+    """The disturbance by a trial.json written at this instant: a report asks for it with every metric."""
     found: Any = read_record(folder).get("disturbance")
     if not isinstance(found, dict):
         return None
@@ -145,5 +156,7 @@ def selection(counted: Sequence[float], repeated: Sequence[float]) -> Selection 
     """Compare the undisturbed times of trials that count with those of repeated attempts; None without any."""
     if not counted or not repeated:
         return None
-    alone, together = (statistics.median(np.array(times)) for times in (counted, [*counted, *repeated]))
-    return Selection(len(repeated), 100 * (together / alone - 1))
+    alone, together = (
+        statistics.hodges_lehmann(np.log(times), 0.0).estimate for times in (counted, [*counted, *repeated])
+    )
+    return Selection(len(repeated), 100 * math.expm1(together - alone))

@@ -119,7 +119,7 @@ class Selection:
     """Comparison of an arm's repeated attempts with those that count, in their times without the disturbance."""
 
     attempts: int
-    """Repeated attempts of which that time is known."""
+    """Repeated attempts whose time is known."""
     shift_pct: float
     """Per cent by which the median of the arm's times would grow if they counted too."""
 

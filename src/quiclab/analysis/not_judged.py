@@ -59,13 +59,13 @@ def why_not_judged(found: Conclusion, measured: Conclusion, pairs: int, lost: in
     if found not in (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED):
         return ""
     if measured.found:
-        return f"Not judged: what this machine added to the trials could account for their difference. {AGAIN}"
+        return f"Disturbed: what this machine added to the trials could account for their difference. {AGAIN}"
     if measured.decided:
         return (
-            f"Not judged: what this machine added to the trials could hide a difference of {matters_pct:g} % or more. "
+            f"Disturbed: what this machine added to the trials could hide a difference of {matters_pct:g} % or more. "
             f"{AGAIN}"
         )
     if not lost:
         return ""
     planned = wording.counted(pairs + lost, "planned pair")
-    return f"Not judged: {pairs} of {planned} count so far, which leaves it open. {TRY_AGAIN}"
+    return f"Disturbed: {pairs} of {planned} count so far, which leaves it open. {TRY_AGAIN}"

@@ -23,9 +23,9 @@ from quiclab.statistics import Interval
 
 FloatArray = npt.NDArray[np.float64]
 End = Literal["measured", "least", "most"]
-"""Which value of a trial: as it was measured, or an end of what it may be without what the laboratory added."""
+"""A value of a trial: as it was measured, or an end of what it may be without what the laboratory added."""
 Ends = tuple[End, End]
-"""Which values of two arms."""
+"""Values of two arms."""
 MEASURED: Ends = ("measured", "measured")
 
 
@@ -74,7 +74,7 @@ def within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> Withi
 
 
 def _advantages(values: tuple[FloatArray, FloatArray], metric: Metric, *, has_ratios: bool) -> FloatArray:
-    """By how much the other arm is better in each pair: the log ratio, or the difference."""
+    """Advantage of the other arm in each pair: the log ratio, or the difference."""
     first, second = (statistics.logarithms(each) if has_ratios else each for each in values)
     assert first is not None, "what is above zero has a logarithm"
     assert second is not None, "what is above zero has a logarithm"

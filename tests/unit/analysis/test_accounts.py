@@ -212,11 +212,11 @@ def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
     """The numbers stay, without a test; the sentence says why, and causes are told neither."""
     study = open_study(_study(tmp_path))
     comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)
-    spoiled = replace(comparison, conclusion=Conclusion.NOT_JUDGED, why="Not judged: the machine. Run it again.")
+    spoiled = replace(comparison, conclusion=Conclusion.NOT_JUDGED, why="Disturbed: run it again.")
     usual, (found,) = _waterfall(study.directory), waterfalls(study, [spoiled], 0.05, "ttlb_ms")
     assert [step.difference_ms for step in found.steps] == [step.difference_ms for step in usual.steps]
     assert not any(step.differs(0.05) for step in (*found.steps, *found.floor, *found.roles, found.total))
-    assert because(found, 0.05) == "not judged: the machine. Run it again."
+    assert because(found, 0.05) == "not judged. Disturbed: run it again."
     assert parting(found, 0.05) == ""
     assert line(found, "1MB/p", 0.05).endswith(", not judged.")
     assert verdicts(study, [found], 0.05) == [()]

@@ -102,7 +102,7 @@ def test_every_output_says_so_with_the_numbers(tmp_path: Path) -> None:
     assert (cell["conclusion"], cell["outcome"]) == ("not judged", "not_judged")
     assert cell["cell_text"].endswith(" %, not judged")
     assert cell["cell_text"].removesuffix(", not judged") in printed
-    assert "Not judged (1 % loss, 1 MB)" in printed
+    assert "Disturbed (1 % loss, 1 MB)" in printed
     assert json.loads(json.dumps(as_json(analysis)))["comparisons"][0]["conclusion"] == "not judged"
     drawn = spec(DifferenceMap().draw(differences(analysis)))
     assert drawn["data"][0]["z"] == [[2]]

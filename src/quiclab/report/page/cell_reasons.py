@@ -54,11 +54,11 @@ def _told(word: str | None, reason: str) -> str | None:
 
 def _reason(cell: Mapping[str, Any]) -> str:
     """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
+    if cell["conclusion"] == Conclusion.NOT_JUDGED.value:
+        return ""  # its number stands there, and the word
     head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
-    not_judged = cell["conclusion"] == Conclusion.NOT_JUDGED.value
-    head = "" if not_judged else head
     low, high = cell["interval_low_pct"], cell["interval_high_pct"]
-    if not head and (not_judged or cell["cell_text"] == "undecided") and None not in (low, high):
+    if not head and cell["cell_text"] == "undecided" and None not in (low, high):
         ends = (wording.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
         head = "\N{NO-BREAK SPACE}… ".join(ends)
     lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")

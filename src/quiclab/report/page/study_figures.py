@@ -87,6 +87,8 @@ def _by_factor(figure: Figure, asked: Asked) -> Placed:
     parts, tables = [], []
     for name in leading(factors_of(asked.files, asked.analysis)):
         data = figures.gathered(figure, replace(asked, factor=name))
+        if data.is_empty():  # no cell along it is judged
+            continue
         tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
         shown, rest = _fewer(name, data)
         parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))

@@ -82,7 +82,7 @@ def because(waterfall: Waterfall, alpha: float) -> str:
         return "no pair has an account of its time."
     comparison = waterfall.comparison
     if comparison.conclusion is Conclusion.NOT_JUDGED:
-        return f"{comparison.why[:1].lower()}{comparison.why[1:]}"
+        return f"not judged. {comparison.why}"
     large = sorted(
         (step for step in waterfall.steps if step.differs(alpha) and not _small(step, waterfall)),
         key=lambda step: -abs(step.difference_ms),

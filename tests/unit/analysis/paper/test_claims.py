@@ -307,7 +307,7 @@ def test_a_disturbed_machine_decides_as_in_the_map(tmp_path: Path, most_pct: flo
     shape = replace(CLEAR, voids=voids, disturbed={"h2": most_pct, "h3": 0.0})
     (found,) = judged(write_study(tmp_path, shape), direction("lower"))
     assert found.verdict is verdict
-    assert found.cells[0].why.startswith("Not judged:") == (verdict is Verdict.UNDECIDED)
+    assert found.cells[0].why.startswith("Disturbed:") == (verdict is Verdict.UNDECIDED)
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median"])

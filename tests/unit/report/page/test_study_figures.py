@@ -92,3 +92,11 @@ def test_the_page_has_them_each_with_its_data(study: Path) -> None:
     assert set(data.columns) >= {metric for metric, _ in MEASURED.values()}
     far: dict[str, Any] = data.filter(path="far", arm="h2").row(0, named=True)
     assert far["path_rtt_min_ms"] == pytest.approx(120.08)
+
+
+def test_a_factor_along_which_no_cell_is_judged_is_not_drawn(tmp_path: Path) -> None:
+    """There is a page all the same."""
+    sizes = ("100 KB", "1 MB")
+    lost = frozenset((f"loss/{size}", "h3", block) for size in sizes for block in range(9))
+    shape = replace(Shape(), workloads=sizes, paths=("loss",), aa_blocks=0, lost=lost, voids=frozenset())
+    assert "factor" not in sections(write_study(tmp_path, shape))
