@@ -4,8 +4,8 @@
 Of a trial that counts the laboratory predicts what it cost at most: metric `disturbance_most_ms`. A time may be longer
 by all of it, a rate lower by its share in the whole time. Counts, sizes, shares and processor time are left as they
 are. Trials that were disturbed by more were repeated, and how long a trial takes may have a say in that. So their times
-less the predicted cost are held against those of the trials that count, and what the median of both together is off
-belongs to what is not known.
+less the predicted cost are held against those of the trials that count, and what the typical time of both together is
+off belongs to what is not known.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _with_ends(study: Study, trial: TrialResult, most_ms: float, shift_pct: floa
 
 def between(trial: TrialResult, added: float, shift_pct: float, metric: Metric) -> TrialResult:
     """The trial with the ends of its value: the laboratory `added` at most this share of it (of a rate: of the whole
-    time), and the median of its arm would grow by `shift_pct` if repeated attempts counted."""
+    time), and the typical time of its arm would grow by `shift_pct` if repeated attempts counted."""
     if trial.value is None:
         return trial
     value, added, slower = trial.value, min(added, MOST_SHARE), 1 + shift_pct / 100

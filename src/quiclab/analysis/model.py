@@ -121,7 +121,7 @@ class Selection:
     attempts: int
     """Repeated attempts whose time is known."""
     shift_pct: float
-    """Per cent by which the median of the arm's times would grow if they counted too."""
+    """Per cent by which the arm's typical time (Hodges–Lehmann of the logarithms) would grow if they counted too."""
 
 
 @dataclass(frozen=True)

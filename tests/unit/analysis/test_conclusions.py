@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -97,13 +96,6 @@ def test_an_answer_about_the_median_only_says_so() -> None:
     (note,) = tail_notes(few, MATTERS)
     assert "could not be compared: that takes 36 pairs, and there are 20 pairs." in note
     assert tail_notes(enough, MATTERS) == ()
-
-
-def test_a_slow_machine_shows_no_likeness() -> None:
-    """Too many voids: the trials that count are selected, and their likeness says nothing."""
-    one, other = cell(1.0, 0.003)
-    (found,) = concluded((one, replace(other, voids=20, attempts=60)))
-    assert found.conclusion is Conclusion.UNDECIDED
 
 
 def test_nothing_is_like_nothing() -> None:

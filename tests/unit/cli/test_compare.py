@@ -109,9 +109,9 @@ def test_another_machine_is_refused_with_every_difference(
 def test_a_gate_that_could_not_judge_every_cell_has_not_passed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 8 where one of two cells has too many voids, or all have too few pairs; the files are not green."""
+    """Exit code 8 where one of four cells lost too many blocks, or all have too few pairs; the files are not green."""
     few = Shape(blocks=3, aa_blocks=0, workloads=("100 KB",), paths=("clean",))
-    voids = replace(few, blocks=9, paths=("clean", "far"), voids=frozenset(("far/100 KB", "h3", n) for n in range(4)))
+    voids = replace(few, blocks=9, paths=("clean", "far"), lost=frozenset(("far/100 KB", "h3", n) for n in range(4)))
     for name, made, told in (("few", few, "NOT JUDGED 2 of 2 cells"), ("voids", voids, "NOT JUDGED 1 of 4 cells")):
         folders = [str(write_study(tmp_path / f"{name}{seed}", replace(made, seed=seed))) for seed in (1, 2)]
         junit = tmp_path / f"{name}.xml"
