@@ -32,7 +32,7 @@ _PACED = (str(Why.PACING), str(Why.PACING_OR_PROGRAM))
 _WAYS = (str(What.PROPAGATION_UP), str(What.PROPAGATION_DOWN))
 
 Span = tuple[int, int]
-"""From one instant to another, in ns."""
+"""Begin and end, in ns."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Added:
     """Time that one part of the laboratory added to a trial."""
 
     cost_ns: int
-    """Estimate."""
+    """Estimate of it."""
     most_ns: int
     """Upper bound: what it held up may have waited for something else meanwhile."""
 
