@@ -195,7 +195,7 @@ def test_the_demo_is_where_the_notebooks_look_for_it() -> None:
     for notebook in NOTEBOOK.parent.glob("*.ipynb"):
         asked = re.search(r"STUDY = \\\"../../(.+)\\\"", notebook.read_text(encoding="utf-8"))
         assert asked is not None
-        assert f"--out {asked[1]}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert f"--out {asked[1]} " in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_the_how_tos_query_has_the_medians_of_the_report(reported: Path) -> None:

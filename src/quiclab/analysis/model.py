@@ -113,6 +113,14 @@ class TrialResult:
         """True where the value may be another without what the laboratory added."""
         return self.least is not None or self.most is not None
 
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Least and most that the value may be; None where there is no value."""
+        return (
+            self.value if self.least is None else self.least,
+            self.value if self.most is None else self.most,
+        )
+
 
 @dataclass(frozen=True)
 class Selection:

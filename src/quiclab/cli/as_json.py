@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # These classes are named and not imported: a document without them need not wait for the analysis.
 _IN_UNIT = {
-    "quiclab.analysis.model.TrialResult": ("value",),
+    "quiclab.analysis.model.TrialResult": ("value", "least", "most"),
     "quiclab.analysis.model.ArmResult": ("median", "mean", "sd", "interval"),
     "quiclab.analysis.model.Comparison": ("difference", "interval"),
     "quiclab.analysis.builds.change.Change": ("shift",),

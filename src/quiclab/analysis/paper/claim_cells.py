@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -107,6 +109,8 @@ def _divided(trial: TrialResult, by: TrialResult) -> TrialResult | None:
     ratio = replace(trial, value=trial.value / by.value)
     if not (trial.is_disturbed or by.is_disturbed):
         return ratio
-    least, most = trial.least or trial.value, trial.most or trial.value
-    divisor_least, divisor_most = by.least or by.value, by.most or by.value
-    return replace(ratio, least=least / divisor_most, most=most / divisor_least)
+    least, most = trial.ends
+    divisor_least, divisor_most = by.ends
+    if least is None or most is None or divisor_most is None:
+        return ratio
+    return replace(ratio, least=least / divisor_most, most=most / divisor_least if divisor_least else math.inf)
