@@ -15,7 +15,7 @@ was added."""
 SPOILED = 0.2
 """Share that is tolerated at least in a trial that failed: beyond, the failure may be the laboratory's fault."""
 _PARTS = {
-    "link": "packets left the link late",
+    "link": "other programs used the CPU, so that packets left the link late",
     "repeats": "something was held up until it was taken for lost",
 }
 

@@ -4,23 +4,21 @@
 from __future__ import annotations
 
 from quiclab.cli.repeats import told_causes, told_repeats
+from quiclab.verify.disturbed import disturbance_problem
 
-_LATE = "the link: 1 % of its packets left at least {} late (bound 1.2 ms): this machine is too busy"
-_WAITED = "the {} waited 12.5 ms for a processor during the transfer (bound 5.0 ms): this machine is too busy"
-_COST = "disturbed: about {} ms (3.1 %) of this trial's time came from this machine; 1 % is allowed: {}"
+_COST = "disturbed: this machine added {} ms (3.1 %): {}"
 
 
 def test_causes_are_counted_the_most_frequent_first() -> None:
-    reasons = [_WAITED.format("client"), *(_LATE.format(late) for late in ("250 us", "4 ms", "1.3 ms"))]
-    assert told_repeats(reasons) == (
-        "4 trials repeated: 3 × other programs used the CPU (link up to 4 ms late), 1 × the client waited for a "
-        "processor"
-    )
+    reasons = [_COST.format(9, "the client waited"), *(_COST.format(late, "packets were late") for late in (1, 4, 13))]
+    assert told_repeats(reasons) == "4 trials repeated: 3 × packets were late, 1 × the client waited"
 
 
-def test_an_only_cause_has_no_number_of_its_own() -> None:
-    told = told_repeats([_COST.format(12, "client waited for a processor")])
-    assert told == "1 trial repeated: client waited for a processor"
+def test_the_cause_is_that_of_the_verdict() -> None:
+    parts = {"client": {"cost_ns": 12_000_000, "most_ns": 12_000_000}}
+    disturbance = {"time_ns": 100_000_000, "cost_ns": 12_000_000, "parts": parts, "by": "account"}
+    reason = disturbance_problem({"tolerated": 0.01, "disturbance": disturbance, "failure": None})
+    assert told_repeats([str(reason)]) == "1 trial repeated: the client waited for a processor"
 
 
 def test_reasons_that_differ_in_their_numbers_are_one_cause() -> None:

@@ -18,7 +18,7 @@ from quiclab.study.disturbed import DisturbedBlocks
 from quiclab.study.observer import Beginning
 from quiclab.study.trials import Outcome
 
-_BUSY = "the link: 1 % of its packets left at least {} ms late (bound 1.2 ms): this machine is too busy"
+_BUSY = "disturbed: this machine added {} ms (3.1 %): packets left the link late"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_repeats_are_one_line_at_the_end_and_failures_one_each(
     assert "late" not in capsys.readouterr().out
     bar.over()
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "2 trials repeated: other programs used the CPU (link up to 12.5 ms late)"
+    assert lines[-1] == "2 trials repeated: packets left the link late"
 
 
 def test_a_failed_trial_is_told_at_once(
