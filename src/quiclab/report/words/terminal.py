@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from quiclab import wording
 from quiclab.analysis import comparison_words
-from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis
+from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.report.words.answers import answers
 
 _STYLES = {Outcome.OTHER_BETTER: "bold red", Outcome.BASELINE_BETTER: "bold blue"}
@@ -99,17 +100,30 @@ def _legend(analysis: StudyAnalysis) -> str:
 
 
 def _troubles(analysis: StudyAnalysis) -> list[str]:
-    """One line for each cell with failures, voids or unknown values, or one that says there are none."""
-    lines: list[str] = []
-    seen: set[tuple[str, str]] = set()
+    """One line for each arm of a cell with failures or unknown values, and one for all repeats, or one that says there
+    are none."""
+    arms: dict[tuple[str, str], tuple[str, ArmResult]] = {}
     for cell in (*analysis.comparisons, *analysis.controls):
         place = ("A/A, " if cell in analysis.controls else "") + comparison_words.place(cell, analysis)
         for arm in (cell.baseline, cell.other):
-            found = comparison_words.trouble(arm)
-            if found and (cell.cell_id, arm.arm) not in seen:
-                seen.add((cell.cell_id, arm.arm))
-                lines.append(f"{place}, {arm.arm}: {found} of {arm.attempts} attempts.")
-    return [*(lines or ["No trial failed and none was void."]), *comparison_words.whys(analysis)]
+            arms.setdefault((cell.cell_id, arm.arm), (place, arm))
+    lines = [
+        f"{place}, {arm.arm}: {found} of {arm.attempts} attempts."
+        for place, arm in arms.values()
+        if (found := comparison_words.trouble(replace(arm, voids=0)))
+    ]
+    lines += _repeats([*arms.values()])
+    return [*(lines or ["No trial failed and none was disturbed."]), *comparison_words.whys(analysis)]
+
+
+def _repeats(arms: Sequence[tuple[str, ArmResult]]) -> list[str]:
+    """Say how many attempts were disturbed and repeated, and in which arm of which cell most of them."""
+    voids, attempts = (sum(getattr(arm, name) for _, arm in arms) for name in ("voids", "attempts"))
+    if not voids:
+        return []
+    place, worst = max(arms, key=lambda each: each[1].voids / max(1, each[1].attempts))
+    most = f"{place}, {worst.arm}: {worst.voids} of {worst.attempts}"
+    return [f"{voids} of {attempts} attempts were disturbed and repeated; most of {most}."]
 
 
 def _controls(analysis: StudyAnalysis) -> list[str]:
