@@ -117,7 +117,7 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
 
 
 def _repeats(arms: Sequence[tuple[str, ArmResult]]) -> list[str]:
-    """Say how many attempts were disturbed and repeated, and in which arm of which cell most of them."""
+    """Say how many attempts were disturbed and repeated, and where the greatest share was."""
     voids, attempts = (sum(getattr(arm, name) for _, arm in arms) for name in ("voids", "attempts"))
     if not voids:
         return []
