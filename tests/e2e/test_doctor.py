@@ -25,7 +25,7 @@ def test_as_json() -> None:
         assert finding["state"] in ("ok", "limited", "missing")
         assert bool(finding["remedy"]) == (finding["state"] != "ok")
     (time,) = (finding["numbers"] for finding in report["machine"] if finding["name"] == "keeps time")
-    assert time["packets"] == 2000
+    assert 0 < time["packets"] <= 2000
     assert 0 <= time["p50_ns"] <= time["p99_ns"] <= time["max_ns"]
 
 

@@ -17,6 +17,9 @@ PROMPT_NS = 1_000_000
 A choice, which docs/explanation/account.md holds against what was measured.
 """
 
+_WHOLE = (Why.ANSWER, Why.ORIGIN)
+"""Reasons that have all that passes between two instants."""
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -69,7 +72,7 @@ def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
     found = list(edges)
     if any(edge.length_ns < 0 for edge in found):
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    whole = [_of_laboratory(edge) if edge.what is What.LATE else edge for edge in found if edge.length_ns]
+    whole = [_of_laboratory(edge) for edge in found if edge.length_ns]
     ends = [from_ns, *(edge.until_ns for edge in whole)]
     if any(end != edge.from_ns for end, edge in zip(ends, whole, strict=False)) or ends[-1] != until_ns:
         raise Unknown("the account of this trial leaves a gap: its records contradict each other")
@@ -78,7 +81,8 @@ def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
 
 def _of_laboratory(edge: Edge) -> Edge:
     """What the link wrote late is no time of an endpoint, whatever that waited for."""
-    return replace(edge, reason=Reason(Why.LABORATORY, "link_packets"))
+    is_wait = edge.what is What.LATE and edge.reason.why not in _WHOLE
+    return replace(edge, reason=Reason(Why.LABORATORY, "link_packets")) if is_wait else edge
 
 
 def gaps(edges: Iterable[Edge]) -> list[int]:

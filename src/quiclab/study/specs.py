@@ -20,7 +20,7 @@ from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 from quiclab.store.looks import read_looks
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
 from quiclab.study.until import FILE as SEQUENTIAL
@@ -67,8 +67,11 @@ def load_study(spec: Path) -> Study:
 
 def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
     """Return the study with the A/A control that it began with in `study_dir`, where that has more blocks than a spec
-    that names no number has now. Raises DecodeError for a resolved spec that cannot be read."""
-    if not study_dir.has_begun or not study_dir.resolved.exists() or gives_control(spec):
+    that names no number has now. Raises DecodeError for a resolved spec that cannot be read, HostError where the
+    directory cannot be looked at."""
+    with disk_errors(study_dir.root):
+        has_control = study_dir.has_begun and study_dir.resolved.exists()
+    if not has_control or gives_control(spec):
         return study
     with _of_its_form(study_dir.resolved):
         blocks = read_object(study_dir.resolved).get("aa", {}).get("blocks", 0)
