@@ -16,7 +16,10 @@ from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, Ou
 
 AGAIN = "Run the study again while less else runs on this machine."
 """What to do where the disturbance could turn the answer: trials that count are not run again."""
-TRY_AGAIN = "Run the same command again while less else runs on this machine: it repeats them."
+TRY_AGAIN = (
+    "Run the same command again while less else runs on this machine: it repeats them. Or write, say, disturbance = "
+    '"3 %" under [limits]: more trials count then, and the interval is wider by what they owe to the machine.'
+)
 """What to do where pairs are lacking."""
 
 

@@ -23,6 +23,8 @@ def _found(evidence: Evidence, key: str) -> float:
         raise Unknown("the trial was judged without it")
     if disturbance["by"] != "account":
         raise Unknown("the trial has no account of its time, so that its critical path is not known")
+    if not 0 <= disturbance["cost_ns"] <= disturbance["most_ns"] <= disturbance["time_ns"]:
+        raise Unknown("trial.json tells times of it that contradict each other")
     return float(disturbance[key] / 1e6)
 
 

@@ -128,7 +128,7 @@ def remarks(found: StudiesCompared) -> list[str]:
             trouble = comparison_words.trouble(arm)
             if trouble and each.metric == found.metrics[0]:
                 lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
-    lines = lines or ["No trial failed and none was disturbed."]
+    lines = lines or ["No trial failed and none was repeated."]
     lines += _whys(found)
     for metric in found.metrics:
         floors = [f for f in found.floors if f.metric == metric]

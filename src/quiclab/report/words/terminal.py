@@ -113,7 +113,7 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
         if (found := comparison_words.trouble(replace(arm, voids=0)))
     ]
     lines += _repeats([*arms.values()])
-    return [*(lines or ["No trial failed and none was disturbed."]), *comparison_words.whys(analysis)]
+    return [*(lines or ["No trial failed and none was repeated."]), *comparison_words.whys(analysis)]
 
 
 def _repeats(arms: Sequence[tuple[str, ArmResult]]) -> list[str]:

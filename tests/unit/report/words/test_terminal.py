@@ -74,8 +74,8 @@ def test_a_void_control_is_told(tmp_path: Path) -> None:
     told = " ".join(lines)
     assert "attempts were disturbed and repeated; most of A/A, " in told
     assert ": 1 of 9." in told
-    assert "No trial failed and none was disturbed." not in lines
-    assert "No trial failed and none was disturbed." in rendered_of(analysis)
+    assert "No trial failed and none was repeated." not in lines
+    assert "No trial failed and none was repeated." in rendered_of(analysis)
 
 
 def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
