@@ -144,7 +144,7 @@ fn ask_for_shortest_slice() {
 #[must_use]
 pub fn slice_ns() -> Option<u64> {
     let attributes = attributes_of(std::process::id())?;
-    let ordinary = attributes.sched_policy == libc::SCHED_OTHER.cast_unsigned();
+    let ordinary = i64::from(attributes.sched_policy) == i64::from(libc::SCHED_OTHER);
     (ordinary && attributes.sched_runtime > 0).then_some(attributes.sched_runtime)
 }
 
