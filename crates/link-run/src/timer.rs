@@ -148,7 +148,7 @@ pub fn slice_ns() -> Option<u64> {
     (ordinary && attributes.sched_runtime > 0).then_some(attributes.sched_runtime)
 }
 
-/// How the kernel schedules a thread of this process; 0 is the calling one.
+/// Scheduling attributes of a thread of this process; 0 is the calling one.
 fn attributes_of(thread: u32) -> Option<libc::sched_attr> {
     // SAFETY: an all-zero sched_attr is valid, and the kernel writes no more than its size.
     unsafe {

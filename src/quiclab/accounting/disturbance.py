@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the laboratory itself added to a trial's time: late packets, and waits of its programs for a processor.
+"""Time that the laboratory itself added to a trial: late packets, and waits of its programs for a processor.
 
 Only what is on the critical path counts: a packet that leaves late delays what waits for it, and one that meets a queue
 behind it costs nothing. Where a trial has an account of its time, its edges tell what is on that path; elsewhere a
@@ -55,7 +55,7 @@ class Disturbance:
     """`link`, `repeats` (what was sent again because something had been held up), and each of the roles `client`,
     `server` and `proxy` that was watched."""
     by: Literal["account", "bound"]
-    """What it rests on: the critical path, or what no path can exceed."""
+    """Source of the estimate: the critical path, or a bound that no path can exceed."""
 
     @property
     def cost_ns(self) -> int:
@@ -145,7 +145,7 @@ def _busy(evidence: Evidence, account: pl.DataFrame, role: str) -> list[Span]:
 
 
 def _waited(edges: Sequence[Span], looks: pl.DataFrame) -> Added:
-    """What a program's waits for a processor cost, of which only sums between two looks are known.
+    """Cost of a program's waits for a processor, by their sums between two looks.
 
     At most all of them were on the critical path, as far as the program was on it at all. A long stretch is estimated
     to be long because of them; of the short ones the path has the share that it has in all that the program ran and

@@ -80,7 +80,7 @@ def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
 
 
 def _of_laboratory(edge: Edge) -> Edge:
-    """What the link wrote late is no time of an endpoint, whatever that waited for."""
+    """Give a stretch of lateness to the laboratory, except within a reason that keeps all of its stretches."""
     is_wait = edge.what is What.LATE and edge.reason.why not in _WHOLE
     return replace(edge, reason=Reason(Why.LABORATORY, "link_packets")) if is_wait else edge
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a trial's value may lie from what it would be without what the laboratory added to the trial's time.
+"""Ends of a trial's value: the least and the most that it may be without the time that the laboratory added.
 
 Of a trial that counts the laboratory predicts what it cost at most: metric `disturbance_most_ms`. A time may be longer
 by all of it, a rate lower by its share in the whole time. Counts, sizes, shares and processor time are left as they
@@ -34,14 +34,14 @@ MOST_SHARE = 0.95
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What a trial.json says of the time that the laboratory added to the trial."""
+    """Time that the laboratory added to a trial, as its trial.json has it."""
 
     time_ns: float
     """Time that the trial took."""
     cost_ns: float
     """Predicted part of it that the laboratory added."""
     bound_ns: float
-    """What it may be for the trial to count; infinite where nothing is said."""
+    """Most that `cost_ns` may be in a trial that counts; infinite if trial.json has none."""
 
     @property
     def undisturbed_ns(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of the time that the laboratory added: at the answer, and as a table of the repeats."""
+"""Sentences about the time that the laboratory added, and a table of the repeats."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ from quiclab.analysis.compare import compare
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Metric, Outcome
 
 AGAIN = "Run the study again while less else runs on this machine."
-"""What to do where the disturbance could turn the answer: trials that count are not run again."""
+"""Advice where the disturbance could turn the answer: trials that count are not run again."""
 TRY_AGAIN = (
     "Run the same command again while less else runs on this machine: it repeats them. Or write, say, disturbance = "
     '"3 %" under [limits]: more trials count then, and the interval is wider by what they owe to the machine.'
 )
-"""What to do where pairs are lacking."""
+"""Advice where pairs are lacking."""
 
 
 def as_measured(comparison: Comparison, metric: Metric, alpha: float) -> Comparison:

@@ -130,7 +130,7 @@ class AccountEntry:
     other: str
     """Name of the other arm."""
     conclusion: Conclusion
-    """What the comparison of the cell amounts to; nothing of its account is tested where it is `not judged`."""
+    """Conclusion of the cell's comparison; if it is `not judged`, its account is not tested."""
     conclusion_why: str
     """A sentence where the comparison is undecided, not judged or not measured."""
     of: str

@@ -55,5 +55,5 @@ def _not_judged(lacking: Mapping[str, int]) -> str:
 
 
 def _is_decided(comparison: Comparison) -> bool:
-    """Whether the pairs that are there have decided: a difference was found, or is less than what matters."""
+    """True if the pairs decide the cell: they show a difference, or that it is smaller than what matters."""
     return comparison.conclusion.found or comparison.conclusion.decided

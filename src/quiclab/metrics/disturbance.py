@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the laboratory itself added to a trial's time, as its verdict found it (`disturbance` of trial.json)."""
+"""Metrics of the time that the laboratory itself added to a trial (`disturbance` of trial.json)."""
 
 from __future__ import annotations
 

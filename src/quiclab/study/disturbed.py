@@ -13,7 +13,7 @@ from quiclab.store.layout import Attempt
 
 @dataclass(frozen=True)
 class DisturbedBlocks:
-    """How many blocks of each cell stayed void."""
+    """Blocks that stayed void, counted for each cell."""
 
     compared: Mapping[str, int]
     """Cell that is compared → its blocks."""

@@ -57,7 +57,7 @@ def told_changes(earlier: Mapping[str, Any], study: Study) -> tuple[str, ...]:
 
 
 def _tolerated(limits: Mapping[str, Any], study: Study) -> Share:
-    """What limits of an earlier run tolerated, as resolved.json has them."""
+    """Share that the limits of an earlier run tolerated, as resolved.json has them."""
     pct = limits.get("disturbance_pct")
     return Share(pct / 100) if pct is not None else replace(study, limits=Limits()).tolerated
 

@@ -73,7 +73,7 @@ class MachineCheck:
 
     @property
     def _reason_and_remedy(self) -> tuple[str, str]:
-        """What the reason seems to be, and what helps most against it."""
+        """Likely reason, and the remedy that helps most."""
         measured = self.measured
         if measured.stolen > _MUCH_STOLEN:
             reason = f", as the hypervisor gives {measured.stolen:.2f} processors to other machines"

@@ -48,7 +48,7 @@ def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
 
 @dataclass
 class _Weighed:
-    """What the laboratory added to an attempt, by the account of its time."""
+    """Time that the laboratory added to an attempt, by the account of the attempt."""
 
     tables: Mapping[str, pl.DataFrame]
     account: pl.DataFrame | None = None

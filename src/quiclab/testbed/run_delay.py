@@ -211,7 +211,7 @@ class _Program:
         return found
 
     def _read(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-        """What every thread has run and waited; one that has ended is forgotten."""
+        """Time that each thread has run and waited so far; a thread that has ended is left out."""
         for thread, fd in list(self._files.items()):
             try:
                 text = _read(_file(*thread)) if fd == _NOT_OPEN else os.pread(fd, 128, 0)

@@ -104,7 +104,7 @@ class Timekeeping:
 
     @property
     def _scheduling(self) -> str:
-        """How the link's thread was scheduled, in words."""
+        """Scheduling of the link's thread, in words."""
         if self.real_time != "none":
             return f"real-time: {self.real_time}"
         if self.slice_ns is None:

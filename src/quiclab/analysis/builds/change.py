@@ -49,7 +49,7 @@ class Change:
     conclusion: Conclusion = Conclusion.UNDECIDED
     """What it amounts to beside what matters."""
     refused: bool = False
-    """Whether it cannot be tested at all, whatever its values: nothing measured, or too few trials."""
+    """True if the cell cannot be tested, whatever its values: nothing was measured, or there are too few trials."""
     sequential: bool = False
     """Whether the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
     sequence, and trials that do not pair up are not tested at all."""
