@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often the tests of a study err on a machine that disturbs its trials, simulated.
+"""Error rates of a study's tests on a machine that disturbs its trials, simulated.
 
 The functions that a report calls are fed with arms of which the truth is known, and with disturbances as a laboratory
 would predict them.
@@ -43,7 +43,7 @@ class Machine:
     mean_ms: float = 1.5
     """Time that each of them adds, on average; exponentially distributed."""
     grows: float = 1.0
-    """How the number of disturbances grows with the trial's time: its power."""
+    """Power of the trial's time with which the number of disturbances grows."""
 
 
 MACHINES = (

@@ -146,7 +146,7 @@ def _usual_ms(shape: Shape, row: dict[str, Any]) -> float:
 
 
 def _disturbance(time_ms: float, cost_ms: float, most_ms: float) -> dict[str, Any]:
-    """As trial.json has it: 1 % of the time is tolerated."""
+    """The member `disturbance` of trial.json, in a study that tolerates 1 % of a trial's time."""
     known = {"time_ns": time_ms, "cost_ns": cost_ms, "most_ns": most_ms, "bound_ns": time_ms / 100}
     return {name: int(1e6 * ms) for name, ms in known.items()} | {"by": "account"}
 

@@ -28,7 +28,7 @@ def test_the_machine_is_tested_where_enough_trials_are_left(tmp_path: Path) -> N
 
 
 def test_a_short_run_begins_at_once(tmp_path: Path) -> None:
-    """Of fewer trials it is not worth the time."""
+    """The check is not worth its time if few trials are left."""
     spec, study = main_only(write_spec(tmp_path, size="5 KB")), tmp_path / "study"
     quiclab("run", spec, "--out", study, "--no-report")
     assert "machine_check" not in json.loads((study / "host.json").read_text())

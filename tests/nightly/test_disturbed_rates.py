@@ -23,7 +23,7 @@ def named(each: Machine | Shape) -> str:
 @pytest.mark.parametrize("machine", MACHINES, ids=named)
 @pytest.mark.parametrize("shape", SHAPES, ids=named)
 def test_no_more_cells_are_called_different_than_may_be(shape: Shape, machine: Machine) -> None:
-    """And the intervals hold the truth, with few pairs and with many."""
+    """False alarms stay below the level and intervals hold the truth, with few pairs and with many."""
     for pairs in error_rates.PAIRS[:2]:
         found = disturbed_rates.rates(machine, shape, pairs, RUNS)
         assert found.different <= ALPHA + error_rates.allowance(ALPHA, RUNS), (pairs, found)
@@ -47,6 +47,6 @@ def test_arms_that_differ_by_what_matters_are_not_called_alike(machine: Machine)
 
 @pytest.mark.parametrize("machine", MACHINES, ids=named)
 def test_the_sequence_holds_over_all_looks(machine: Machine) -> None:
-    """Of studies without a difference at most 5 % are ever called different."""
+    """At most 5 % of studies without a difference are ever called different."""
     found = disturbed_rates.ever_different(machine, SHAPES[0], error_rates.LOOKS, RUNS // 4)
     assert found <= ALPHA, found

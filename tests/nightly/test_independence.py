@@ -39,7 +39,7 @@ def test_the_level_and_the_power(pairs: int, coupling: float, least: float, most
 
 
 def test_spells_of_a_busy_machine_are_no_dependence() -> None:
-    """What counts of a disturbance is at most 1 % of a trial: in spells of several blocks, in one arm, beside noise of
+    """A trial that counts is disturbed by at most 1 %: in spells of several blocks, in one arm, beside noise of
     3 %, it raises no more alarms than there are anyhow."""
     rng, called = np.random.default_rng(9), 0
     for _ in range(600):

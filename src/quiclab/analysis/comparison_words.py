@@ -89,8 +89,8 @@ def slower(metric: Metric) -> str:
 
 
 def difference_text(comparison: Comparison, metric: Metric) -> str:
-    """What stands in a cell of the map: a difference that was found, marked where it does not matter, or one that is
-    not judged; else the conclusion in a word."""
+    """Text of a cell of the map: the difference, if one was found (marked if it does not matter) or could not be
+    judged; else the conclusion in a word."""
     conclusion = comparison.conclusion
     if conclusion is Conclusion.NOT_JUDGED:
         return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.value)))

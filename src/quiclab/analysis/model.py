@@ -42,7 +42,7 @@ class Conclusion(enum.StrEnum):
     """The same, but the tail differs, is undecided, or is not known."""
     UNDECIDED = "undecided"
     NOT_JUDGED = "not judged"
-    """What the laboratory added to the trials could turn the answer, or cost pairs that it would have taken."""
+    """The time that the laboratory added could turn the answer, or too few pairs are left to find one."""
     NOT_MEASURED = "not measured"
 
     @property

@@ -54,7 +54,7 @@ def _judged(found: Comparison, measured: Comparison, matters_pct: float) -> Comp
 
 
 def why_not_judged(found: Conclusion, measured: Conclusion, pairs: int, lost: int, matters_pct: float) -> str:
-    """Why a cell is not judged; "" where it is, or where what is open is not the laboratory's doing.
+    """Reason for not judging a cell; "" if the cell is judged, or is open for another reason than the laboratory.
 
     `found` is its conclusion when the disturbance is allowed for, `measured` the one without; `pairs` count, and so
     many more were `lost`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends whose laboratory disturbed blocks in every attempt: well, where the other pairs decide their cells."""
+"""The end of a run with blocks that were disturbed in every attempt: a good one, if other pairs decide their cells."""
 
 from __future__ import annotations
 

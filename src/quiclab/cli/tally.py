@@ -44,7 +44,7 @@ class Tally:
         self.blocks_planned = len(sizes)
         """Blocks of this run, with those of earlier runs of the study."""
         self.pairs_only = set(sizes.values()) <= {2}
-        """Whether each block is a pair."""
+        """True if each block is a pair."""
         self._blocks: dict[str, tuple[Sequence[PlanRow], bool]] = {}
         self._recent: dict[str, None] = {}
         self._wrong: Counter[tuple[str, str]] = Counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many blocks the A/A control has where a spec does not say: enough to measure the noise floor, or none."""
+"""Default number of blocks of the A/A control: enough to measure the noise floor, or none."""
 
 from __future__ import annotations
 

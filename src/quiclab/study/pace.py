@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the rest of a run takes, by how fast its trials have run so far and how many of them had to be repeated."""
+"""Time left of a run, by the pace of its trials so far and the share of them that was repeated."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _pace(began: Sequence[tuple[float, str]], expected: Mapping[str, float]) -> 
 
 
 def _effort(rows: Sequence[PlanRow], tries: Mapping[str, Sequence[Attempt]], expected: Mapping[str, float]) -> float:
-    """Attempts at a trial until one counted, on average."""
+    """Attempts for each trial that counts, on average, weighed by the time that a trial takes."""
     run_s = sum(expected[trial_id] * len(each) for trial_id, each in tries.items())
     kept_s = sum(expected[trial_id] for trial_id, each in tries.items() if each[-1].status != "void")
     return effort(run_s, kept_s, sum(expected.values()) / max(1, len(by_block(rows))))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processors of this machine did meanwhile: time that programs used, and that a hypervisor kept back
-(proc_stat(5)), and how they save power."""
+"""Use of this machine's processors: time of programs, time that a hypervisor kept back (proc_stat(5)), and the
+governor that saves power."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the laboratory added to a trial: only what is on the critical path, and a bound where that is not known."""
+"""The laboratory's share of a trial's time: what is on the critical path, or a bound if that is not known."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def story(folder: Path, *looks: dict[str, Any]) -> Evidence:
 
 
 def test_a_quiet_machine_adds_nothing(tmp_path: Path) -> None:
-    """And what has an account has the time of that."""
+    """The trial's time is that of its account."""
     disturbance = found(story(tmp_path))
     assert (disturbance.cost_ns, disturbance.most_ns, disturbance.by) == (0, 0, "account")
     assert disturbance.time_ns == 113 * MS
@@ -81,7 +81,7 @@ def test_a_late_packet_that_nobody_waits_for_costs_nothing(tmp_path: Path) -> No
 def test_waits_for_a_processor(
     role: str, since: float, until: float, waited_ms: float, cost_ms: float, tmp_path: Path
 ) -> None:
-    """From 43 to 93 the client has what it is to acknowledge: what it waits in a look then is why, up to that."""
+    """The client has something to acknowledge from 43 to 93: its waits in that time count, up to all of it."""
     disturbance = found(story(tmp_path, look(role, since, until, waited_ms)))
     assert disturbance.cost_ns == pytest.approx(cost_ms * MS)
     assert disturbance.most_ns == pytest.approx(cost_ms * MS)
@@ -113,7 +113,7 @@ def test_a_kernel_acknowledges_without_its_program(tmp_path: Path) -> None:
     ],
 )
 def test_waits_that_are_not_the_laboratorys(host: dict[str, Any], tmp_path: Path) -> None:
-    """Of a program that the spec slows down, and among the many processes of a browser."""
+    """The spec slows the program down, or the many processes of a browser wait for one another."""
     assert "client" not in found(story(tmp_path, look("client", 60, 110, 30)), **host).parts
 
 

@@ -26,7 +26,7 @@ def _sequence(values: FloatArray) -> Shift:
 
 @pytest.mark.parametrize("shift_of", [_hodges_lehmann, _sequence])
 def test_the_interval_holds_that_of_every_sample_between_the_ends(shift_of: object) -> None:
-    """Of samples drawn at random between them, and of both ends themselves: the estimate stays the measured one."""
+    """Samples are drawn at random between the ends, and at both; the estimate stays the measured one."""
     rng = np.random.default_rng(1)
     assert callable(shift_of)
     for _ in range(50):
@@ -44,7 +44,7 @@ def test_the_interval_holds_that_of_every_sample_between_the_ends(shift_of: obje
 
 
 def test_no_sample_between_the_ends_has_a_greater_p() -> None:
-    """Of the signed-rank test; and it is 1 where some lean to the other side."""
+    """The p of the signed-rank test is the greatest one, and 1 if some samples lean to the other side."""
     rng = np.random.default_rng(2)
 
     def p_of(values: FloatArray) -> float:

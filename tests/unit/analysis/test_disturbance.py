@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a value may lie from what it would be without the laboratory, and what repeats select."""
+"""Ends of a value without the time that the laboratory added, and the selection by repeats."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_repeats_that_were_slower_are_told_and_allowed_for(tmp_path: Path) -> No
 
 
 def test_the_table_of_repeats_has_each_arm_of_a_cell_once(tmp_path: Path) -> None:
-    """By how much its median would change."""
+    """Each row has the change of the arm's typical time."""
     voids = frozenset(("loss/1 MB", "h2", block) for block in range(8))
     shape = replace(ONE, voids=voids, disturbed={"h2": 0.0}, repeats={"h2": 1.4})
     ((_, arm, trials, attempts, shift),) = repeats_table(analyse_study(write_study(tmp_path, shape))).rows

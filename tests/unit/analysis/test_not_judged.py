@@ -50,13 +50,13 @@ def test_a_disturbance_counts_only_where_it_could_turn_the_answer(
 
 
 def test_a_disturbance_of_the_faster_arm_cannot_turn_its_answer(tmp_path: Path) -> None:
-    """Without it that arm would only be faster still."""
+    """The faster arm would only be faster still without it."""
     (found,) = _analysis(tmp_path, replace(ONE, disturbed={"h2": 0.0, "h3": 40.0})).comparisons
     assert found.conclusion is Conclusion.DIFFERENT
 
 
 def test_arms_that_are_alike_are_not_judged_where_a_difference_could_hide(tmp_path: Path) -> None:
-    """Of the clean path both arms are alike to within 5 %, and 10 % in one of them could hide a difference."""
+    """Both arms are alike to within 5 % over the clean path, and 10 % in one of them could hide a difference."""
     shape = replace(ONE, paths=("clean",), blocks=30, resolved={"matters_pct": 5.0})
     known = {"h2": 0.0, "h3": 0.0}
     (alike,) = _analysis(tmp_path / "a", replace(shape, disturbed=known)).comparisons
@@ -67,7 +67,7 @@ def test_arms_that_are_alike_are_not_judged_where_a_difference_could_hide(tmp_pa
 
 
 def test_what_the_trials_leave_open_is_undecided_and_no_fault_of_the_machine(tmp_path: Path) -> None:
-    """With or without a small disturbance."""
+    """A small disturbance changes nothing in that."""
     shape = replace(ONE, paths=("clean",), resolved={"matters_pct": 0.1}, disturbed={"h2": 1.0, "h3": 1.0})
     (found,) = _analysis(tmp_path, shape).comparisons
     assert found.conclusion is Conclusion.UNDECIDED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends that the laboratory disturbed: well, where the pairs that are there decide."""
+"""The end of a run that the laboratory disturbed: a good one, if the pairs that are there decide."""
 
 from __future__ import annotations
 

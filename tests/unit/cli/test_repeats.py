@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why trials were repeated, in one line."""
+"""Causes of repeated trials, in one line."""
 
 from __future__ import annotations
 

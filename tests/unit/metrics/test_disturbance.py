@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial.json says that the laboratory added, as metrics."""
+"""Metrics of the time that the laboratory added, by trial.json."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_both_are_in_ms() -> None:
     [{"cost_ns": -1}, {"cost_ns": -5, "most_ns": -5}, {"most_ns": 0}, {"most_ns": 10**15}, {"by": "bound"}],
 )
 def test_what_cannot_be_is_not_known(changes: dict[str, Any]) -> None:
-    """Times that no verdict writes would narrow an interval, or widen it without end."""
+    """No verdict writes such times, which would narrow an interval, or widen it without end."""
     with pytest.raises(Unknown):
         disturbance_most_ms(_evidence(**changes))
 
 
 def test_a_trial_of_an_earlier_version_tells_nothing() -> None:
-    """It was judged by how late its link was."""
+    """The lateness of its link judged it."""
     with pytest.raises(Unknown):
         disturbance_ms(Evidence({}, {}))

@@ -71,6 +71,6 @@ def test_root_is_not_told_to_become_root() -> None:
 
 
 def test_the_bound_is_that_of_the_study() -> None:
-    """What is late for one path is punctual for another."""
+    """A lateness that one path does not bear is punctual for another."""
     assert _check({"p99_ns": _BOUND_NS}).is_fine
     assert not _check({"p99_ns": _BOUND_NS + 1}).is_fine

@@ -57,7 +57,7 @@ def test_a_run_without_repeats_takes_what_its_pace_says() -> None:
 
 
 def test_repeats_so_far_are_expected_of_the_rest() -> None:
-    """Of twenty blocks half have run, each twice: what is left takes about twice as long as it would without."""
+    """Half of twenty blocks have run, each twice: the rest takes about twice as long as without repeats."""
     blocks = _blocks(20)
     run = _Run(blocks)
     for block in blocks[:10]:
@@ -66,7 +66,7 @@ def test_repeats_so_far_are_expected_of_the_rest() -> None:
 
 
 def test_blocks_that_wait_for_a_later_round_are_in_it() -> None:
-    """When all others are over there is as much left as these take, and nothing once they are given up."""
+    """Their time is what is left when all others are over, and nothing is left once they are given up."""
     blocks = _blocks(4)
     run = _Run(blocks, attempts=2, rounds_later=1)
     for block in blocks[:3]:

@@ -58,7 +58,7 @@ def _begun(tmp_path: Path, text: str, blocks: int) -> StudyDir:
     ("aa", "before", "after"), [("", 4, 4), ("", 0, 0), ("aa = {blocks = 1}", 4, 1), ('aa = {path = "plain"}', 4, 4)]
 )
 def test_a_study_keeps_the_control_with_which_it_began(tmp_path: Path, aa: str, before: int, after: int) -> None:
-    """What the spec says itself counts; what it leaves open was more in earlier versions."""
+    """A number in the spec counts; the default of earlier versions was greater."""
     text = SMALL.replace("blocks = 4\n", f"blocks = 4\n{aa}\n")
     study_dir = _begun(tmp_path, text, before)
     assert load_study(study_dir.spec).aa.blocks == after

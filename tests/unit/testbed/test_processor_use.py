@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel's sums say of programs, hypervisors and governors."""
+"""The kernel's sums of programs and hypervisors, and governors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_kernel_that_tells_nothing_gives_zeros() -> None:
 
 
 def test_what_this_process_uses_is_counted() -> None:
-    """As the machine's sum and as its own; that of a process which is not there is nothing."""
+    """Its time is in the machine's sum and in its own; a process that is not there has none."""
     machine, own = ProcessorUse.now(), ran_s(os.getpid())
     while ran_s(os.getpid()) < own + 0.05:
         pass

@@ -43,7 +43,7 @@ def test_what_is_too_much(document: dict[str, Any], is_void: bool) -> None:
 
 
 def test_the_reason_names_what_added_most() -> None:
-    """With its time and its share."""
+    """The reason has the time and the share."""
     told = disturbance_problem(_document(12))
     assert told is not None
     assert "added 12.0 ms (12.0 %)" in told

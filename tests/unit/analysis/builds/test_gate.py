@@ -149,5 +149,5 @@ def test_a_build_fails_only_by_what_the_machine_cannot_have_added(most_pct: floa
 
 
 def test_a_build_that_stays_within_its_bound_passes_on_a_disturbed_machine() -> None:
-    """What is not excluded fails nothing."""
+    """A slowdown that is only not excluded fails nothing."""
     assert verdicts("ttlb > +3%", _disturbed(cell(200.0), 10.0)) == [Verdict.PASSED]

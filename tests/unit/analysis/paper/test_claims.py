@@ -313,7 +313,7 @@ def test_a_disturbed_machine_decides_as_in_the_map(tmp_path: Path, most_pct: flo
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 @pytest.mark.parametrize("arms", [["h2"], ["h2", "h3"]])
 def test_the_interval_of_a_number_allows_for_the_machine(tmp_path: Path, statistic: str, arms: list[str]) -> None:
-    """Of one arm, and of the advantage of the other; the number itself stays."""
+    """The interval of one arm grows, and that of the other's advantage; the number itself stays."""
     claim = number("80 ms", 1, 1000, "ms" if len(arms) == 1 else "%", arms=arms, statistic=statistic)
     calm, disturbed = (
         judged(write_study(tmp_path / name, replace(CLEAR, disturbed=known)), claim)[0].cells[0]
