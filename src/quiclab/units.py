@@ -24,7 +24,9 @@ _QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([
 def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2] not in units:
-        raise ValueError(f"{text!r} is not a {kind}: write a number and one of {', '.join(u for u in units if u)}")
+        named = [unit for unit in units if unit]
+        wanted = f"one of {', '.join(named)}" if len(named) > 1 else "".join(named)
+        raise ValueError(f"{text!r} is not a {kind}: write a number and {wanted}")
     number = Decimal(match[1])
     if abs(number.adjusted()) > 30:
         raise ValueError(f"{text!r} is out of range for a {kind}")

@@ -33,7 +33,7 @@ MOST_SHARE = 0.95
 
 
 @dataclass(frozen=True)
-class Disturbance:
+class StoredDisturbance:
     """Time that the laboratory added to a trial, as its trial.json has it."""
 
     time_ns: float
@@ -49,17 +49,17 @@ class Disturbance:
         return self.time_ns - self.cost_ns
 
 
-def disturbance_of(folder: Path) -> Disturbance | None:
+def stored_disturbance(folder: Path) -> StoredDisturbance | None:
     """The disturbance of the attempt in this folder; None where its trial.json does not tell."""
     try:
         written_ns = (folder / "trial.json").lstat().st_mtime_ns
     except OSError:
         return None
-    return _disturbance(folder, written_ns)
+    return _read(folder, written_ns)
 
 
 @functools.lru_cache(4096)
-def _disturbance(folder: Path, _written_ns: int) -> Disturbance | None:
+def _read(folder: Path, _written_ns: int) -> StoredDisturbance | None:
     """The disturbance by a trial.json written at this instant: a report asks for it with every metric."""
     found: Any = read_record(folder).get("disturbance")
     if not isinstance(found, dict):
@@ -67,7 +67,7 @@ def _disturbance(folder: Path, _written_ns: int) -> Disturbance | None:
     time, cost, bound = (found.get(name) for name in ("time_ns", "cost_ns", "bound_ns"))
     if not isinstance(time, int | float) or not isinstance(cost, int | float) or not 0 <= cost < time:
         return None
-    return Disturbance(float(time), float(cost), float(bound) if isinstance(bound, int | float) else math.inf)
+    return StoredDisturbance(float(time), float(cost), float(bound) if isinstance(bound, int | float) else math.inf)
 
 
 def with_most(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
@@ -125,7 +125,7 @@ def _added(study: Study, trial: TrialResult, most_ms: float, metric: Metric) -> 
         return 0.0
     if metric.unit != RATE:
         return most_ms / (trial.value * MS_PER_UNIT[metric.unit])
-    found = disturbance_of(StudyDir(study.directory).trial(trial.trial_id))
+    found = stored_disturbance(StudyDir(study.directory).trial(trial.trial_id))
     return 1e6 * most_ms / found.time_ns if found is not None else 0.0
 
 
@@ -139,7 +139,7 @@ def selection_of(study: Study, trials: Sequence[TrialResult], attempts: pl.DataF
     folders = StudyDir(study.directory)
     repeated = []
     for row in attempts.filter(pl.col("status") == "void").iter_rows(named=True):
-        found = disturbance_of(folders.failed(row["trial_id"], row["attempt"]))
+        found = stored_disturbance(folders.failed(row["trial_id"], row["attempt"]))
         if found is not None and (row["reason"] in WITH_ITS_BLOCK or found.cost_ns > found.bound_ns):
             repeated.append(found.undisturbed_ns)
     if not repeated:
@@ -147,7 +147,7 @@ def selection_of(study: Study, trials: Sequence[TrialResult], attempts: pl.DataF
     counted = [
         found.undisturbed_ns
         for each in trials
-        if each.status == "verified" and (found := disturbance_of(folders.trial(each.trial_id))) is not None
+        if each.status == "verified" and (found := stored_disturbance(folders.trial(each.trial_id))) is not None
     ]
     return selection(counted, repeated)
 

@@ -71,4 +71,4 @@ def why_not_judged(found: Conclusion, measured: Conclusion, pairs: int, lost: in
     if not lost:
         return ""
     planned = wording.counted(pairs + lost, "planned pair")
-    return f"Disturbed: {pairs} of {planned} count so far, which leaves it open. {TRY_AGAIN}"
+    return f"Disturbed: {pairs} of {planned} count, which are too few to tell. {TRY_AGAIN}"

@@ -67,9 +67,14 @@ def _unused_knobs(arm: Arm, study: Study) -> Iterator[str]:
 
 
 def _limits(study: Study) -> Iterator[str]:
-    """A bound that has no effect any more."""
+    """A bound that has no effect any more, or that no trial can keep."""
     if study.limits.lateness_p99 is not None:
         yield (
-            "limits.lateness_p99 has no effect: what counts is how much of a trial's time the laboratory added. Leave "
-            f'it out, or write disturbance = "…" in its place (here {study.tolerated} without it).'
+            "limits.lateness_p99 has no effect any more: a trial is repeated if this machine added too much to its "
+            f'time. Leave it out, or write disturbance = "…" in its place ({study.tolerated} without it).'
+        )
+    if study.tolerated.value == 0:
+        yield (
+            "limits.disturbance = 0 % repeats every trial, as each machine adds something. Write 1 % or more, or leave "
+            "it out."
         )

@@ -114,7 +114,7 @@ def run_trials(
                 Results(study_dir, ledger).take_up(grow_plan(study, blocks))
             rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
             void_what_is_disturbed(study, study_dir, ledger, rows)
-            if check_machine:
+            if check_machine and study.tolerated.value < 1:
                 _check_machine(study, study_dir, ledger, backend, observer, rows)
             room = RoomMaker(study_dir, ledger, keep_raw)
             observer = Both(observer, room)

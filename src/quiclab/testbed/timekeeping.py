@@ -91,15 +91,15 @@ class Timekeeping:
         if self.ends_wait:
             return (
                 f"{numbers}, but programs without priority wait {self.waited:.0%} of their time for a processor: many "
-                "trials would be void because client or server waited"
+                "trials would be disturbed and repeated, as client or server waits"
             )
         if self.for_every_path:
             return f"{numbers}: punctual enough for every path"
         if self.most_bit_per_s < SLOWEST_PROMISED.bit_per_s:
-            return f"{numbers}: too late for nearly every path; most trials would be void"
+            return f"{numbers}: too late for nearly every path; many trials would be disturbed and repeated"
         return (
             f"{numbers}: enough for paths of at most {_rate(self.most_bit_per_s)}, or with an RTT of at least "
-            f"{short_time(self.least_rtt_ns)}; many trials over faster and shorter ones would be void"
+            f"{short_time(self.least_rtt_ns)}; over faster and shorter ones some trials would be disturbed and repeated"
         )
 
     @property
@@ -127,7 +127,7 @@ class Timekeeping:
                 helps.append("Linux 6.12 or newer, where the link of an ordinary account waits less")
         if not self.ends_wait:
             helps.append("choose slower or longer paths")
-        return "; ".join([*helps, "void blocks are tried again by `quiclab run`"])
+        return "; ".join([*helps, "`quiclab run` repeats disturbed trials by itself"])
 
 
 def keep_time(backend: Backend | None = None) -> Timekeeping:

@@ -114,3 +114,4 @@ def test_a_limit_of_earlier_versions_has_no_effect(tmp_path: pathlib.Path) -> No
     said = _said(tmp_path, SMALL + '\n[limits]\nlateness_p99 = "1 ms"\n')
     assert said.startswith("limits.lateness_p99 has no effect")
     assert "disturbance" in said
+    assert _said(tmp_path, SMALL + '\n[limits]\ndisturbance = "0 %"\n').startswith("limits.disturbance = 0 %")

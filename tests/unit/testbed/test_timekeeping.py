@@ -27,7 +27,7 @@ def _measured(
             1_200_000,
             "1.2 ms (p99), 2.4 ms (max): enough for paths of at most 10 Mbit/s, or with an RTT of at least 120 ms",
         ),
-        (50_000_000, "too late for nearly every path; most trials would be void"),
+        (50_000_000, "too late for nearly every path; many trials would be disturbed and repeated"),
     ],
 )
 def test_the_verdict_names_the_paths_that_can_bear_it(p99_ns: int, verdict: str) -> None:
@@ -58,7 +58,9 @@ def test_how_the_link_is_scheduled_is_told() -> None:
 def test_a_punctual_link_does_not_hide_that_the_ends_must_wait() -> None:
     """With real-time priority the link keeps time on a machine on which every trial is void."""
     busy = _measured(30_000, real_time="deadline", load=15, waited=0.8)
-    assert "programs without priority wait 80% of their time for a processor: many trials would be void" in busy.told
+    assert (
+        "programs without priority wait 80% of their time for a processor: many trials would be disturbed" in busy.told
+    )
     assert busy.remedy.startswith("end other programs (load 15.0 on 2 processors)")
     assert "slower" not in busy.remedy
     assert not busy.for_every_path

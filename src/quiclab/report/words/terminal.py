@@ -117,13 +117,13 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
 
 
 def _repeats(arms: Sequence[tuple[str, ArmResult]]) -> list[str]:
-    """Say how many attempts were disturbed and repeated, and where the greatest share was."""
+    """Say how many attempts were disturbed, and where the greatest share was. The last of a block is not repeated."""
     voids, attempts = (sum(getattr(arm, name) for _, arm in arms) for name in ("voids", "attempts"))
     if not voids:
         return []
     place, worst = max(arms, key=lambda each: each[1].voids / max(1, each[1].attempts))
     most = f"{place}, {worst.arm}: {worst.voids} of {worst.attempts}"
-    return [f"{voids} of {attempts} attempts were disturbed and repeated; most of {most}."]
+    return [f"{voids} of {attempts} attempts were disturbed and do not count; most of {most}."]
 
 
 def _controls(analysis: StudyAnalysis) -> list[str]:

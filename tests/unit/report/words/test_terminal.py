@@ -62,7 +62,7 @@ def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
     assert not any("…" in line and not any(c.isdigit() for c in line) for line in lines)
     assert "1 % loss, 5 MB, h2: 2 failed of 9 attempts." in lines
-    assert "4 of 202 attempts were disturbed and repeated; most of 100 ms more RTT, 1 MB, " in " ".join(lines)
+    assert "4 of 202 attempts were disturbed and do not count; most of 100 ms more RTT, 1 MB, " in " ".join(lines)
 
 
 def test_a_void_control_is_told(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_void_control_is_told(tmp_path: Path) -> None:
     spoiled = replace(control, baseline=replace(control.baseline, voids=1))
     lines = rendered_of(replace(analysis, controls=(spoiled, *analysis.controls[1:])))
     told = " ".join(lines)
-    assert "attempts were disturbed and repeated; most of A/A, " in told
+    assert "attempts were disturbed and do not count; most of A/A, " in told
     assert ": 1 of 9." in told
     assert "No trial failed and none was repeated." not in lines
     assert "No trial failed and none was repeated." in rendered_of(analysis)
