@@ -32,38 +32,7 @@ from quiclab.testbed.link_process import OwnProcess
 
 AS_BEFORE = "--with-the-system-slice"
 BEFORE = "system's slice, rule by p99"
-_SPEC = """\
-[study]
-name = "busy"
-seed = {seed}
-blocks = {blocks}
-
-[[workload]]
-name = "100KB"
-size = "100 KB"
-
-[[workload]]
-name = "1MB"
-size = "1 MB"
-
-[[path]]
-name = "plain"
-rate = "10 Mbit/s"
-delay = "10 ms"
-
-[[arm]]
-name = "h2"
-protocol = "h2"
-client = "curl-cffi"
-server = "caddy"
-tcp = {{congestion_control = "reno", initial_window = 32}}
-
-[[arm]]
-name = "h3"
-protocol = "h3"
-client = "curl-cffi"
-server = "caddy"
-"""
+_DEMO = Path(__file__).parents[1] / "experiments/demo/spec.toml"
 _CELLS = ("100KB/plain", "1MB/plain")
 _PACKET_NS = 1_200_000
 """Time of service of a packet of 1500 bytes at 10 Mbit/s, the bound of the first rule on this path."""
@@ -105,10 +74,10 @@ def main() -> None:
     rows = []
     for load, neighbours in loads().items():
         now, before = [], []
-        for seed in range(rounds):
+        for _ in range(rounds):
             with running(neighbours):
-                before.append(attempts(blocks, seed, [sys.executable, __file__, AS_BEFORE]))
-                now.append(attempts(blocks, seed, [str(QUICLAB)]))
+                before.append(attempts(blocks, [sys.executable, __file__, AS_BEFORE]))
+                now.append(attempts(blocks, [str(QUICLAB)]))
         invalid = [100 * sum(each.invalid for each in tried) / len(tried) for tried in now]
         void = [100 * sum(each.void_before for each in tried) / len(tried) for tried in before]
         late, late_before = ([median(each.p99_us for each in tried) for tried in which] for which in (now, before))
@@ -139,13 +108,22 @@ def running(programs: Sequence[str]) -> Iterator[None]:
             each.wait()
 
 
-def attempts(blocks: int, seed: int, quiclab: Sequence[str]) -> list[Tried]:
-    """Run the study by a command; all attempts at its trials."""
+def attempts(blocks: int, quiclab: Sequence[str]) -> list[Tried]:
+    """Run two cells of the demo by a command; all attempts at their trials."""
     with tempfile.TemporaryDirectory() as name:
-        spec, study = Path(name, "spec.toml"), StudyDir(Path(name, "study"))
-        spec.write_text(_SPEC.format(blocks=blocks, seed=seed))
+        study = StudyDir(Path(name, "study"))
         cells = [word for cell in _CELLS for word in ("--cell", cell)]
-        command = [*quiclab, "run", str(spec), "--out", str(study.root), "--no-report", *cells]
+        command = [
+            *quiclab,
+            "run",
+            str(_DEMO),
+            "--out",
+            str(study.root),
+            "--blocks",
+            str(blocks),
+            "--no-report",
+            *cells,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not study.ledger.exists():
             raise RuntimeError(f"the study did not run: {done.stdout}{done.stderr}")
