@@ -27,7 +27,7 @@ aa = {{ workload = "object", path = "plain", blocks = 1 }}
 
 # A loaded machine must not void what is tested here; how late the link is has tests and benchmarks of its own.
 [limits]
-disturbance = "100 %"
+disturbance = "{disturbance}"
 trial = "{trial_limit}"
 ready = "{ready_limit}"
 
@@ -67,6 +67,7 @@ def write_spec(folder: Path, **changes: str | int) -> Path:
         "server": '"caddy"',
         "server_h3": '"caddy"',
         "congestion_control": "reno",
+        "disturbance": "100 %",
         "trial_limit": "20 s",
         "ready_limit": "10 s",
     }
