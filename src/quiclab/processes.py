@@ -31,7 +31,6 @@ _PATIENCE_S = 60
 """Time that a process has to clean up after it is asked to end."""
 
 
-
 class EndedByMachineError(HostError):
     """A process that shared the work was killed, for want of memory or by somebody: it may go well the next time."""
 
