@@ -52,7 +52,7 @@ def test_parts_stay_as_they_are(tmp_path: Path, shards: tuple[Path, Path, Path])
     """Byte by byte, also where the disk they are on cannot be written; so does a study of which a block is packed."""
     _, one, two = shards
     before = {file: file.read_bytes() for part in (one, two) for file in part.rglob("*") if file.is_file()}
-    read_only = f"mount --bind -o ro {one} {one} && mount --bind -o ro {two} {two} && ! touch {one}/x; exec \"$@\""
+    read_only = f'mount --bind -o ro {one} {one} && mount --bind -o ro {two} {two} && ! touch {one}/x; exec "$@"'
     inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", read_only, "sh")
     merged = quiclab("merge", tmp_path / "whole", one, two, before=inside)
     assert merged.returncode == 0, merged.stdout + merged.stderr

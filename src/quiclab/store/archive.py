@@ -61,7 +61,7 @@ def unpack(packed: bytes, folder: Path, most_bytes: int, most_files: int = _MOST
                     raise DecodeError(f"an archive holds more than {most_files} files")
                 plain.allow(None)
                 _write(archive, entry, folder)
-                archive.members.clear()  # of which it keeps a list otherwise
+                archive.members.clear()  # type: ignore[attr-defined]  # it keeps a list of them otherwise
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
         raise DecodeError(f"an archive cannot be unpacked: {error}") from error
 

@@ -40,14 +40,14 @@ class Judged:
 def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
     """Decode what an attempt left in `folder`, and judge it."""
     tables = decode_trial(folder).tables
-    weighed = _Weighed(tables)
+    weighed = Weighed(tables)
     verdict = judge(folder, tables, weighed.disturbance)
     attempt = Attempt(trial_id, number, verdict.status, verdict.reason)
     return Judged(folder, attempt, with_verdict(tables, folder), weighed.account)
 
 
 @dataclass
-class _Weighed:
+class Weighed:
     """Time that the laboratory added to an attempt, by the account of the attempt."""
 
     tables: Mapping[str, pl.DataFrame]

@@ -184,7 +184,7 @@ def _configured(where: str) -> Any:
     hint = f"name them in Dask's configuration ({keys}; docs/how-to/run-on-many-machines.md)"
     try:
         security = Security()  # type: ignore[no-untyped-call]
-        usable = security.get_connection_args("client")["ssl_context"] is not None
+        usable = security.get_connection_args("client")["ssl_context"] is not None  # type: ignore[no-untyped-call]
     except (OSError, ValueError, ImportError) as error:
         raise HostError(f"the certificates for {where} cannot be used: {error}", hint) from error
     if where.startswith("tls:") and not usable:
