@@ -127,12 +127,15 @@ class Judge:
             return Cause(before, What.TIMER)
         what = What.SERVER if self.path.sender == "server" else What.CLIENT
         came = self._came.last_came(self.path.ahead.arrival[position])
-        if came is None or not self._prompted(came, self.path.ahead.arrival[position]):
+        if came is None:
             return Cause(Before.LATEST, what)
         had_room = reason.why in UNIONS[Why.PACING_OR_PROGRAM] or reason.why is Why.PACING_OR_PROGRAM
-        if had_room and data != position:
-            # An acknowledgment left at once; data, which a packet had allowed by then, did not.
+        prompted = self._prompted(came, self.path.ahead.arrival[position])
+        if had_room and (data != position or not prompted):
+            # What came earlier, or let only an acknowledgment leave, had nothing to do with it, unless it gave room.
             had_room = self.before_arrival(self._came.written[came] or 0, reason, data) == reason
+        if not prompted:
+            return Cause(Before.DATA if had_room else Before.LATEST, what)
         return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:

@@ -100,6 +100,11 @@ class Kernel:
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
 
+    def kept(self, from_ns: int, until_ns: int) -> bool:
+        """Whether a sample within a time shows bytes that were handed over and not sent."""
+        first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
+        return any(sample.unsent_bytes for sample in self.samples[first:end])
+
     def free(self, from_ns: int, until_ns: int) -> bool:
         """Whether the last sample within a time shows bytes to send, and a window with room for them."""
         first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
