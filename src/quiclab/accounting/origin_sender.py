@@ -48,7 +48,7 @@ class OriginSender:
         prompted = came_ns is not None and leg.sent_ns - came_ns <= PROMPT_NS
         calm = all(sample.ca_state == "open" for sample in self.kernel.near(from_ns, leg.sent_ns))
         if calm and self.kernel.free(from_ns, leg.sent_ns):  # in recovery it may be a segment that is sent again
-            return Why.PACING
+            return Why.PACING if self.kernel.paces else Why.KEPT_IN_KERNEL
         if had_data:  # without an acknowledgment it was a timer, of losses or of pacing
             return self.kernel.history.reason(leg.sent_ns).why if prompted else None
         return Why.AWAITING_ACKS if prompted and self.hidden_credit else Why.APPLICATION

@@ -14,11 +14,13 @@ from functools import cached_property
 import polars as pl
 
 from quiclab.accounting.amplification import Amplification
-from quiclab.accounting.edges import PROMPT_NS
+from quiclab.accounting.edges import PROMPT_NS, Reason
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.objects import requests_came
+from quiclab.accounting.small_segments import small_segments
 from quiclab.accounting.walk import Path
 from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
 from quiclab.accounting.window import LoggedWindow, logged_window
 from quiclab.metrics import Evidence, quic
 from quiclab.metrics.evidence import CAPTURES
@@ -61,6 +63,14 @@ class Answering:
         if self.evidence.quic:
             return bool(self._window.full(arrived_ns))
         return self._kernel.kept(self.came_ns, arrived_ns)
+
+    def kept_for(self, sent_ns: int, arrived_ns: int) -> Reason:
+        """Why the server's transport kept an answer that it had until a packet came."""
+        if self.evidence.quic:
+            return Reason(Why.AWAITING_ACKS, "transport_metrics")
+        small = small_segments(self.evidence, self._kernel.full_bytes)
+        piece = self._kernel.keeps_a_piece(self.came_ns, arrived_ns) and small.let_go(sent_ns, arrived_ns)
+        return Reason(Why.NAGLE if piece else Why.AWAITING_ACKS, "tcp_info")
 
     @cached_property
     def _kernel(self) -> Kernel:

@@ -50,7 +50,8 @@ class SetUp:
     path: Path
     amplification: Amplification
     asked_ns: int | None = None
-    """Instant at which the server had the whole request that it answers first; None where nothing shows it."""
+    """Instant at which the server had the whole request that it answers first, of an upload all of it; None where
+    nothing shows it."""
 
     def set_up_edges(self, position: int, zero_ns: int) -> list[Edge]:
         """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
@@ -79,17 +80,19 @@ class SetUp:
     def _kept_back(self, edges: Iterable[Edge], position: int) -> Iterator[Edge]:
         """The edges of a request, latest first; from its arrival on the server's transport is why, where that had the
         answer and kept it until an acknowledgment came."""
+        if self.path.sender == "client":
+            yield from edges
+            return
         sent_ns = self.path.ahead.arrival[position]
         answering, came = self._answering, self.path.up.last_came(sent_ns)
         came_ns = 0 if came is None else self.path.up.written[came] or 0
-        kept = answering is not None and came_ns > answering.came_ns and answering.held(sent_ns, came_ns)
-        if answering is None or not kept or self.path.sender == "client":
+        if answering is None or came_ns <= answering.came_ns or not answering.held(sent_ns, came_ns):
             yield from edges
             return
-        table = "transport_metrics" if self.evidence.quic else "tcp_info"
+        reason = answering.kept_for(sent_ns, came_ns)
         for edge in edges:
             if edge.until_ns > answering.came_ns and edge.reason.why is Why.REQUEST and edge.from_ns < sent_ns:
-                yield replace(edge.clipped(answering.came_ns), reason=Reason(Why.AWAITING_ACKS, table))
+                yield replace(edge.clipped(answering.came_ns), reason=reason)
                 edge = replace(edge, until_ns=max(edge.from_ns, answering.came_ns))
             yield edge
 
@@ -108,8 +111,7 @@ class SetUp:
         if origin is not None and last is not None:
             edges += origin.edges(last, sent_ns, from_ns)
         else:
-            had = replace(self, asked_ns=from_ns)
-            edges += [edge for leg in back(self.path, "server", first, from_ns, had._cause) for edge in leg.edges]
+            edges += [edge for leg in back(self.path, "server", first, from_ns, self._cause) for edge in leg.edges]
         usual = Reason(Why.ANSWER, "ip_packets")
         named = (replace(e, reason=self._timer() if e.what is What.TIMER else usual) for e in reversed(edges))
         return _cut(named, from_ns)

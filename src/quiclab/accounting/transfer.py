@@ -50,7 +50,8 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     if first is None or first > completing:
         raise Unknown(_CONTRADICT)
     limit = amplification(evidence)
-    before = SetUp(evidence, path, limit, None if evidence.upload else request_came_ns(evidence))
+    asked_ns = ends.bodies_ns if evidence.upload else request_came_ns(evidence)
+    before = SetUp(evidence, path, limit, asked_ns)
     judge = judges(evidence, path, completing, of, limit)
     bodies, start = response_edges(path, judge, first, completing)
     edges = [

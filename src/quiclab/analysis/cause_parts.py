@@ -25,6 +25,8 @@ _OF_REASON = {
     Why.SEND_BUFFER: "senders_buffer",
     Why.LOSS_DETECTION: "waiting_for_loss_report",
     Why.PACING: "pacing",
+    Why.NAGLE: "nagle",
+    Why.CORK: "cork",
     Why.APPLICATION: "application",
     Why.SCHEDULING: "scheduling",
 }

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import Quic, Tcp, evidence_of_scene, metrics_row, object_rows, sample_row, sums, upload_rows
+from unit.accounting.stories import (
+    Quic,
+    Tcp,
+    evidence_of_scene,
+    metrics_row,
+    object_rows,
+    sample_row,
+    sums,
+    upload_rows,
+)
 from unit.metrics.scenes import ns
 
 from quiclab.accounting import Edge, account_of_transfer
@@ -88,9 +97,7 @@ def test_an_answer_that_the_kernel_kept_until_an_acknowledgment_came_is_not_the_
     scene = _settings_acknowledged(71.5).end(81.5, 1)
     scene.request["body_bytes"] = 900
     samples = [sample_row(at, notsent_bytes=unsent) for at, unsent in ((52, 0), (55, 1022), (70, 1022), (73, 0))]
-    found = account_of_transfer(
-        evidence_of_scene(scene, tmp_path, http_requests=_asked(51, 71.5), tcp_info=samples)
-    )
+    found = account_of_transfer(evidence_of_scene(scene, tmp_path, http_requests=_asked(51, 71.5), tcp_info=samples))
     assert _at_server(found) == 0
     assert sums(found)["awaiting_acks"] == 20.5
 
