@@ -45,4 +45,5 @@ PACING = Mechanism(
             (10, 16, 32),
         ),
     ),
+    reasons=(Why.PACING,),
 )
