@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from quiclab.diagnoses._api import Fact
 from quiclab.diagnoses._flights import begin_of_body, flights
-from quiclab.diagnoses._trial import PATH_DROPS, Trial
+from quiclab.diagnoses._trial import OF_THE_PATH, Trial
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
@@ -30,13 +31,22 @@ def _sender(trial: Trial) -> str:
 
 def measures(trial: Trial) -> tuple[Fact, ...]:
     """The numbers that a trial shows, those that it does not show left out."""
+    return (*_drops(trial), Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
+
+
+def _drops(trial: Trial) -> tuple[Fact, ...]:
+    """Packets that links dropped, by what took them; none of a trial without a log of its links."""
+    if trial.ahead.is_empty():
+        return ()
     drops = trial.drops(trial.way)
     of_body = drops.filter(drops["arrival_ns"] >= (begin_of_body(trial) or 0))
-    on_the_path = int(of_body["reason"].is_in(PATH_DROPS).sum())
+
+    def dropped_by(*kinds: DropKind) -> int:
+        return int(of_body["reason"].is_in(reasons_of(*kinds)).sum())
+
     return (
         Fact("lost", drops.height, "packets"),
-        Fact("lost_on_the_path", on_the_path, "packets"),
-        Fact("dropped_by_queues", of_body.height - on_the_path, "packets"),
-        Fact(f"{SENT_BY}{_sender(trial)}", 1, ""),
-        *flights(trial),
+        Fact("lost_on_the_path", dropped_by(*OF_THE_PATH), "packets"),
+        Fact("dropped_by_queues", dropped_by(DropKind.QUEUE, DropKind.AQM), "packets"),
+        Fact("dropped_by_policers", dropped_by(DropKind.POLICER), "packets"),
     )

@@ -33,4 +33,5 @@ CORK = Mechanism(
         Rival("pacing", "the socket can pace"),
         Rival("application", "the kernel has nothing to send"),
     ),
+    reasons=(Why.CORK,),
 )

@@ -64,4 +64,5 @@ DROPPED_AT_THE_RECEIVER = Mechanism(
             also_changes=("the beginning takes longer",),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER),
 )

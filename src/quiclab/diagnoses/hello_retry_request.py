@@ -41,4 +41,5 @@ HELLO_RETRY_REQUEST = Mechanism(
             ("the key exchange is another one",),
         ),
     ),
+    reasons=(Why.HELLO_RETRY_REQUEST,),
 )

@@ -37,4 +37,5 @@ NAGLE = Mechanism(
         Rival("acknowledgment_held", "the window is full, or a full segment waits"),
         Rival("application", "the kernel has nothing to send"),
     ),
+    reasons=(Why.NAGLE,),
 )

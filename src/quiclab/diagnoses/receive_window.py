@@ -48,4 +48,5 @@ RECEIVE_WINDOW = Mechanism(
             ("more memory for each connection",),
         ),
     ),
+    reasons=(Why.RECEIVE_WINDOW,),
 )

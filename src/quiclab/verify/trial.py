@@ -9,6 +9,7 @@ client tell what it got; *void* is the laboratory's fault and voids the whole bl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import polars as pl
 from quiclab.store.layout import Status, write_atomically
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
+from quiclab.tables.drop_reasons import DropKind, dropped_by
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
@@ -105,10 +107,9 @@ def _verdict(document: dict[str, Any]) -> Verdict:
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:
     """Say how many packets the path blocked or policed, which may be why the trial failed."""
-    counts = {
-        reason: sum((link.get(side) or {}).get("dropped", {}).get(reason, 0) for side in ("up", "down"))
-        for reason in ("blocked", "policed")
-    }
+    counts: Counter[str] = Counter()
+    for side in ("up", "down"):
+        counts.update(dropped_by(link.get(side), DropKind.BLOCK, DropKind.POLICER))
     told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
     return f"; the path dropped {' and '.join(told)}" if told else ""
 
