@@ -34,6 +34,7 @@ from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
+from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
@@ -104,6 +105,7 @@ def run_trials(
     _refuse_to_mix(study_dir, backend)
     laboratory, run_one = prepare(study, study_dir.root, backend)
     keep_host(study_dir, laboratory, backend)
+    keep_versions(study_dir, study, laboratory.programs)
     rows = part.of(grow_plan(study, blocks))
     observer.began(Beginning(study, backend, why, laboratory.cannot_run, rows))
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._player import player_settings
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -26,6 +27,8 @@ _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
+KNOWN = Known("chromium", "156", "156")
+"""Seen in its NetLog and its transport parameters."""
 _HTTPS = 443
 _MOST_PAYLOAD = 1432
 """Largest payload: Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
@@ -79,9 +82,11 @@ class Chromium:
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its NetLog and its transport parameters."""
         if protocol == "h3":
-            return {"receive_window": "QUIC stream window 6 MiB, connection window 15 MiB"}
+            windows = "QUIC stream window 6 MiB, connection window 15 MiB"
+            return KNOWN.facts(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"}
+        windows = f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"
+        return KNOWN.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program starts the browser, then waits for the word."""
