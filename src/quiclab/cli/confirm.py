@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError
@@ -88,6 +89,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         asked = Asked(arguments.study, arguments.cell, None, arguments.arm, arguments.baseline)
         return run_together(arguments, asked, causes, study, minutes, trials_of(arguments))
     asked = Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm, arguments.baseline)
+    in_fresh_process(make_needed_tables, arguments.study)
     plan: Plan = in_fresh_process(_planned, (asked, study))
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.layout import write_atomically
@@ -109,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.report.page.alone import UNTOUCHED, write_figure
 
     figure = names[arguments.name]
+    make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     files = readable(study.directory)
     metric = asked_metric(files, arguments.metric)

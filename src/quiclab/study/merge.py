@@ -13,6 +13,7 @@ from typing import Any
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
+from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import (
@@ -129,12 +130,14 @@ def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[st
 
 def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyDir) -> None:
     """Raise SpecError for a part with another spec than `first`, or with other programs."""
-    resolved = read_object(first.resolved)
+    resolved = with_defaults(read_object(first.resolved))
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
         try:
-            problems += [f"{each.root}: {told}" for told in conflicts(read_object(each.resolved), resolved)]
+            problems += [
+                f"{each.root}: {told}" for told in conflicts(with_defaults(read_object(each.resolved)), resolved)
+            ]
         except (KeyError, TypeError, AttributeError) as error:
             told = f"{each.resolved} is not a resolved spec: {error!r}"
             raise DecodeError(told, "put it back from a copy of the study") from error

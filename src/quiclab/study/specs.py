@@ -17,6 +17,7 @@ from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
+from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Arm, Program, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
@@ -139,7 +140,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     if not study_dir.resolved.exists():
         return
     with _of_its_form(study_dir.resolved):
-        found = conflicts(read_object(study_dir.resolved), resolved_json(study))
+        found = conflicts(with_defaults(read_object(study_dir.resolved)), resolved_json(study))
     if found:
         hint = "put the spec back that they were run with"
         raise SpecError(f"{study_dir.spec} differs from the spec that the trials of the study had", hint, found)
@@ -180,7 +181,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
         with _of_its_form(study_dir.resolved):
-            found = conflicts(before, resolved)
+            found = conflicts(with_defaults(before), resolved)
             changes = told_changes(before["limits"], study) if before.get("limits") else ()
             resolved[EARLIER] = earlier_limits(before, resolved["limits"])
         if found:
