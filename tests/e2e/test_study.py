@@ -51,7 +51,7 @@ def test_every_trial_is_verified_and_proves_what_it_ran(study: Path) -> None:
     "lost", [("tables", "metrics.parquet"), ("tables/trials.parquet",), ()], ids=["all", "one", "some"]
 )
 def test_a_verb_makes_the_tables_that_it_needs(study: Path, tmp_path: Path, lost: tuple[str, ...]) -> None:
-    """After `run --no-report` there are none, or those of the trials that an earlier report has; then they are there."""
+    """After `run --no-report` there are none, or those of the trials that an earlier report has."""
     copy = shutil.copytree(study, tmp_path / "study")
     for name in lost:
         place = copy / name
