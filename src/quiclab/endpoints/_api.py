@@ -312,9 +312,9 @@ class Proxy(Endpoint, Protocol):
 class SizesDatagrams(Endpoint, Protocol):
     """A QUIC program that is known to begin with datagrams of one size."""
 
-    def first_payload(self, program: Program) -> int:
-        """UDP payload in bytes of its first datagrams over IPv4. Path MTU discovery only finds that more goes through:
-        over a path that carries less no handshake ends."""
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams. Path MTU discovery only finds that more goes through: over a
+        path that carries less they never arrive."""
         ...
 
 

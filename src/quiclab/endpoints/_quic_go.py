@@ -19,8 +19,8 @@ from quiclab.spec.model import Knobs, Program
 PROGRAM = "quiclab-quic-go"
 KNOWN = Known("quic-go", "0.37", "0.65")
 """Read in its source: the tags 0.37.1 to 0.60.0, and 0.65.0."""
-PAYLOAD: Mapping[str, int] = {"0.37": 1252, "0.44": 1280}
-"""UDP payload of its first datagrams over IPv4, by version; nothing is smaller until they are acknowledged."""
+PAYLOAD: Mapping[str, Mapping[int, int]] = {"0.37": {4: 1252, 6: 1232}, "0.44": {4: 1280, 6: 1280}}
+"""UDP payload of its first datagrams, by version and version of IP."""
 _INSTALL = MORE_PROGRAMS
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 """Groups in Go's own order of preference, which cannot be changed."""
@@ -62,7 +62,7 @@ def packet_size(knobs: Knobs) -> str | ByVersion:
     if knobs.max_payload is not None:
         return f"UDP payload {knobs.max_payload} bytes"
     sizes = " bytes" if knobs.path_mtu_discovery is False else " to 1452 bytes (path MTU discovery)"
-    return {since: f"UDP payload {size}{sizes}" for since, size in PAYLOAD.items()}
+    return {since: f"UDP payload {size[4]}{sizes}" for since, size in PAYLOAD.items()}
 
 
 def sender_facts(program: Program) -> dict[str, str]:

@@ -24,14 +24,17 @@ def mtu_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
             endpoint = find(role, program.name)
             if not isinstance(endpoint, SizesDatagrams):
                 continue
-            payload = endpoint.first_payload(program)
+            payload = endpoint.first_payload(program, path.ip_version)
             packet = payload + _IP_AND_UDP_BYTES[path.ip_version]
             if packet > path.mtu:
                 told = (
                     f"Path {path.name} carries packets of up to {path.mtu} bytes, and the {role} {program.name} of arm"
                 )
                 told += f" {arm.name} begins with {packet} bytes (UDP payload {payload}): no handshake ends, and all"
-                found.append(f"{told} trials fail. {_mend(endpoint, packet, path)}")
+                told = f"Path {path.name} carries packets of up to {path.mtu} bytes, and the {role} {program.name} of"
+                told += f" arm {arm.name} begins with {packet} (UDP payload {payload}), which never arrive: its trials"
+                told += " fail, or last a timer longer where it begins again with less."
+                found.append(f"{told} {_mend(endpoint, packet, path)}")
     return found
 
 

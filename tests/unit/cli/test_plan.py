@@ -238,15 +238,20 @@ def test_a_command_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str],
 def test_a_path_that_carries_no_datagram_of_an_arm_is_foreseen(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
-    """Caddy's QUIC begins with 1,280 bytes and 28 of headers; a byte less than that carries none of them."""
-    text = " ".join(run(capsys, written(tmp_path, with_path("mtu = 1307"))).split())
-    assert (
-        "warning: Path plain carries packets of up to 1307 bytes, and the server caddy of arm h3 begins with 1308"
-        in text
-    )
-    assert "of arm h2 begins" not in text
-    assert "begins with" not in run(capsys, written(tmp_path, with_path("mtu = 1308")))
-    assert "1328 bytes (UDP payload 1280)" in run(capsys, written(tmp_path, with_path("mtu = 1300\nip_version = 6")))
+    """quic-go begins with 1,280 bytes and 28 of headers: a path with a byte less carries none of them."""
+
+    def told(lines: str, server: str = '"quic-go"') -> str:
+        before, _, after = with_path(lines).rpartition('server = "caddy"')
+        text = f"{before}server = {server}{after}"
+        return " ".join(run(capsys, written(tmp_path, text)).split())
+
+    found = told("mtu = 1307")
+    assert "Path plain carries packets of up to 1307 bytes, and the server quic-go of arm h3 begins with 1308" in found
+    assert "Write mtu = 1308 or more or max_payload = 1279 on it." in found
+    assert "of arm h2 begins" not in found
+    assert "begins with" not in told("mtu = 1308")
+    assert "begins with" not in told("mtu = 1307", '{name = "quic-go", max_payload = 1279}')
+    assert "begins with 1328 (UDP payload 1280)" in told("mtu = 1300\nip_version = 6")
 
 
 def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(

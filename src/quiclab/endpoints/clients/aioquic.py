@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._aioquic import (
     ABILITIES,
@@ -40,7 +41,7 @@ class AioquicClient:
         """HTTP/3 only; reno or cubic."""
         return unsupported_by_aioquic(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DEFAULT_PAYLOAD
 

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
@@ -29,6 +30,8 @@ _INSTALL = "apt-get install -y chromium libnss3-tools"
 
 KNOWN = Known("chromium", "156", "156")
 """Seen in its NetLog and its transport parameters."""
+_DATAGRAMS = {4: 1250, 6: 1230}
+"""UDP payload of its datagrams, by version of IP."""
 _HTTPS = 443
 _MOST_PAYLOAD = 1432
 """Largest payload: Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
@@ -78,6 +81,10 @@ class Chromium:
         if program.knobs.session == "early_data" and protocol == "h2":
             return "chromium sends no 0-RTT data over TCP"
         return None
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or _DATAGRAMS[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its NetLog and its transport parameters."""

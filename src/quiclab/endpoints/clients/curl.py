@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._ngtcp2 import DATAGRAM
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS
 from quiclab.endpoints._versions import Known
@@ -47,6 +49,10 @@ class Curl(LibcurlUpload):
             return None
         told = f"curl has at most {_MOST_STREAMS} objects at once on a connection, and opens another for more"
         return f"{told}: give {workload.name} a concurrency of at most {_MOST_STREAMS}"
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows by its SETTINGS and transport parameters."""

@@ -7,9 +7,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._address_change import address_change_job, only_reconnects
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._ngtcp2 import DATAGRAM
 from quiclab.endpoints._stacks import find_python, python_argv
 from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._libcurl import LibcurlUpload
@@ -53,6 +55,10 @@ class CurlCffi(LibcurlUpload):
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Reason why an answer to a new address is not possible: the client opens a new connection."""
         return only_reconnects(program)
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows decide how much a sender may have under way."""

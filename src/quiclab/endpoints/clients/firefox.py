@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
@@ -21,6 +22,8 @@ _PAGE_PROGRAM = Path(__file__).with_name("_firefox_page_program.py")
 _VIEWPORT = (800, 600)
 KNOWN = Known("firefox", "153", "153")
 """Seen in its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""
+_DATAGRAMS = {4: 1252, 6: 1232}
+"""UDP payload of its datagrams, by version of IP."""
 _FINISHING_S = 30.0
 """Time for writing a HAR after the time limit."""
 _NAMES = ("firefox-esr", "firefox")
@@ -106,6 +109,10 @@ class Firefox:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Every value of its knobs is possible."""
         return None
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return _DATAGRAMS[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""

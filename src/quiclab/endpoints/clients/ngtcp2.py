@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
@@ -43,7 +44,7 @@ class Ngtcp2Client:
             return None
         return f"ngtcp2 asks for all objects at once: concurrency = {workload.concurrency} is not possible"
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 

@@ -9,6 +9,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects, unsupported_upload
@@ -69,9 +70,9 @@ class QuicGoClient:
         """Facts about the sender: quic-go's, or the kernel's TCP."""
         return sender_facts(program) if protocol == "h3" else tcp_sender_facts(tcp)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
-        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)
+        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26); one that is set neither grows nor shrinks."""

@@ -8,6 +8,7 @@ acknowledgements. Certificates are checked against the study's CA alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._address_change import only_moves
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
@@ -41,7 +42,7 @@ class QuicheClient:
         """Reason why several objects are not possible: early data and migration are for one."""
         return unsupported_objects(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 

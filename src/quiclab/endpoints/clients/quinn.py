@@ -15,6 +15,7 @@ Its qlog has the time, number and (if sent) size of each packet, but nothing abo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects
@@ -52,7 +53,7 @@ class QuinnClient:
         """Reason why several objects are not possible: migration is for one."""
         return unsupported_objects(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
@@ -22,7 +23,8 @@ from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
 KNOWN = Known("haproxy", "3.2", "3.4")
 """Read in its manual (quic-cc-algo, the largest window) and its source, 3.2.0 to 3.4.0: before 3.2 it did not pace."""
-_DATAGRAM = 1252
+_DATAGRAMS = {4: 1252, 6: 1232}
+"""UDP payload of every full datagram, by version of IP: as much as a packet of 1280 bytes holds."""
 _BETA = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 _CONGESTION_CONTROLS = {"reno": "newreno", "cubic": "cubic", "bbr": "bbr"}
 
@@ -65,9 +67,9 @@ class Haproxy:
             return f"haproxy's congestion control is one of {known}, not {knobs.congestion_control!r}"
         return None
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
-        return _DATAGRAM
+        return _DATAGRAMS[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its QUIC's, or the kernel's TCP."""
@@ -78,7 +80,7 @@ class Haproxy:
         sending = {
             "congestion_control": f"haproxy {name}{_BETA.get(name, '')}, window at most {largest}",
             "initial_window": "10 packets",
-            "packet_size": f"UDP payload {_DATAGRAM} bytes",
+            "packet_size": f"UDP payload {_DATAGRAMS[4]} bytes",
             "pacing": "not paced" if program.knobs.pacing is False else "paced",
         }
         return {**KNOWN.facts(program, sending), **origin_facts(program.knobs)}

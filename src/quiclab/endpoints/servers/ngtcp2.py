@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._ngtcp2 import BETA, DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
@@ -35,7 +36,7 @@ class Ngtcp2Server:
             return "ngtcp2's server accepts early data always: early_data = false is not possible"
         return unsupported_by_ngtcp2(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 

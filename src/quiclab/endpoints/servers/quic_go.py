@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE
@@ -57,9 +58,9 @@ class QuicGoServer:
         least = least_connection_window("server") if protocol == "h2" else 1
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
-        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)
+        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: quic-go's, or the kernel's TCP."""

@@ -10,6 +10,7 @@ can stall for good; judging by the bytes sent to each address, it repeated them 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quiche import (
@@ -45,7 +46,7 @@ class QuicheServer:
         """Reason why a value is not possible, or None."""
         return unsupported_by_quiche(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 

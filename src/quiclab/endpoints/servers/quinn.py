@@ -21,6 +21,7 @@ The first is how quinn itself behaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._quinn import (
@@ -62,7 +63,7 @@ class QuinnServer:
         """Reason why a value is not possible, or None."""
         return unsupported_by_quinn(program)
 
-    def first_payload(self, program: Program) -> int:
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
 
