@@ -53,7 +53,7 @@ pub struct DelayStage {
     jitters: Changes<Option<Jitter>>,
     running: Running,
     /// The course of jitter in order, which goes on when a change sets jitter again.
-    course: Sawtooth,
+    course: Box<Sawtooth>,
     draws: Stream,
     last_due: Nanos,
 }
@@ -70,7 +70,7 @@ impl DelayStage {
             delays,
             jitters: jitters.changes(),
             running: Running::None,
-            course: Sawtooth::new(key),
+            course: Box::new(Sawtooth::new(key)),
             draws: key.stream("jitter"),
             last_due: Nanos::ZERO,
         }

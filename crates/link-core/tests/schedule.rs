@@ -88,14 +88,14 @@ fn later_changes_win() {
 const SECOND: u64 = 1_000_000_000;
 const DELAY: u64 = 200_000_000;
 
-fn in_order(scale_ms: u64, half_life_ms: u64) -> Option<Jitter> {
-    Some(Jitter {
+fn in_order(scale_ms: u64, half_life_ms: u64) -> Jitter {
+    Jitter {
         distribution: Distribution::Normal,
         scale: Nanos(scale_ms * 1_000_000),
         order: Order::InOrder {
             half_life: Nanos(half_life_ms * 1_000_000),
         },
-    })
+    }
 }
 
 fn signed(ns: u64) -> i64 {
@@ -117,17 +117,17 @@ fn offsets(jitter: Timeline<Option<Jitter>>) -> Vec<i64> {
 /// A change that sets what is there changes nothing, to the nanosecond.
 #[test]
 fn jitter_that_is_set_again_goes_on() {
-    let once = Timeline::constant(in_order(5, 20));
-    let again = once.clone().then(Nanos(10 * SECOND), in_order(5, 20));
+    let once = Timeline::constant(Some(in_order(5, 20)));
+    let again = once.clone().then(Nanos(10 * SECOND), Some(in_order(5, 20)));
     assert_eq!(offsets(again), offsets(once));
 }
 
 /// Another size stretches the course that was there; it does not begin again.
 #[test]
 fn jitter_that_grows_goes_on() {
-    let once = Timeline::constant(in_order(5, 40));
+    let once = Timeline::constant(Some(in_order(5, 40)));
     let before = offsets(once.clone());
-    let after = offsets(once.then(Nanos(10 * SECOND), in_order(10, 40)));
+    let after = offsets(once.then(Nanos(10 * SECOND), Some(in_order(10, 40))));
     assert_eq!(after[..10_000], before[..10_000]);
     // At the change the delay may become shorter at once, which keeps packets in order for as long.
     for (large, small) in after[10_100..].iter().zip(&before[10_100..]) {
@@ -138,14 +138,14 @@ fn jitter_that_grows_goes_on() {
 /// With another half-life too, or behind a time without jitter or with another shape, no part of the course comes twice.
 #[test]
 fn no_course_of_jitter_repeats() {
-    let pareto = in_order(5, 20).map(|jitter| Jitter {
+    let pareto = Some(Jitter {
         distribution: Distribution::Pareto,
-        ..jitter
+        ..in_order(5, 20)
     });
-    for between in [in_order(10, 40), None, pareto] {
-        let changes = Timeline::constant(in_order(5, 20))
+    for between in [Some(in_order(10, 40)), None, pareto] {
+        let changes = Timeline::constant(Some(in_order(5, 20)))
             .then(Nanos(10 * SECOND), between)
-            .then(Nanos(10 * SECOND + 1), in_order(5, 20));
+            .then(Nanos(10 * SECOND + 1), Some(in_order(5, 20)));
         let all = offsets(changes);
         let [first, second] = [&all[..10_000], &all[10_001..]].map(|part| {
             let part: Vec<f64> = part
@@ -161,41 +161,45 @@ fn no_course_of_jitter_repeats() {
     }
 }
 
-fn bursts(mean_good_ms: u64, mean_bad_ms: u64) -> Option<Loss> {
-    Some(Loss::GilbertElliottTime(GilbertElliottTime {
+fn bursts(mean_good_ms: u64, mean_bad_ms: u64) -> Loss {
+    Loss::GilbertElliottTime(GilbertElliottTime {
         mean_good: Nanos(mean_good_ms * 1_000_000),
         mean_bad: Nanos(mean_bad_ms * 1_000_000),
         loss_good: chance(0.0),
         loss_bad: chance(1.0),
-    }))
+    })
 }
 
 /// Times at which packets 1 ms apart were lost, in ms.
-fn lost_ms(loss: Timeline<Option<Loss>>) -> Vec<u32> {
+fn lost_ms(models: Timeline<Option<Loss>>) -> Vec<u32> {
     let config = DirectionConfig {
-        loss,
+        loss: models,
         ..DirectionConfig::default()
     };
     let verdicts = drive(&config, SEED, 20_000, 1_000_000, 100);
-    let lost = verdicts.iter().filter(|v| dropped(v).is_some());
-    lost.map(|v| v.index).collect()
+    let is_lost = verdicts.iter().filter(|v| dropped(v).is_some());
+    is_lost.map(|v| v.index).collect()
 }
 
 /// Outages are where they would be without a change that sets what is there.
 #[test]
 fn outages_that_are_set_again_go_on() {
-    let once = Timeline::constant(bursts(500, 50));
-    let again = once.clone().then(Nanos(10 * SECOND), bursts(500, 50));
+    let once = Timeline::constant(Some(bursts(500, 50)));
+    let again = once.clone().then(Nanos(10 * SECOND), Some(bursts(500, 50)));
     assert_eq!(lost_ms(again), lost_ms(once));
 }
 
 /// Other lengths, or a time without outages, repeat none of them.
 #[test]
 fn no_outages_repeat() {
-    for between in [bursts(300, 30), None, Some(Loss::Bernoulli(chance(0.0)))] {
-        let changes = Timeline::constant(bursts(500, 50))
+    for between in [
+        Some(bursts(300, 30)),
+        None,
+        Some(Loss::Bernoulli(chance(0.0))),
+    ] {
+        let changes = Timeline::constant(Some(bursts(500, 50)))
             .then(Nanos(10 * SECOND), between)
-            .then(Nanos(10 * SECOND + 1), bursts(500, 50));
+            .then(Nanos(10 * SECOND + 1), Some(bursts(500, 50)));
         let all = lost_ms(changes);
         let (first, second): (Vec<u32>, Vec<u32>) = all.iter().partition(|&&ms| ms < 10_000);
         assert!(first.len() > 300 && second.len() > 300);
@@ -207,13 +211,13 @@ fn no_outages_repeat() {
 /// Where a change makes the present period shorter, what is left of it becomes shorter in proportion.
 #[test]
 fn what_is_left_of_an_outage_shrinks_with_its_mean() {
-    let once = Timeline::constant(bursts(500, 500));
+    let once = Timeline::constant(Some(bursts(500, 500)));
     let all = lost_ms(once.clone());
     let end = (1..all.len()).find(|&i| all[i] > all[i - 1] + 1).unwrap();
     let (begin, end) = (all[0], all[end - 1] + 1);
     let middle = begin.midpoint(end);
     let at = Nanos(u64::from(middle) * 1_000_000);
-    let shorter = lost_ms(once.then(at, bursts(500_000, 50)));
+    let shorter = lost_ms(once.then(at, Some(bursts(500_000, 50))));
     let lost = u32::try_from(shorter.len()).unwrap();
     let expected = middle - begin + (end - middle).div_ceil(10);
     assert!(

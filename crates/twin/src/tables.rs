@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use link_core::{DropReason, Fate};
+use link_core::Fate;
 use serde::Deserialize;
 use serde_json::{json, Value};
 

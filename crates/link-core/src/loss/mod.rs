@@ -112,7 +112,7 @@ pub struct LossStage {
     streams: StreamKey,
     /// Of large packets and of small ones.
     running: [Running; 2],
-    periods: [gilbert_elliott_time::State; 2],
+    periods: Box<[gilbert_elliott_time::State; 2]>,
     drop: Addressed,
     spare: Addressed,
 }
@@ -127,7 +127,7 @@ impl LossStage {
             models: rules.models.changes(),
             streams: key.clone(),
             running: [Running::None, Running::None],
-            periods: CLASSES.map(|class| gilbert_elliott_time::State::new(key, class)),
+            periods: Box::new(CLASSES.map(|class| gilbert_elliott_time::State::new(key, class))),
             drop: Addressed::new(rules.drop),
             spare: Addressed::new(rules.spare),
         }
@@ -150,7 +150,7 @@ impl LossStage {
 
     fn begin(&mut self, at: Nanos, model: Option<&Loss>) {
         if let Some(Loss::GilbertElliottTime(model)) = model {
-            for periods in &mut self.periods {
+            for periods in self.periods.iter_mut() {
                 periods.set(*model, at);
             }
         }
