@@ -7,7 +7,7 @@
 use super::event::Event;
 use super::events::Decoder;
 use super::header::{FileHeader, TraceHeader};
-use super::identity::{Identity, LOOK_AHEAD};
+use super::identity::{Identity, Seen, LOOK_AHEAD};
 use super::walk::{Stop, Walker};
 use super::FORMAT;
 use crate::json::Fault;
@@ -22,7 +22,7 @@ const MAX_TRACES: usize = 1 << 10;
 #[derive(Default)]
 struct Headers {
     file: serde_json::Map<String, Value>,
-    traces: Vec<(serde_json::Map<String, Value>, Option<String>)>,
+    traces: Vec<(serde_json::Map<String, Value>, Seen)>,
     /// Traces beyond [`MAX_TRACES`].
     left_out: u64,
 }
@@ -125,7 +125,7 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
                         Ok(())
                     })
                 });
-                *seen = identity.name();
+                *seen = identity.seen();
                 return outcome;
             }
             let key = String::from_utf8_lossy(key).into_owned();
