@@ -184,6 +184,13 @@ fn netlog_end(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
     Ok(told.map_err(to_python)?.map(End::as_str))
 }
 
+/// Digests of the encrypted datagrams in the capture at `path`; None where it has none.
+#[pyfunction]
+fn ciphertexts(py: Python<'_>, path: PathBuf) -> PyResult<Option<PyTable>> {
+    let found = py.detach(|| log_decode::capture::ciphertexts(&Input::file(path)));
+    Ok(found.map_err(to_python)?.map(PyTable))
+}
+
 /// Hand chunks to `take`; what it raises, or a signal's handler, is kept in `raised` and stops the reading of `input`.
 fn outlet(take: Py<PyAny>, input: &Input, raised: &Arc<Mutex<Option<PyErr>>>) -> Outlet {
     let (stop, raised) = (input.stop(), Arc::clone(raised));
@@ -209,5 +216,5 @@ fn empty_tables(py: Python<'_>) -> PyResult<Vec<Py<PyTable>>> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{decode, empty_tables, head, netlog_end, outline, Decoded, PyTable};
+    use super::{ciphertexts, decode, empty_tables, head, netlog_end, outline, Decoded, PyTable};
 }

@@ -67,6 +67,15 @@ def outline(path: Path) -> bytes:
         return _core.outline(path).encode()
 
 
+def ciphertexts(path: Path) -> pl.DataFrame:
+    """The encrypted datagrams of a capture: `number` in ip_packets and `digest`, as UInt64. Raises DecodeError."""
+    with _errors(path):
+        table = _core.ciphertexts(path)
+    if table is None:
+        return pl.DataFrame(schema={"number": pl.UInt64, "digest": pl.UInt64})
+    return pl.DataFrame(table)
+
+
 def netlog_end(path: Path) -> End | None:
     """The end that a NetLog says it is from; None where it does not. Raises DecodeError."""
     with _errors(path):
