@@ -41,7 +41,7 @@ def _decoded(content: Any, path: Path, expected: str) -> FileTables:
 
 
 def _reversed(content: Any) -> Any:
-    """Members of the document, and of the objects right below it, in the other order, behind long ones of no meaning."""
+    """Members of the document and of the objects right below it in the other order, behind long ones of no meaning."""
     turned = {
         name: dict(reversed(value.items())) if isinstance(value, dict) else value
         for name, value in reversed(content.items())

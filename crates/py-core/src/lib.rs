@@ -184,11 +184,11 @@ fn netlog_end(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
     Ok(told.map_err(to_python)?.map(End::as_str))
 }
 
-/// Digests of the encrypted datagrams in the capture at `path`; None where it has none.
+/// Digests of the encrypted datagrams in the capture at `path`.
 #[pyfunction]
-fn ciphertexts(py: Python<'_>, path: PathBuf) -> PyResult<Option<PyTable>> {
+fn ciphertexts(py: Python<'_>, path: PathBuf) -> PyResult<PyTable> {
     let found = py.detach(|| log_decode::capture::ciphertexts(&Input::file(path)));
-    Ok(found.map_err(to_python)?.map(PyTable))
+    Ok(PyTable(found.map_err(to_python)?))
 }
 
 /// Hand chunks to `take`; what it raises, or a signal's handler, is kept in `raised` and stops the reading of `input`.

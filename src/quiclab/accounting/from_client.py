@@ -175,15 +175,17 @@ def _closed_ns(of: Recorded) -> int:
 
 
 def _has_left(of: Recorded, close_ns: int) -> bool:
-    """Whether a client was gone after its last packet of QUIC: it leaves data unanswered that came well before the
-    recording ends; or its last packet follows the one before at once, with nothing to acknowledge in between, as a close
-    follows the last acknowledgment, and then nothing comes for half a round trip, as where only lost data are on their
-    way."""
+    """Whether a client was gone after its last packet of QUIC.
+
+    It leaves data unanswered that came well before the recording ends. Or its last packet follows the one before at
+    once, with nothing to acknowledge in between, as a close follows the last acknowledgment, and then nothing comes for
+    half a round trip, as where only lost data are on their way.
+    """
     late_ns = int(of.down.filter(pl.col("time_ns") > close_ns)["time_ns"][0])
     end_ns = int(of.tables["ip_packets"]["time_ns"].max()) if _is_captured(of) else 0  # type: ignore[arg-type]
     if end_ns - late_ns > _ANSWERED_NS:
         return True
-    if of.up.height < 2 or late_ns - close_ns < _round_trip_ns(of) / 2:  # noqa: PLR2004
+    if of.up.height < 2 or late_ns - close_ns < _round_trip_ns(of) / 2:
         return False
     before_ns = int(of.up["time_ns"][-2])
     came = of.down.filter(pl.col("time_ns").is_between(before_ns, close_ns, closed="right"))

@@ -28,7 +28,7 @@ __all__ = [
     "decode_trial",
     "decoder_of",
     "find",
-    "why_unread",
     "finished",
+    "why_unread",
     "with_verdict",
 ]

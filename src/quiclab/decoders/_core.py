@@ -70,10 +70,7 @@ def outline(path: Path) -> bytes:
 def ciphertexts(path: Path) -> pl.DataFrame:
     """The encrypted datagrams of a capture: `number` in ip_packets and `digest`, as UInt64. Raises DecodeError."""
     with _errors(path):
-        table = _core.ciphertexts(path)
-    if table is None:
-        return pl.DataFrame(schema={"number": pl.UInt64, "digest": pl.UInt64})
-    return pl.DataFrame(table)
+        return pl.DataFrame(_core.ciphertexts(path))
 
 
 def netlog_end(path: Path) -> End | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same datagrams in captures of several places, found without keys: their encrypted bytes are equal."""
+"""Datagrams in captures of several places, found without keys: the encrypted bytes of one are equal everywhere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def same_ciphertexts(seen: pl.DataFrame, packets: pl.LazyFrame, captures: Mappin
         pl.col("direction").is_not_null(),
     ).collect()
     names = closed["source"].unique().to_list()
-    if len(names) < 2:  # noqa: PLR2004
+    if len(names) < 2:
         return seen.clear()
     found = pl.concat([_digests(name, captures[name]) for name in sorted(names)])
     rows = (

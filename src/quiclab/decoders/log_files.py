@@ -141,8 +141,10 @@ def decoder_of(path: Path) -> Decoder | None:
 
 
 def _by_members(path: Path, head: bytes) -> Decoder | None:
-    """The decoder that recognises a JSON document by its members, whose order means nothing (RFC 8259 section 4): the one
-    that tells may stand behind all others."""
+    """The decoder that recognises a JSON document by its members, whose order means nothing (RFC 8259 section 4).
+
+    The member that tells may stand behind all others.
+    """
     if head.lstrip()[:1] not in _JSON_STARTS:
         return None
     return decoder_for(_core.outline(path))

@@ -11,13 +11,13 @@ import polars as pl
 from quiclab.decoders import _core
 from quiclab.decoders._api import Context, FileTables, Take
 
-
 _OTHER = {"up": "down", "down": "up", "client": "server", "server": "client"}
 _OTHER_OWNER = {".client.": ".server.", ".server.": ".client."}
 
 
 class NetLog:
-    """One browser's, or a server's log on Chromium's stack: QUIC and HTTP/2 sessions, and the requests that use them; truncated ones too."""
+    """Log of one browser, or of a server on Chromium's stack: QUIC and HTTP/2 sessions, and the requests that use them;
+    truncated ones too."""
 
     format = "netlog"
     versions = ("1",)

@@ -108,8 +108,6 @@ def test_rows_that_are_taken_while_reading_are_turned_too(tmp_path: Path) -> Non
     sign = [_event(f"{_PREFIX}CRYPTO_HANDSHAKE_MESSAGE_RECEIVED", 1000, **_HELLO)]
     whole = _decoded(tmp_path, sign)
     taken: dict[str, int] = {}
-    rest = NetLog().decode(
-        tmp_path / "netlog.json", Context(), lambda name, rows: taken.__setitem__(name, rows.height)
-    )
+    rest = NetLog().decode(tmp_path / "netlog.json", Context(), lambda name, rows: taken.__setitem__(name, rows.height))
     for name, rows in whole.tables.items():
         assert taken.get(name, 0) + (rest.tables[name].height if name in rest.tables else 0) == rows.height

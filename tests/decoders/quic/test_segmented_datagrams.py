@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -64,7 +63,7 @@ def _decoded(path: Path, *key_logs: Path) -> FileTables:
 
 @pytest.mark.parametrize("name", [name for name in GOLDENS if name != "migration"])
 @pytest.mark.parametrize("has_keys", [True, False])
-def test_packets_are_those_of_the_capture_before_offloading(name: str, has_keys: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_packets_are_those_of_the_capture_before_offloading(name: str, has_keys: bool, tmp_path: Path) -> None:
     """Each packet counts once, with its own length, number and frames; without keys by the connection id alone."""
     keys = (HERE / f"{name}.keys",) if has_keys else ()
     content = lzma.decompress((HERE / f"{name}-client.pcapng.xz").read_bytes())

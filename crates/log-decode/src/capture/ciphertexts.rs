@@ -4,7 +4,7 @@
 use super::batch::{Batch, Item};
 use super::driver::Driver;
 use super::format;
-use crate::arrow::{table, Table};
+use crate::arrow::{table, Outlet, Table};
 use crate::{DecodeError, Input};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,15 +22,15 @@ table! {
     }
 }
 
-/// A row for each encrypted datagram of a capture: `number` in `ip_packets`, and a digest of what UDP carries. `None`
-/// where there is none.
+/// A row for each encrypted datagram of a capture: `number` in `ip_packets`, and a digest of what UDP carries.
 ///
 /// # Errors
 /// If the input cannot be read, or does not start like a capture.
-pub fn ciphertexts(input: &Input) -> Result<Option<Table>, DecodeError> {
+pub fn ciphertexts(input: &Input) -> Result<Table, DecodeError> {
     let mut driver = Driver::new(None);
     let mut format = format(input, &mut driver)?;
-    let (mut batch, mut rows) = (Batch::default(), Ciphertexts::default());
+    let mut batch = Batch::default();
+    let mut rows = Ciphertexts::new(&Outlet::default());
     let mut more = true;
     while more {
         more = format.stretch(&mut driver)?;
@@ -50,7 +50,11 @@ pub fn ciphertexts(input: &Input) -> Result<Option<Table>, DecodeError> {
             }
         }
     }
-    Ok(rows.finish())
+    Ok(if rows.is_empty() {
+        Ciphertexts::empty()
+    } else {
+        rows.finish().unwrap_or_else(Ciphertexts::empty)
+    })
 }
 
 /// Whether a datagram ends like what is encrypted.

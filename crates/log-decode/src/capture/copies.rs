@@ -46,7 +46,9 @@ impl Copies {
             _ => return false,
         };
         let bytes = packet.get(at..).unwrap_or_default();
-        let bytes = bytes.get(..bytes.len().min(COMPARED_BYTES)).unwrap_or_default();
+        let bytes = bytes
+            .get(..bytes.len().min(COMPARED_BYTES))
+            .unwrap_or_default();
         let mut hasher = DefaultHasher::new();
         (headers.addresses, headers.payload_bytes).hash(&mut hasher);
         bytes.get(..checksum.start).hash(&mut hasher);
@@ -55,7 +57,10 @@ impl Copies {
         if self.seen.is_empty() {
             self.seen.resize(SLOTS, Seen::default());
         }
-        let Some(slot) = self.seen.get_mut(usize::try_from(hash % SLOTS as u64).unwrap_or_default()) else {
+        let Some(slot) = self
+            .seen
+            .get_mut(usize::try_from(hash % SLOTS as u64).unwrap_or_default())
+        else {
             return false;
         };
         let is_known = slot.hash == hash && time_ns.abs_diff(slot.time_ns) <= MAX_TRANSIT_NS;

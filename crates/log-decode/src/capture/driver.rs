@@ -42,7 +42,7 @@ struct IpPacketInside<'a> {
     /// Length of all headers before it.
     before: u32,
     headers: Headers,
-    /// It belongs to a tunnel that was not opened.
+    /// True for a packet of a tunnel that was not opened.
     is_closed: bool,
 }
 

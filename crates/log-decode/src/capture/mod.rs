@@ -81,7 +81,9 @@ fn format(input: &Input, driver: &mut Driver) -> Result<Box<dyn Format>, DecodeE
         Ok(Box::new(pcapng::Capture::after_magic(file)))
     } else if let Some(layout) = classic::Layout::of(magic) {
         let stats = &mut driver.stats;
-        Ok(Box::new(classic::Capture::after_magic(layout, file, stats)?))
+        Ok(Box::new(classic::Capture::after_magic(
+            layout, file, stats,
+        )?))
     } else {
         Err(DecodeError::foreign(
             "capture",

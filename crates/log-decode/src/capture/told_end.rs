@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end that a capture was taken at, told by its own packets: who opened connections went out where the client is.
+//! The end that a capture was taken at, told by its own packets: what opens connections
+//! goes out where the client is.
 
-use super::driver::Driver;
 use super::batch::Batch;
+use super::driver::Driver;
 use super::format;
 use super::headers::Headers;
 use crate::{DecodeError, End, Input};

@@ -66,7 +66,7 @@ pub fn told_end(input: &Input) -> Result<Option<End>, DecodeError> {
     }
 }
 
-/// Who says hello is the client.
+/// The end by a message of the handshake: the client says hello first.
 fn by_message(name: &str, params: &Params<'_>) -> Option<End> {
     let message = params.text("quic_crypto_handshake_message")?;
     let is_clients = message.starts_with("CHLO");
@@ -86,7 +86,11 @@ fn by_name(name: &str) -> Option<End> {
     if name.contains("SERVER_SESSION") {
         return Some(End::Server);
     }
-    let is_clients = ["HTTP2_SESSION_INITIALIZED", "HTTP_STREAM_", "HTTP_TRANSACTION_"];
+    let is_clients = [
+        "HTTP2_SESSION_INITIALIZED",
+        "HTTP_STREAM_",
+        "HTTP_TRANSACTION_",
+    ];
     (is_clients.iter())
         .any(|clients| name.starts_with(clients))
         .then_some(End::Client)

@@ -24,9 +24,7 @@ const MIN_ID_BYTES: usize = 4;
 /// What is compared where the length of the connection id is not known.
 const BLIND_ID_BYTES: usize = 6;
 /// Sizes that most programs take, before and after discovery of the path's.
-const USUAL_SIZES: [usize; 10] = [
-    1200, 1252, 1350, 1452, 1472, 1232, 1250, 1280, 1400, 1440,
-];
+const USUAL_SIZES: [usize; 10] = [1200, 1252, 1350, 1452, 1472, 1232, 1250, 1280, 1400, 1440];
 /// What is decrypted in vain for a whole capture, looking for ends: below two seconds.
 const MAX_TRIED_BYTES: usize = 1 << 30;
 /// Paths whose sizes are remembered.
@@ -37,7 +35,7 @@ const MAX_BEFORE: usize = 8;
 /// Sizes of the datagrams that records hold.
 #[derive(Default)]
 pub(super) struct Segments {
-    /// Of the record at hand, once it has been found.
+    /// The size in the record at hand, once it has been found.
     pub(super) size: Option<usize>,
     by_path: HashMap<Path, usize>,
     tried_bytes: usize,
@@ -57,7 +55,9 @@ impl Segments {
         let Some(size) = self.size else {
             return *record;
         };
-        let end = record.length_bytes.min((offset / size + 1).saturating_mul(size));
+        let end = record
+            .length_bytes
+            .min((offset / size + 1).saturating_mul(size));
         let captured = end.min(record.payload.len());
         UdpDatagram {
             payload: record.payload.get(..captured).unwrap_or_default(),
@@ -122,7 +122,11 @@ impl Connections {
         offset: usize,
         owner: Candidate,
     ) -> Option<usize> {
-        let Candidate { index, way, id_bytes } = owner;
+        let Candidate {
+            index,
+            way,
+            id_bytes,
+        } = owner;
         let first = offset + MIN_PACKET_BYTES;
         let last = (record.payload.len() - MIN_PACKET_BYTES).min(offset + MAX_SEGMENT_BYTES);
         let known = self.segments.by_path.get(&record.path()).copied();
@@ -159,7 +163,7 @@ impl Connections {
     }
 }
 
-/// The size at all multiples of which the connection id of the packet at `offset` stands again.
+/// A size with the connection id of the packet at `offset` at all of its multiples.
 fn by_connection_id(payload: &[u8], offset: usize, id_bytes: Option<usize>) -> Option<usize> {
     let id_bytes = id_bytes.unwrap_or(BLIND_ID_BYTES);
     let id = payload.get(offset + 1..)?.get(..id_bytes)?;
@@ -183,8 +187,12 @@ fn by_connection_id(payload: &[u8], offset: usize, id_bytes: Option<usize>) -> O
             let size = border / (before + 1);
             let is_border = size * (before + 1) == border && size * before <= offset;
             let mut later = (before + 2..).map(|number| size.saturating_mul(number));
-            if is_border && size >= MIN_PACKET_BYTES
-                && later.by_ref().take_while(|at| *at < payload.len()).all(begins)
+            if is_border
+                && size >= MIN_PACKET_BYTES
+                && later
+                    .by_ref()
+                    .take_while(|at| *at < payload.len())
+                    .all(begins)
             {
                 return Some(size);
             }

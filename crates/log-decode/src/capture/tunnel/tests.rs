@@ -49,10 +49,7 @@ fn the_inner_packet_is_found() {
         ("gre", ip4(47, &[&[0, 0, 8, 0][..], &INNER].concat())),
         (
             "gre",
-            ip6(
-                47,
-                &[&[0xb0, 0, 8, 0][..], &[1; 12], &INNER].concat(),
-            ),
+            ip6(47, &[&[0xb0, 0, 8, 0][..], &[1; 12], &INNER].concat()),
         ),
         (
             "gre",
@@ -101,11 +98,19 @@ fn the_inner_packet_is_found() {
         ("mpls", ip4(137, &[&[0, 1, 1, 64][..], &INNER].concat())),
         (
             "vxlan",
-            udp4(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &frame].concat()),
+            udp4(
+                50_000,
+                4789,
+                &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &frame].concat(),
+            ),
         ),
         (
             "vxlan_gpe",
-            udp4(50_000, 4790, &[&[12, 0, 0, 1, 0, 0, 7, 0][..], &INNER].concat()),
+            udp4(
+                50_000,
+                4790,
+                &[&[12, 0, 0, 1, 0, 0, 7, 0][..], &INNER].concat(),
+            ),
         ),
         (
             "geneve",
@@ -117,7 +122,11 @@ fn the_inner_packet_is_found() {
         ),
         (
             "gtp_u",
-            udp4(2152, 2152, &[&[0x30, 255, 0, 24, 0, 0, 0, 1][..], &INNER].concat()),
+            udp4(
+                2152,
+                2152,
+                &[&[0x30, 255, 0, 24, 0, 0, 0, 1][..], &INNER].concat(),
+            ),
         ),
         (
             "gtp_u",
@@ -151,7 +160,10 @@ fn the_inner_packet_is_found() {
         assert_eq!(found(packet), Some(expected), "{name} {packet:x?}");
         for cut in 0..packet.len() - INNER.len() {
             let inside = found(&packet[..cut]).map(|tunnel| tunnel.inside);
-            assert!(!matches!(inside, Some(Inside::Ip(..))), "{name} cut at {cut}");
+            assert!(
+                !matches!(inside, Some(Inside::Ip(..))),
+                "{name} cut at {cut}"
+            );
         }
     }
 }
@@ -169,7 +181,10 @@ fn what_is_not_opened_is_named() {
         ("gre", ip4(47, &[0, 0, 0x88, 0x3e, 1, 2, 3, 4])),
         ("wireguard", udp4(40_000, 51_820, &[4, 0, 0, 0, 1])),
         ("tzsp", udp4(40_000, 37_008, &[1, 0, 0, 1, 1])),
-        ("gtp_u", udp4(2152, 2152, &[0x30, 255, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0])),
+        (
+            "gtp_u",
+            udp4(2152, 2152, &[0x30, 255, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0]),
+        ),
     ];
     for (name, packet) in &hidden {
         let tunnel = found(packet).unwrap();
@@ -182,7 +197,9 @@ fn what_is_not_opened_is_named() {
     ] {
         assert_eq!(found(&packet).unwrap().inside, Inside::Other);
     }
-    for port in [1701, 2152, 3544, 4500, 4754, 4789, 4790, 6081, 6635, 8472, 37_008, 51_820] {
+    for port in [
+        1701, 2152, 3544, 4500, 4754, 4789, 4790, 6081, 6635, 8472, 37_008, 51_820,
+    ] {
         for first in [0x40, 0x5f, 0xc0, 0xff] {
             let quic = [first; 1200];
             assert_eq!(found(&udp4(40_000, port, &quic)), None, "{port} {first:x}");

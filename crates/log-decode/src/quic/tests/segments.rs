@@ -18,10 +18,11 @@ fn record(talk: &Talk, way: Direction, first: u32, sizes: &[usize]) -> Vec<u8> {
 
 /// Lengths of the packets of `tables` and whether their numbers are known, but for those of the two hellos.
 fn lengths(tables: &Finished) -> Vec<(String, bool)> {
-    let lines = tables
-        .table("packets")
-        .unwrap()
-        .lines(&["packet_type", "length_bytes", "packet_number"]);
+    let lines =
+        tables
+            .table("packets")
+            .unwrap()
+            .lines(&["packet_type", "length_bytes", "packet_number"]);
     let short = lines.iter().filter_map(|line| line.strip_prefix("1RTT|"));
     short
         .map(|line| line.split_once('|').unwrap())
@@ -36,7 +37,7 @@ fn told(lengths: &[usize], opened: bool) -> Vec<(String, bool)> {
 
 const SIZES: [usize; 5] = [1301, 1301, 1301, 1301, 77];
 
-/// With keys, with a connection id, and with both, every packet of a record counts once, with its own length.
+/// Every packet of a record counts once, with its own length, by keys, by a connection id, and by both.
 #[test]
 fn a_record_is_taken_apart_by_ids_or_by_keys() {
     for (id, has_keys) in [("client", true), ("", true), ("client", false)] {
@@ -44,7 +45,11 @@ fn a_record_is_taken_apart_by_ids_or_by_keys() {
             ids: [id.into(), b"server01".to_vec()],
             ..Talk::new()
         };
-        let keys = if has_keys { talk.key_log() } else { KeyLog::default() };
+        let keys = if has_keys {
+            talk.key_log()
+        } else {
+            KeyLog::default()
+        };
         let mut capture = Capture::new(keys, Some(End::Server));
         capture.hellos(&talk);
         capture.datagram(Down, &record(&talk, Down, 0, &SIZES));
@@ -52,7 +57,11 @@ fn a_record_is_taken_apart_by_ids_or_by_keys() {
         capture.datagram(Down, &record(&talk, Down, 5, &[900, 900]));
         let tables = capture.finish();
         let expected = [&SIZES[..], &[900, 900]].concat();
-        assert_eq!(lengths(&tables), told(&expected, has_keys), "{id} {has_keys}");
+        assert_eq!(
+            lengths(&tables),
+            told(&expected, has_keys),
+            "{id} {has_keys}"
+        );
         assert_eq!(tables.stats.get("segmented_datagram"), 2);
         for bad in ["undecryptable_packet", "wrong_keys", "unsplit_datagram"] {
             assert_eq!(tables.stats.get(bad), 0, "{bad}");
@@ -68,7 +77,11 @@ fn long_headers_may_stand_before() {
             ids: [id.into(), b"server01".to_vec()],
             ..Talk::new()
         };
-        let keys = if has_keys { talk.key_log() } else { KeyLog::default() };
+        let keys = if has_keys {
+            talk.key_log()
+        } else {
+            KeyLog::default()
+        };
         let mut capture = Capture::new(keys, Some(End::Server));
         capture.hellos(&talk);
         let mut whole = talk.packet(Level::Initial, Down, 1, &[1; 500]);
@@ -82,11 +95,15 @@ fn long_headers_may_stand_before() {
         capture.datagram(Down, &padded);
         let tables = capture.finish();
         let expected = [rest, 1200, 300, 1200, 1200];
-        assert_eq!(lengths(&tables), told(&expected, has_keys), "{id} {has_keys}");
+        assert_eq!(
+            lengths(&tables),
+            told(&expected, has_keys),
+            "{id} {has_keys}"
+        );
     }
 }
 
-/// Without keys and connection ids nothing shows where a packet ends: that is told, once for a record.
+/// Nothing shows where a packet ends without keys and connection ids: that is told, once for a record.
 #[test]
 fn a_record_that_nothing_takes_apart_is_told() {
     let talk = Talk {
@@ -102,7 +119,7 @@ fn a_record_that_nothing_takes_apart_is_told() {
     assert_eq!(tables.stats.get("unsplit_datagram"), 1);
 }
 
-/// Of a record that was cut, packets that were not captured count, where the size is known from others.
+/// Packets of a record that were not captured count, where the size is known from others.
 #[test]
 fn a_record_that_was_cut_counts_all_its_packets() {
     let talk = Talk::new();
@@ -114,7 +131,10 @@ fn a_record_that_was_cut_counts_all_its_packets() {
         capture.cut(Down, &second[..captured], second.len());
     }
     let tables = capture.finish();
-    let lengths: Vec<String> = lengths(&tables).into_iter().map(|(length, _)| length).collect();
+    let lengths: Vec<String> = lengths(&tables)
+        .into_iter()
+        .map(|(length, _)| length)
+        .collect();
     let expected: Vec<String> = SIZES.repeat(5).iter().map(usize::to_string).collect();
     assert_eq!(lengths, expected);
 }
