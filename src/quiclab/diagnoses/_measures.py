@@ -12,7 +12,9 @@ from quiclab.diagnoses._trial import PATH_DROPS, Trial
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
 
-
+LOST_ON_THE_PATH, SENT, ROUND_TRIP = "lost_on_the_path", "sent", "least_round_trip"
+"""Names of numbers: packets of the body that the path lost, packets that the sender sent, and the least round trip of
+the client's links in ms."""
 SENT_BY = "sent_by_"
 """Begin of the name of a number that says by its name what sent the bodies."""
 
@@ -35,8 +37,10 @@ def measures(trial: Trial) -> tuple[Fact, ...]:
     on_the_path = int(of_body["reason"].is_in(PATH_DROPS).sum())
     return (
         Fact("lost", drops.height, "packets"),
-        Fact("lost_on_the_path", on_the_path, "packets"),
+        Fact(LOST_ON_THE_PATH, on_the_path, "packets"),
+        Fact(SENT, len(trial.own), "packets"),
         Fact("dropped_by_queues", of_body.height - on_the_path, "packets"),
+        *((Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()),
         Fact(f"{SENT_BY}{_sender(trial)}", 1, ""),
         *flights(trial),
     )

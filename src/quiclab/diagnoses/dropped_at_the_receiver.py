@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._receiver import taken
 from quiclab.diagnoses._trial import Trial
 
@@ -64,4 +64,5 @@ DROPPED_AT_THE_RECEIVER = Mechanism(
             also_changes=("the beginning takes longer",),
         ),
     ),
+    transports=frozenset({Transport.QUIC}),
 )
