@@ -8,7 +8,7 @@ steps are means over the pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,7 +102,11 @@ def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: flo
     """One waterfall for each comparison by a metric, in their order: of stalls where it is the time of these, else of
     the time to the last byte, or of a video's start-up. Raises DecodeError for a table that cannot be read."""
     known = shares(study, metric)
-    return [_untested(_waterfall(study, each, known, alpha)) for each in comparisons]
+
+    def stages(pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
+        return roles(study, pairs)
+
+    return [waterfall_of(each, known, alpha, stages) for each in comparisons]
 
 
 def _untested(found: Waterfall) -> Waterfall:
@@ -133,7 +137,18 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
     return f"tables of it are missing, or were made by another version; {again} makes them anew"
 
 
-def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha: float) -> Waterfall:
+Stages = Callable[[Sequence[tuple[str, str]]], Sequence[FloatArray]]
+"""Pairs of trials → their time in each stage, arrays (pairs, arms)."""
+
+
+def waterfall_of(
+    comparison: Comparison, known: Shares, alpha: float, stages: Stages | None = None
+) -> Waterfall:
+    """The waterfall of one comparison, from sums that are known; without `stages` none of these is told."""
+    return _untested(_waterfall(comparison, known, alpha, stages))
+
+
+def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stages | None) -> Waterfall:
     pairs = pairs_of(comparison.baseline, comparison.other)
     whole = [pair for pair in pairs if all(trial in known.why_ms for trial in pair)]
     lacking = next((trial for pair in pairs for trial in pair if trial not in known.why_ms), None)
@@ -153,17 +168,17 @@ def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha:
         total,
         _by_why(known, whole, why_ms, alpha),
         _adjusted(WHATS, [what_ms[:, :, at] for at in range(len(WHATS))], alpha),
-        _adjusted(tuple(Role), _roles(study, known, whole), alpha),
+        _adjusted(tuple(Role), _roles(stages, known, whole), alpha),
         (float(served[0]), float(served[1])),
         lacking,
         known.of[whole[0][0]],
     )
 
 
-def _roles(study: OpenedStudy, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
+def _roles(stages: Stages | None, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
     """Time of each role; none of stalls, which have no set-up or first tenth that every trial had."""
-    none = known.of[pairs[0][0]] is Of.STALL
-    return [np.zeros((len(pairs), 2)) for _ in Role] if none else roles(study, pairs)
+    none = stages is None or known.of[pairs[0][0]] is Of.STALL
+    return [np.zeros((len(pairs), 2)) for _ in Role] if none or stages is None else stages(pairs)
 
 
 def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alpha: float) -> tuple[Step, ...]:

@@ -112,31 +112,34 @@ class Verdict:
         return heading if self.rivals else f"unknown cause, {heading}"
 
 
-def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) -> list[tuple[Verdict, ...]]:
+def verdicts(
+    study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float, *, foretold: bool = True
+) -> list[tuple[Verdict, ...]]:
     """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms, and of a
     cell that is not judged.
 
     Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
-    have as much of comes last. Raises DecodeError for a table that cannot be read.
+    have as much of comes last. Where they are `foretold`, pairs are counted that would show what is undecided, which
+    takes a few tenths of a second for each part. Raises DecodeError for a table that cannot be read.
     """
     if not waterfalls:
         return []
     known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
-    return [() if known is None else _of_cell(each, known, alpha, tested) for each in waterfalls]
+    return [() if known is None else _of_cell(each, known, alpha, tested, foretold) for each in waterfalls]
 
 
 def _of_cell(
-    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation]
+    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation], foretold: bool
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
     if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
         return ()
-    shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha)
+    shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha, foretold=foretold)
     tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
     return tuple(_tested(each, tests.get(each.name)) for each in shown)
 
 
-def verdicts_of(known: Known, of: Sequence[Pair], alpha: float) -> tuple[Verdict, ...]:
+def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: bool = False) -> tuple[Verdict, ...]:
     """The verdicts on the difference of some pairs of trials, as their records alone have it."""
     pairs = [pair for pair in of if set(pair) <= known.ms.keys()]
     if not pairs:
@@ -153,7 +156,7 @@ def verdicts_of(known: Known, of: Sequence[Pair], alpha: float) -> tuple[Verdict
     tested, told = sum(step.p_adjusted is not None for step in steps), sum(step.differs(alpha) for step in steps)
     next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
     asked = sum(part.mechanism is not None and part.mechanism.counted is not None for part in parts)
-    cell = _Cell(known, pairs, alpha, least_ms, next_level, shared_ms, asked)
+    cell = _Cell(known, pairs, alpha, least_ms, next_level if foretold else None, shared_ms, asked)
     found = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
     return tuple(sorted(found, key=lambda each: (each.status is Status.IN_BOTH, -abs(each.step.difference_ms))))
 
@@ -184,8 +187,9 @@ class _Cell:
     alpha: float
     least_ms: float
     """Difference below which a part is not told."""
-    next_level: float
-    """Level at which one more part would be told beside those that are (Benjamini–Hochberg)."""
+    next_level: float | None
+    """Level at which one more part would be told beside those that are (Benjamini–Hochberg); None where it is not
+    asked how many pairs that takes."""
     shared_ms: float
     """Time in both arms from which on a mechanism is told as present in both."""
     asked: int
@@ -255,6 +259,8 @@ class _Cell:
         return tuple(dict.fromkeys(each for each in told if each))
 
     def _needed(self, part: Part) -> int | None:
+        if self.next_level is None:
+            return None
         ms = self.known.times(part, self.pairs)
         differences = ms[:, 1] - ms[:, 0]
         return statistics.pairs_by_resampling(differences, self.next_level)

@@ -54,7 +54,7 @@ def _entry(
         what,
         roles,
         _step(waterfall.total) if waterfall.pairs else None,
-        tuple(map(_cause, causes)),
+        tuple(map(cause_entry, causes)),
         rest_ms(waterfall, causes),
         tuple(_confirmation(each) for each in tested if each.is_of(comparison)),
     )
@@ -72,7 +72,9 @@ def _confirmation(tested: Confirmation) -> ConfirmationEntry:
     )
 
 
-def _cause(verdict: Verdict) -> CauseEntry:
+def cause_entry(verdict: Verdict) -> CauseEntry:
+    """A verdict as the document has it."""
+
     def fact(of: FactOfArms) -> FactEntry:
         return FactEntry(of.name, of.unit, of.baseline, of.other)
 

@@ -23,7 +23,7 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     try:
         opened = OpenedStudy(study.directory)
         of_cells = waterfalls(opened, analysis.comparisons, analysis.alpha, analysis.metric.name)
-        causes = verdicts(opened, of_cells, analysis.alpha)
+        causes = verdicts(opened, of_cells, analysis.alpha, foretold=False)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return []
     found = [(each, own) for each, own in zip(of_cells, causes, strict=True) if each.pairs]
