@@ -17,7 +17,7 @@ from quiclab.diagnoses import Mechanism, Setting, Transport
 from quiclab.endpoints import find
 from quiclab.errors import SpecError
 from quiclab.spec.counterfactual import Change, Value, role_of
-from quiclab.study.confirm.variants import Cell, for_other, value_of
+from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
 
 if TYPE_CHECKING:
     from quiclab.analysis.causes import Verdict
@@ -116,17 +116,3 @@ def _declared_window(cell: Cell, change: Change) -> int | None:
     told = find(role, program.name).facts(program, protocol, cell.arm.tcp).get("initial_window", "")
     found = _PACKETS.fullmatch(told)
     return int(found[1]) if found else None
-
-
-def same_sender(cell: Cell) -> bool:
-    """Whether one implementation sends the bodies of both arms: the kernel's TCP, or one program's QUIC."""
-    arms = (cell.arm, cell.other)
-    if all(arm.protocol != "h3" for arm in arms):
-        return True
-    if any(arm.protocol != "h3" for arm in arms):
-        return False
-    names = []
-    for arm in arms:
-        role = role_of("sender", arm, cell.workload)
-        names.append(next(program.name for each, program, _ in arm.programs() if each == role))
-    return names[0] == names[1]
