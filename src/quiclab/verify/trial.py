@@ -93,6 +93,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (changed := document["proof"].get("capture_contradicted")) is not None:
+        return Verdict("failed", changed)
     if (stood := ends_problem(document) or disturbance_problem(document)) is not None:
         return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
