@@ -47,6 +47,8 @@ WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
 FOLDERS = ("trials", "failed", "tables")
 """Folders of a study, which are made first."""
 
+BESIDE = "measured_beside"
+"""Member of host.json with the other quiclab processes that measured on the machine while trials ran."""
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
