@@ -10,17 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import (
-    DOSE,
-    FAST,
-    FAST_WITHOUT,
-    NOT_APPLICABLE,
-    REPLAY,
-    SHAM,
-    WITH,
-    WITHOUT,
-    Place,
-)
+from quiclab.analysis.confirm.declared import DOSE, FAST, FAST_WITHOUT, NOT_APPLICABLE, REPLAY, SHAM, WITH, WITHOUT, Place
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
