@@ -320,16 +320,19 @@ def test_what_the_other_transport_cannot_have_is_not_given_to_it(tmp_path: Path)
     assert (declared.table, declared.key, declared.value) == ("certificate", "intermediates", 0)
     assert "with" not in declared.places
     assert not declared.applicable
-    assert declared.left_out == (
-        "with (not applicable): TCP has no certificate beyond the amplification limit",
-    )
+    assert declared.left_out == ("with (not applicable): TCP has no certificate beyond the amplification limit",)
 
 
 def test_bytes_are_made_equal_and_not_taken_away(tmp_path: Path) -> None:
     times = {"h2": {"": 100.0, "bytes_on_the_wire": 800.0}, "h3": {"": 100.0, "bytes_on_the_wire": 850.0}}
     programs = {"h3": '"quiche"', "client": '"quiche"'}
     declared = plan(write(tmp_path / "s", times, **programs)).declared
-    assert (declared.cause, declared.key, declared.value, declared.equal) == ("bytes_on_the_wire", "max_payload", 1452, True)
+    assert (declared.cause, declared.key, declared.value, declared.equal) == (
+        "bytes_on_the_wire",
+        "max_payload",
+        1452,
+        True,
+    )
     assert declared.predicted.ms == 50.0
 
 
