@@ -260,7 +260,7 @@ class _Coordinator:
         """Tell what is known before the first trial, once a worker has said what it has."""
         if not self._begun:
             self._begun = True
-            backend = str((self._members.facts or {}).get("link_backend", ""))
+            backend = (self._members.facts or {}).get("link_backend", "tun")
             told = Beginning(self._asked.study, backend, "on all workers", self._members.cannot_run, self._rows)
             self._observer.began(told)
             attempts = self._ledger.attempts()
