@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a jitter that keeps the order may vary (docs/decisions/0009-jitter-in-order.md), and what delay a jitter makes."""
+"""How fast a jitter that keeps the order may vary (docs/decisions/0009-jitter-in-order.md), and the delay it makes."""
 
 from __future__ import annotations
 

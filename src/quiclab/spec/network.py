@@ -222,7 +222,7 @@ class Direction:
     """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
     max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""
     overhead: ByteCount = ByteCount(0)
-    """Framing bytes that each packet costs in the rate and in the queue."""
+    """Framing bytes that each packet takes time for at edge and rate. Queues, policers and logs count IP bytes."""
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
     """Bounds of the queue before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is
     no queue."""
