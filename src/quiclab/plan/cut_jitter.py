@@ -46,6 +46,7 @@ def _settings(direction: Direction) -> Iterator[tuple[Duration, Jitter]]:
         if change.delay is None and change.jitter is None:
             continue
         delay = delay if change.delay is None else change.delay
-        jitter = jitter if change.jitter is None else change.jitter
+        if change.jitter is not None:
+            jitter = None if change.jitter == "none" else change.jitter
         if jitter is not None:
             yield delay, jitter

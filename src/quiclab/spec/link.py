@@ -255,9 +255,9 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
     if change.queue is not None:
         new["queue"] = _queue(change.queue, _queue_bytes(change.queue, rate, base_rtt, mtu))
     if change.jitter is not None:
-        new["jitter"] = _jitter(change.jitter)
+        new["jitter"] = None if change.jitter == "none" else _jitter(change.jitter)
     if change.reorder is not None:
-        new["reorder"] = _reorder(change.reorder)
+        new["reorder"] = None if change.reorder == "none" else _reorder(change.reorder)
     if change.duplicate is not None:
         new["duplicate"] = {"probability": change.duplicate.value}
     if change.corrupt is not None:

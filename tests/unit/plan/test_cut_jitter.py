@@ -45,3 +45,9 @@ def test_one_way_and_a_change_count_by_themselves(tmp_path: pathlib.Path) -> Non
     assert len(told) == 1
     assert "down" in told[0]
     assert " up" not in told[0]
+
+
+def test_jitter_that_ended_is_not_told(tmp_path: pathlib.Path) -> None:
+    """A delay that becomes short behind it cuts nothing."""
+    schedule = 'schedule = [{at = "1 s", jitter = "none"}, {at = "2 s", delay = "2 ms"}]'
+    assert _told(tmp_path, f'delay = "20 ms"\njitter = {{scale = "5 ms", distribution = "normal"}}\n{schedule}') == []
