@@ -13,7 +13,9 @@ from quiclab.tables.drop_reasons import DropKind, reasons_of
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
 
-
+LOST_ON_THE_PATH, SENT, ROUND_TRIP = "lost_on_the_path", "sent", "least_round_trip"
+"""Names of numbers: packets of the body that the path lost, packets that the sender sent, and the least round trip of
+the client's links in ms."""
 SENT_BY = "sent_by_"
 """Begin of the name of a number that says by its name what sent the bodies."""
 
@@ -31,7 +33,9 @@ def _sender(trial: Trial) -> str:
 
 def measures(trial: Trial) -> tuple[Fact, ...]:
     """The numbers that a trial shows, those that it does not show left out."""
-    return (*_drops(trial), Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
+    round_trip = (Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()
+    sent = Fact(SENT, len(trial.own), "packets")
+    return (*_drops(trial), sent, *round_trip, Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
 
 
 def _drops(trial: Trial) -> tuple[Fact, ...]:
@@ -46,7 +50,7 @@ def _drops(trial: Trial) -> tuple[Fact, ...]:
 
     return (
         Fact("lost", drops.height, "packets"),
-        Fact("lost_on_the_path", dropped_by(*OF_THE_PATH), "packets"),
+        Fact(LOST_ON_THE_PATH, dropped_by(*OF_THE_PATH), "packets"),
         Fact("dropped_by_queues", dropped_by(DropKind.QUEUE, DropKind.AQM), "packets"),
         Fact("dropped_by_policers", dropped_by(DropKind.POLICER), "packets"),
     )

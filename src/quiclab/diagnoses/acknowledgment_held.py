@@ -58,6 +58,7 @@ ACKNOWLEDGMENT_HELD = Mechanism(
     _claim,
     (
         Rival("client_without_processor", "a thread of the receiver waited for a processor meanwhile"),
+        Rival("nagle", "the window has room, and less than a full segment waits"),
         Rival("slow_reader", "credit waits for the program to read, while acknowledgments leave"),
     ),
     (

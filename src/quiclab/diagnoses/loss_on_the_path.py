@@ -25,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
             Fact("lost_packets", lost, ""),
             Fact("sent_packets", len(trial.own), ""),
             Fact("reductions", trial.events(edges), ""),
-            *((Fact("window_left_by_a_reduction", 100 * left, "%"),) if left is not None else ()),
+            *(left.facts("window_left_by_a_reduction") if left is not None else ()),
             *((Fact("reductions_taken_back", undone, ""),) if (undone := taken_back(trial)) else ()),
         ),
     )

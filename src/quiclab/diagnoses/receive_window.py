@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._trial import Trial
 
 
@@ -49,4 +49,5 @@ RECEIVE_WINDOW = Mechanism(
         ),
     ),
     reasons=(Why.RECEIVE_WINDOW,),
+    transports=frozenset({Transport.TCP}),
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.endpoints.datagrams import mtu_warnings
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.cut_jitter import jitter_warnings
@@ -23,6 +24,7 @@ def foreseen(study: Study) -> list[str]:
             *jitter_warnings(path),
             *ecn_warnings(study.arms, path),
             *block_warnings(study.arms, path),
+            *mtu_warnings(study.arms, path),
         )
     ]
     return [*of_paths, *address_warnings(study), *unmeasured(study), *idle_settings(study)]

@@ -37,7 +37,10 @@ def test_it_claims_nothing_of_a_rival(name: str, rival: str) -> None:
     assert name not in found or name in own
 
 
-@pytest.mark.parametrize("why", [Why.WINDOW, Why.AWAITING_ACKS, Why.CONTESTED, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED])
+@pytest.mark.parametrize(
+    "why",
+    [Why.WINDOW, Why.AWAITING_ACKS, Why.CONTESTED, Why.KEPT_IN_KERNEL, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED],
+)
 def test_what_the_records_do_not_tell_apart_is_claimed_by_none(why: Why) -> None:
     """Else nothing could be called unknown."""
     assert named(Case(full(why))) == {"": 20}
