@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         from quiclab.cli.explain_document import explain_document
 
-        print_document(explain_document(study, found, causes))
+        print_document(explain_document(study, found, causes, analysis.alpha))
     else:
         _print(study, analysis, list(zip(found, causes, strict=True)))
     return ExitCode.OK
@@ -139,6 +139,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
     from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
+    from quiclab.report.words.headline import headline
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
@@ -150,7 +151,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
         place = comparison_words.place(each.comparison, analysis)
         if several:
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
-        console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
+        console.print(Text(f"{place}: {headline(each, causes, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
         _print_confirmed(console, study, each, causes)
         if each.pairs:

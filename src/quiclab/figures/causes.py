@@ -59,9 +59,10 @@ class Causes(Figure):
         if analysis.metric.name not in {of.metric for of in Of}:
             return pl.DataFrame(schema=_SCHEMA)
         found = waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name)
+        judged = verdicts(asked.study, found, analysis.alpha, foretold=False)
         rows = [
-            _row(verdict, each, comparison_words.place(each.comparison, analysis))
-            for each, causes in zip(found, verdicts(asked.study, found, analysis.alpha), strict=True)
+            row_of(verdict, each, comparison_words.place(each.comparison, analysis))
+            for each, causes in zip(found, judged, strict=True)
             for verdict in causes
         ]
         return pl.DataFrame(rows, schema=_SCHEMA)
@@ -142,7 +143,8 @@ def _coloured(row: Mapping[str, Any]) -> bool:
     return Status(row["status"]).found
 
 
-def _row(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, Any]:
+def row_of(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, Any]:
+    """Return a verdict as a row of the figure's data."""
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"
     told = f"{sign}{wording.quantity(abs(step.difference_ms), 'ms')}"
