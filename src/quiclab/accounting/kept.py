@@ -14,7 +14,7 @@ _OF = rf"^({Of.TTLB}|{Of.PAGE}|{Of.START_UP}|{Of.STALL}( [0-9]{{1,9}})?)$"
 _KNOWN = {
     "what": pl.col("what").is_in([str(each) for each in What]),
     "why": pl.col("why").is_in([str(each) for each in Why]),
-    "of": pl.col("of").str.contains(_OF) | pl.col("of").is_null(),
+    "of": pl.col("of").str.contains(_OF),
     "direction": pl.col("direction").is_in(["up", "down"]) | pl.col("direction").is_null(),
     **{name: pl.col(name) == pl.col(name) for name in ("from_ns", "until_ns", "total_ns")},
 }

@@ -42,12 +42,13 @@ BLOCK_VOID = "another trial of its block was void"
 BLOCK_CUT = "its block was cut short and ran again as a whole"
 WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
 """Reasons of a void trial that are not its own."""
+"""Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
-BESIDE = "measured_beside"
-"""Member of host.json with the other quiclab processes that measured on the machine while trials ran."""
 FOLDERS = ("trials", "failed", "tables")
 """Folders of a study, which are made first."""
 
+BESIDE = "measured_beside"
+"""Member of host.json with the other quiclab processes that measured on the machine while trials ran."""
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 

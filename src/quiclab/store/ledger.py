@@ -231,22 +231,35 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with _told(study_dir), closing(sqlite3.connect(":memory:")) as memory, TemporaryDirectory() as folder:
-        # What a killed run was writing stands in the journal, and is taken back in a copy of both.
-        copy = Path(folder, study_dir.ledger.name)
-        for end in ("", "-journal"):
-            source = study_dir.ledger.with_name(study_dir.ledger.name + end)
-            target = copy.with_name(copy.name + end)
-            with suppress(FileNotFoundError), disk_errors(copy), open_own(source) as content, target.open("xb") as file:
-                shutil.copyfileobj(content, file)
-        with closing(sqlite3.connect(copy)) as connection:
-            _refuse_damaged(connection, study_dir)
-            _refuse_others(connection, study_dir)
-            connection.backup(memory)
+    with _told(study_dir), closing(sqlite3.connect(":memory:")) as memory:
+        _copy(study_dir, memory)
         memory.executescript(_SCHEMA)
         ledger = Ledger(memory, study_dir)
         ledger.adopt()
         yield ledger
+
+
+def _copy(study_dir: StudyDir, memory: sqlite3.Connection) -> None:
+    """Copy a ledger into memory, as it was before what a killed run was writing to it. Raises DecodeError where the
+    file is no ledger."""
+    journal = study_dir.ledger.with_name(f"{study_dir.ledger.name}-journal")
+    if not journal.exists():
+        with disk_errors(study_dir.ledger), open_own(study_dir.ledger) as file:
+            if content := file.read():
+                memory.deserialize(content)
+        _refuse_damaged(memory, study_dir)
+        _refuse_others(memory, study_dir)
+        return
+    with TemporaryDirectory() as folder:
+        # SQLite takes back what stands in the journal where it may write: in a copy of both.
+        for source in (study_dir.ledger, journal):
+            target = Path(folder, source.name)
+            with disk_errors(target), open_own(source) as content, target.open("xb") as file:
+                shutil.copyfileobj(content, file)
+        with closing(sqlite3.connect(Path(folder, study_dir.ledger.name))) as connection:
+            _refuse_damaged(connection, study_dir)
+            _refuse_others(connection, study_dir)
+            connection.backup(memory)
 
 
 @contextmanager

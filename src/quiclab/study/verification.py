@@ -3,11 +3,12 @@
 memory, and every number is held against what the study says.
 
 Nothing is written into the study, and nothing that it names is started. It shows that the numbers follow from the raw
-files; that these are what a network carried, only who ran it can know.
+files, and not that these are what a network carried.
 """
 
 from __future__ import annotations
 
+import enum
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -40,7 +41,6 @@ from quiclab.verify.artefacts import register
 from quiclab.verify.disturbed import disturbance_problem
 from quiclab.verify.trial import judge_document
 
-State = Literal["same", "differs", "not_verified"]
 _JUDGED = ("status", "reason", "proof", "disturbance")
 """Members of a trial.json that follow from its raw files."""
 _RAW = {"client": "client.json", "link": "link.json"}
@@ -49,6 +49,14 @@ _ASIDE = ("position",)
 """Members of a plan's row that may differ from the plan that is made today."""
 _MOST = 1000
 """Most differences of one attempt that are told."""
+
+
+class State(enum.StrEnum):
+    """What came of judging an attempt again."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    NOT_VERIFIED = "not_verified"
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class Verification:
     attempts: tuple[VerifiedAttempt, ...]
     """Every attempt."""
     differences: tuple[Difference, ...]
-    """Of what the study has beside its attempts: its tables `trials` and `metrics`, and its plan."""
+    """What differs in the tables of the whole study, `trials` and `metrics`."""
     unchecked: tuple[str, ...]
     """What else could not be verified, a sentence each."""
     run_by: str
@@ -91,12 +99,12 @@ class Verification:
     @property
     def differs(self) -> bool:
         """Whether anything is not what the raw files give."""
-        return bool(self.differences) or any(each.state == "differs" for each in self.attempts)
+        return bool(self.differences) or any(each.state is State.DIFFERS for each in self.attempts)
 
     @property
     def is_whole(self) -> bool:
         """Whether everything could be verified."""
-        return not self.unchecked and all(each.state != "not_verified" for each in self.attempts)
+        return not self.unchecked and all(each.state is not State.NOT_VERIFIED for each in self.attempts)
 
 
 def verification(
@@ -147,9 +155,9 @@ class _Asked:
     study_dir: StudyDir
     attempt: Attempt
     row: Mapping[str, Any] | None
-    """Its row by the ledger."""
+    """Row of the plan, by the ledger."""
     planned: Mapping[str, Any] | None
-    """Its row by the plan that the study's spec gives."""
+    """Row of the plan that the study's spec gives."""
     is_last: bool
     void_beside: bool
     """Whether another trial of its block was void in the same attempt, by a reason of its own."""
@@ -180,7 +188,7 @@ def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
             differences = _compared(asked, planned)
     except Exception as error:  # of files that may come from anywhere
         reason = f"its files cannot be judged: {type(error).__name__}: {error}"
-    state: State = "not_verified" if reason else "differs" if differences else "same"
+    state = State.NOT_VERIFIED if reason else State.DIFFERS if differences else State.SAME
     where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")), int(row.get("block", -1)))
     return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, state, reason, tuple(differences[:_MOST]))
 
@@ -207,8 +215,8 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     verdict = judge_document(today, folder, tables, weighed.disturbance)
     today = json.loads(json.dumps(today))
     found = [each for name in _JUDGED for each in of_json("trial.json", document.get(name), today.get(name), name)]
-    kept, there = ({each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder)))
-    found += of_json("trial.json", kept, there, "artefacts")
+    registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
+    found += of_json("trial.json", registers[0], registers[1], "artefacts")
     for name, file in _RAW.items():
         found += _of_a_file(folder / "raw" / file, document.get(name), name)
     found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")

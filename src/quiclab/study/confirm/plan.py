@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,9 +121,7 @@ def _shown(
     from quiclab.study.confirm.choice import shown_of_slower
 
     known = known_of(opened, "ttlb_ms")
-    pairs = (
-        [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
-    )
+    pairs = [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
     judged = () if known is None else verdicts_of(known, pairs, alpha)
     if known is not None and any(each.status.found for each in judged):
         whole_ms = [sum(sum(known.ms[pair[arm]].values()) for pair in pairs) / len(pairs) for arm in (0, 1)]
@@ -157,7 +155,11 @@ class _OfCell:
         if (told := _not_predicted(suspect)) is not None:
             return told
         cell = cell_with(self.study, asked.study, self.names, suspect)
-        place, passed_over, chosen, why_not = _placed(asked.study, cell, suspect, mechanism, tried(cell, mechanism))
+
+        def possible(folder: Path) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
+            return _first_possible(cell, mechanism, tried(cell, mechanism), folder)
+
+        place, passed_over, chosen, why_not = _placed(asked, suspect, possible)
         if chosen is None:
             return f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         way, made = chosen
@@ -225,10 +227,10 @@ def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect
 
 
 def _placed(
-    root: Path, cell: Cell, suspect: Suspect, mechanism: Mechanism, ways: Sequence[Tried]
+    asked: Asked, suspect: Suspect, possible: Callable[[Path], tuple[tuple[Tried, Variants] | None, tuple[str, ...]]]
 ) -> tuple[Path, tuple[str, ...], tuple[Tried, Variants] | None, tuple[str, ...]]:
     """Return the folder of the confirming study, that of one that goes on or the next number; those that do not go on;
-    and what `_first_possible` returns of that folder.
+    and what is `possible` in that folder.
 
     A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
     """
@@ -237,8 +239,8 @@ def _placed(
     changed: list[str] = []
     number = 1
     while True:
-        folder = root.resolve() / FOLDER / f"{cell.name.replace('/', '-')}-{suspect.cause}-{number}"
-        chosen, why_not = _first_possible(cell, mechanism, ways, folder)
+        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        chosen, why_not = possible(folder)
         if chosen is None or is_free(folder, DECLARATION):
             return folder, tuple(changed), chosen, why_not
         found = read_confirmation(folder)

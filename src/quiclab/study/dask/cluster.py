@@ -2,7 +2,7 @@
 """The Dask cluster, as far as quiclab uses one: which workers there are, and a task for one of them. The only place
 that knows Dask on the coordinator's side; it is imported when it is asked for.
 
-Whoever reaches a scheduler or a worker can run programs there, and the workers send what the coordinator unpickles. So
+A program that reaches a scheduler or a worker can run others there, and the coordinator unpickles what workers send. So
 a cluster of this run alone has TLS with a certificate of its own on both sides, and no other cluster is used without
 TLS unless the user says so.
 """
