@@ -81,6 +81,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.plan.cut_jitter import jitter_warnings
     from quiclab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.testbed.terminal import terminal_restored
     from quiclab.testbed.user_commands import UserCommands, run_user_commands
@@ -97,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             "quiclab: with --internet TCP ends at this machine: timings against UDP are not comparable", file=sys.stderr
         )
+    for told in jitter_warnings(path):
+        print(f"quiclab: {told}", file=sys.stderr)
     commands = UserCommands(
         client=argv,
         server=arguments.server,
