@@ -9,6 +9,7 @@ client tell what it got; *void* is the laboratory's fault and voids the whole bl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import polars as pl
 from quiclab.store.layout import Status, write_atomically
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
+from quiclab.tables.drop_reasons import DropKind, dropped_by
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
@@ -51,6 +53,19 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), complete its
     trial.json, and compress its logs. Calling it again is harmless."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
+    verdict = judge_document(document, folder, tables, disturbed)
+    pack_logs(folder)
+    pack_captures(folder / "raw")
+    document["artefacts"] = register(folder)
+    write_atomically(folder / "trial.json", json.dumps(document, indent=1))
+    return verdict
+
+
+def judge_document(
+    document: dict[str, Any], folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed = lambda _: None
+) -> Verdict:
+    """Judge the attempt in `folder` as `judge` does, and enter proof, disturbance and verdict into `document`, the
+    content of its trial.json; nothing is written."""
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
     found = None if spoiled or not document["link"] else disturbed(document)
@@ -58,10 +73,6 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     told = _verdict(document)
     verdict = Verdict(told.status, short_reason(told.reason))
     document["status"], document["reason"] = verdict.status, verdict.reason
-    pack_logs(folder)
-    pack_captures(folder / "raw")
-    document["artefacts"] = register(folder)
-    write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict
 
 
@@ -113,10 +124,9 @@ def _verdict(document: dict[str, Any]) -> Verdict:
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:
     """Say how many packets the path blocked or policed, which may be why the trial failed."""
-    counts = {
-        reason: sum((link.get(side) or {}).get("dropped", {}).get(reason, 0) for side in ("up", "down"))
-        for reason in ("blocked", "policed")
-    }
+    counts: Counter[str] = Counter()
+    for side in ("up", "down"):
+        counts.update(dropped_by(link.get(side), DropKind.BLOCK, DropKind.POLICER))
     told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
     return f"; the path dropped {' and '.join(told)}" if told else ""
 
