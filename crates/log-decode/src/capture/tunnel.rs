@@ -58,7 +58,7 @@ pub(super) fn of<'a>(headers: &Headers, packet: &'a [u8]) -> Option<Tunnel<'a>> 
 
 /// A tunnel in UDP. Ports of these are the receiver's; of some the answers come from them, too.
 fn in_udp<'a>(src: u16, dst: u16, payload: Rest<'a>, bytes: &'a [u8]) -> Option<Tunnel<'a>> {
-    const BOTH_WAYS: [u16; 5] = [1701, 2152, 3544, 4500, 51820];
+    const BOTH_WAYS: [u16; 5] = [1701, 2152, 3544, 4500, 51_820];
     by_port(dst, payload, bytes).or_else(|| {
         let answers = BOTH_WAYS.contains(&src);
         answers.then(|| by_port(src, payload, bytes)).flatten()
@@ -96,8 +96,8 @@ fn by_port<'a>(port: u16, payload: Rest<'a>, bytes: &'a [u8]) -> Option<Tunnel<'
             ("geneve", geneve(usize::from(options & 0x3f), payload))
         }
         (6635, _) if is_ip(mpls(payload)) => ("mpls", Some(mpls(payload))),
-        (37008, [1, 0 | 1, 0, _, ..]) => ("tzsp", hidden),
-        (51820, [1..=4, 0, 0, 0, ..]) => ("wireguard", hidden),
+        (37_008, [1, 0 | 1, 0, _, ..]) => ("tzsp", hidden),
+        (51_820, [1..=4, 0, 0, 0, ..]) => ("wireguard", hidden),
         _ => return None,
     };
     let inside = inside.unwrap_or(Inside::Cut);
