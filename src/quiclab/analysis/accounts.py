@@ -8,7 +8,7 @@ steps are means over the pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +40,8 @@ class Step:
     """Mean of other − baseline: positive where the other arm takes longer."""
     interval_ms: Interval | None
     """Interval of the difference. Those of categories allow for the choice of those that are told: at most a share
-    alpha of the intervals told is expected to miss (Benjamini and Yekutieli 2005)."""
+    alpha of the intervals told is expected to miss (Benjamini and Yekutieli 2005). It excludes 0 exactly where the
+    difference is shown; None where the pairs bound none."""
     p: float | None = None
     """Exact signed-rank test of the pairs' differences; None without a pair."""
     p_adjusted: float | None = None
@@ -52,8 +53,8 @@ class Step:
     """Tables that decided the label: in the baseline, in the other arm."""
 
     def differs(self, alpha: float) -> bool:
-        """Whether the difference is there: its interval, which rests on means, excludes 0, and the exact test, which
-        needs no shape, agrees at the level `alpha` after the adjustment for all categories."""
+        """Whether the pairs show the difference: the interval of the mean excludes 0, and the exact test, which needs
+        no shape, agrees at the level `alpha` after the adjustment for all categories."""
         if self.interval_ms is None or self.p_adjusted is None:
             return False
         return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
@@ -101,16 +102,20 @@ def waterfalls(study: OpenedStudy, comparisons: Sequence[Comparison], alpha: flo
     """One waterfall for each comparison by a metric, in their order: of stalls where it is the time of these, else of
     the time to the last byte, or of a video's start-up. Raises DecodeError for a table that cannot be read."""
     known = shares(study, metric)
-    return [_untested(_waterfall(study, each, known, alpha)) for each in comparisons]
+
+    def stages(pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
+        return roles(study, pairs)
+
+    return [waterfall_of(each, known, alpha, stages) for each in comparisons]
 
 
 def _untested(found: Waterfall) -> Waterfall:
-    """The waterfall without tests where its cell is not judged: then nothing is shown to differ."""
+    """The waterfall without tests and intervals where its cell is not judged: then nothing is shown to differ."""
     if found.comparison.conclusion is not Conclusion.NOT_JUDGED:
         return found
 
     def without(steps: Sequence[Step]) -> tuple[Step, ...]:
-        return tuple(replace(step, p_adjusted=None) for step in steps)
+        return tuple(replace(step, p_adjusted=None, interval_ms=None) for step in steps)
 
     (total,) = without([found.total])
     return replace(
@@ -132,7 +137,16 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
     return f"tables of it are missing, or were made by another version; {again} makes them anew"
 
 
-def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha: float) -> Waterfall:
+Stages = Callable[[Sequence[tuple[str, str]]], Sequence[FloatArray]]
+"""Pairs of trials → their time in each stage, arrays (pairs, arms)."""
+
+
+def waterfall_of(comparison: Comparison, known: Shares, alpha: float, stages: Stages | None = None) -> Waterfall:
+    """The waterfall of one comparison, from sums that are known; without `stages` none of these is told."""
+    return _untested(_waterfall(comparison, known, alpha, stages))
+
+
+def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stages | None) -> Waterfall:
     pairs = pairs_of(comparison.baseline, comparison.other)
     whole = [pair for pair in pairs if all(trial in known.why_ms for trial in pair)]
     lacking = next((trial for pair in pairs for trial in pair if trial not in known.why_ms), None)
@@ -140,6 +154,7 @@ def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha:
     why_ms = np.array([[known.why_ms[trial] for trial in pair] for pair in whole]).reshape(len(whole), 2, len(WHYS))
     total = step_of(None, why_ms[:, 0].sum(axis=1), why_ms[:, 1].sum(axis=1), 1 - alpha)
     total = replace(total, p_adjusted=total.p)
+    total = _with_one_verdict(total, why_ms[:, 1].sum(axis=1) - why_ms[:, 0].sum(axis=1), alpha, 1 - alpha)
     if not whole:
         return Waterfall(comparison, 0, len(pairs), total, (), (), (), (0.0, 0.0), lacking)
     what_ms = np.array([[known.what_ms[trial] for trial in pair] for pair in whole])
@@ -151,17 +166,17 @@ def _waterfall(study: OpenedStudy, comparison: Comparison, known: Shares, alpha:
         total,
         _by_why(known, whole, why_ms, alpha),
         _adjusted(WHATS, [what_ms[:, :, at] for at in range(len(WHATS))], alpha),
-        _adjusted(tuple(Role), _roles(study, known, whole), alpha),
+        _adjusted(tuple(Role), _roles(stages, known, whole), alpha),
         (float(served[0]), float(served[1])),
         lacking,
         known.of[whole[0][0]],
     )
 
 
-def _roles(study: OpenedStudy, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
+def _roles(stages: Stages | None, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
     """Time of each role; none of stalls, which have no set-up or first tenth that every trial had."""
-    none = known.of[pairs[0][0]] is Of.STALL
-    return [np.zeros((len(pairs), 2)) for _ in Role] if none else roles(study, pairs)
+    none = stages is None or known.of[pairs[0][0]] is Of.STALL
+    return [np.zeros((len(pairs), 2)) for _ in Role] if none or stages is None else stages(pairs)
 
 
 def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alpha: float) -> tuple[Step, ...]:
@@ -209,8 +224,28 @@ def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
         # An interval that holds 0 takes its part out of those that are told, and so widens the others'.
         left = sum(step.differs(alpha) for step in found)
         if left >= told:
-            return found
+            return tuple(
+                _with_one_verdict(step, each[:, 1] - each[:, 0], alpha, level)
+                for step, each in zip(found, ms, strict=True)
+            )
         told = left
+
+
+def _with_one_verdict(step: Step, differences: FloatArray, alpha: float, level: float) -> Step:
+    """The step with an interval that excludes 0 only where the step differs.
+
+    Student's interval of few pairs may exclude 0 where the exact test, which knows no shape, does not. What neither
+    excludes together is the interval then: it reaches as far as that of the exact test, and over 0. Where so few pairs
+    bound none at the level, or where the step is not tested, there is none.
+    """
+    interval = step.interval_ms
+    if interval is None or interval.low <= 0 <= interval.high or step.differs(alpha):
+        return step
+    exact = None if step.p_adjusted is None else statistics.hodges_lehmann(differences, level).interval
+    if exact is None:
+        return replace(step, interval_ms=None)
+    low, high = min(interval.low, exact.low, 0.0), max(interval.high, exact.high, 0.0)
+    return replace(step, interval_ms=Interval(low, high, interval.confidence))
 
 
 def pairs_of(baseline: ArmResult, other: ArmResult) -> list[tuple[str, str]]:

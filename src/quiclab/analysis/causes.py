@@ -19,6 +19,8 @@ from quiclab.analysis.accounts import Step, Waterfall, family, pairs_of
 from quiclab.analysis.cause_parts import FactOfArms, Follower, Known, Pair, Part, known_of, parts_of
 from quiclab.analysis.confirm import judge
 from quiclab.analysis.confirm.kept import Confirmation, confirmations
+from quiclab.analysis.fixed_counts import FixedCount, fixed_count
+from quiclab.analysis.luck import is_luck, losses_of
 from quiclab.analysis.model import Conclusion
 from quiclab.analysis.upstream import followers, joined
 from quiclab.diagnoses import Mechanism
@@ -26,8 +28,6 @@ from quiclab.opened import OpenedStudy
 
 SMALL_PCT = 3.0
 """Share of what moved in all, or of both arms' times, below which a part is not told."""
-_LUCKY = 0.5
-"""Share of a difference that must be left when both arms have as many losses, for it to be more than luck."""
 
 
 class Status(enum.StrEnum):
@@ -39,6 +39,8 @@ class Status(enum.StrEnum):
     """The pairs show the difference, and runs without the mechanism took as long: it is not the cause."""
     INDICATED = "indicated"
     """The pairs show the difference, and the records show the mechanism in it. No run without it has been made."""
+    RECORDED = "shown by the records"
+    """A count that protocols and settings fix differs by as much in every pair, and the time goes with it."""
     LUCK = "luck"
     """The difference is there, and would be less than half of it had both arms lost as many of their packets."""
     SEVERAL = "several, not separable"
@@ -52,13 +54,13 @@ class Status(enum.StrEnum):
 
     @property
     def found(self) -> bool:
-        """Whether the pairs show a difference."""
+        """Whether the pairs, or the records by themselves, show a difference."""
         return self not in (Status.UNDECIDED, Status.IN_BOTH)
 
     @property
     def named(self) -> bool:
-        """Whether the pairs show a difference and the records one mechanism in it: what a run without it can test."""
-        return self in (Status.INDICATED, Status.CONFIRMED, Status.REJECTED)
+        """Whether a difference is shown, and one mechanism in it: what a run without it can test."""
+        return self in (Status.INDICATED, Status.RECORDED, Status.CONFIRMED, Status.REJECTED)
 
 
 _BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: Status.REJECTED}
@@ -74,7 +76,9 @@ class Verdict:
     mechanism: Mechanism | None
     """The mechanism; None where none explains the time, or where several may."""
     category: Why | None
-    """Reason of that time."""
+    """Reason of that time; None of a mechanism's, which may have several."""
+    most: Why
+    """The reason that has most of its time."""
     rivals: tuple[Mechanism, ...]
     """Mechanisms of `several`: those that the arm with better records shows."""
     evidence: tuple[str, ...]
@@ -87,6 +91,8 @@ class Verdict:
     tell too little of others, and where 400 are not enough."""
     followers: tuple[Follower, ...] = ()
     """What follows from it, and is among its time: mechanisms that take longer, and are as much in both arms."""
+    fixed: FixedCount | None = None
+    """The count that shows it, where the records do so by themselves."""
     tested: Confirmation | None = None
     """The last run that was to confirm it; None where none was made."""
 
@@ -97,27 +103,45 @@ class Verdict:
             return self.mechanism.name
         return f"{'several' if self.rivals else 'unknown'}:{self.category}"
 
+    @property
+    def title(self) -> str:
+        """Name for readers, as a noun phrase."""
+        if self.mechanism is not None:
+            return self.mechanism.title
+        heading = self.category.heading if self.category else ""
+        return heading if self.rivals else f"unknown cause, {heading}"
 
-def verdicts(study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float) -> list[tuple[Verdict, ...]]:
+
+def verdicts(
+    study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float, *, foretold: bool = True
+) -> list[tuple[Verdict, ...]]:
     """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms, and of a
     cell that is not judged.
 
     Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
-    have as much of comes last. Raises DecodeError for a table that cannot be read.
+    have as much of comes last. Where they are `foretold`, pairs are counted that would show what is undecided, which
+    takes a few tenths of a second for each part. Raises DecodeError for a table that cannot be read.
     """
     if not waterfalls:
         return []
     known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
-    return [() if known is None else _of_cell(each, known, alpha, tested) for each in waterfalls]
+    return [() if known is None else _of_cell(each, known, alpha, tested, foretold) for each in waterfalls]
 
 
 def _of_cell(
-    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation]
+    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation], foretold: bool
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
     if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
         return ()
-    pairs = [pair for pair in pairs_of(comparison.baseline, comparison.other) if set(pair) <= known.ms.keys()]
+    shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha, foretold=foretold)
+    tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
+    return tuple(_tested(each, tests.get(each.name)) for each in shown)
+
+
+def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: bool = False) -> tuple[Verdict, ...]:
+    """The verdicts on the difference of some pairs of trials, as their records alone have it."""
+    pairs = [pair for pair in of if set(pair) <= known.ms.keys()]
     if not pairs:
         return ()
     parts = parts_of(known, pairs)
@@ -127,13 +151,13 @@ def _of_cell(
         parts = joined(known, pairs, parts, steps, follow)
         steps = family([known.times(part, pairs) for part in parts], alpha)
     least_ms = _least_ms(steps)
-    shared_ms = min(waterfall.total.baseline_ms, waterfall.total.other_ms) * SMALL_PCT / 100
+    whole_ms = sum(known.times(part, pairs).mean(axis=0) for part in parts)
+    shared_ms = float(np.min(whole_ms)) * SMALL_PCT / 100
     tested, told = sum(step.p_adjusted is not None for step in steps), sum(step.differs(alpha) for step in steps)
     next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
-    cell = _Cell(known, pairs, alpha, least_ms, next_level, shared_ms)
-    shown = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
-    tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
-    found = [_tested(each, tests.get(each.name)) for each in shown]
+    asked = sum(part.mechanism is not None and part.mechanism.counted is not None for part in parts)
+    cell = _Cell(known, pairs, alpha, least_ms, next_level if foretold else None, shared_ms, asked)
+    found = [verdict for part, step in zip(parts, steps, strict=True) if (verdict := cell.verdict(part, step))]
     return tuple(sorted(found, key=lambda each: (each.status is Status.IN_BOTH, -abs(each.step.difference_ms))))
 
 
@@ -150,7 +174,9 @@ def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
     if test is None:
         return verdict
     shown = test.judgement.verdict if test.sound and test.judgement is not None else None
-    status = _BY_RUN.get(shown, verdict.status) if verdict.status is Status.INDICATED and shown else verdict.status
+    if test.declared.of_path and shown is judge.Verdict.CONFIRMED:
+        shown = None  # a condition of the difference, as runs of earlier versions called it
+    status = _BY_RUN.get(shown, verdict.status) if verdict.status.named and shown else verdict.status
     return replace(verdict, status=status, tested=test)
 
 
@@ -161,14 +187,18 @@ class _Cell:
     alpha: float
     least_ms: float
     """Difference below which a part is not told."""
-    next_level: float
-    """Level at which one more part would be told beside those that are (Benjamini–Hochberg)."""
+    next_level: float | None
+    """Level at which one more part would be told beside those that are (Benjamini–Hochberg); None where it is not
+    asked how many pairs that takes."""
     shared_ms: float
     """Time in both arms from which on a mechanism is told as present in both."""
+    asked: int
+    """Parts whose mechanism has a count that protocols and settings fix."""
 
     def verdict(self, part: Part, step: Step) -> Verdict | None:
         """The verdict on one part; None where it is too small to be told."""
-        status = self._status(part, step)
+        fixed = fixed_count(self.known, self.pairs, part, self.alpha, self.asked)
+        status = self._status(part, step, fixed)
         if status is None:
             return None
         trials = [trial for pair in self.pairs for trial in pair]
@@ -179,16 +209,32 @@ class _Cell:
             step,
             part.mechanism,
             part.category,
+            self._most(part),
             part.rivals,
             tuple(sorted({table for tables in decided for table in tables})),
             self._facts(part.mechanism),
             self._against(part.mechanism),
             needed,
             part.followers,
+            fixed if status is Status.RECORDED else None,
         )
 
-    def _status(self, part: Part, step: Step) -> Status | None:
+    def _most(self, part: Part) -> Why:
+        def ms(why: Why) -> float:
+            return sum(
+                self.known.ms[trial].get(member, 0.0)
+                for pair in self.pairs
+                for trial in pair
+                for member in part.members
+                if member[0] is why
+            )
+
+        return max(dict.fromkeys(why for why, _ in part.members), key=ms)
+
+    def _status(self, part: Part, step: Step, fixed: FixedCount | None) -> Status | None:
         large = abs(step.difference_ms) >= self.least_ms
+        if large and fixed is not None:
+            return Status.RECORDED
         if large and not step.differs(self.alpha):
             return Status.UNDECIDED
         if large:
@@ -199,21 +245,9 @@ class _Cell:
         return Status.IN_BOTH if shared and part.mechanism is not None else None
 
     def _lucky(self, part: Part, mechanism: Mechanism) -> bool:
-        """Whether a difference is one of how many packets happened to be lost, and not of what a loss costs.
-
-        The time that a loss costs on average is taken off for each loss above what the arms' common rate lets expect of
-        a trial's packets (a control variate: Glasserman 2003, Monte Carlo Methods, 4.1).
-        """
-        lost, sent = (
-            np.array([[self.known.fact(trial, mechanism, name) for trial in pair] for pair in self.pairs])
-            for name in ("lost_packets", "sent_packets")
-        )
-        if np.isnan(lost).any() or np.isnan(sent).any() or not lost.sum() or not sent.sum():
-            return False
-        ms = self.known.times(part, self.pairs)
-        adjusted = ms - (lost - sent * lost.sum() / sent.sum()) * ms.sum() / lost.sum()
-        before, after = (float((each[:, 1] - each[:, 0]).mean()) for each in (ms, adjusted))
-        return bool(after * np.sign(before) < _LUCKY * abs(before))
+        """Whether a difference is one of how many packets chance let the path lose, and not of what a loss costs."""
+        losses = losses_of(self.known, self.pairs, mechanism)
+        return losses is not None and is_luck(self.known.times(part, self.pairs), losses)
 
     def _facts(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
         return () if mechanism is None else self.known.facts_of(self.pairs, mechanism.name)
@@ -225,6 +259,8 @@ class _Cell:
         return tuple(dict.fromkeys(each for each in told if each))
 
     def _needed(self, part: Part) -> int | None:
+        if self.next_level is None:
+            return None
         ms = self.known.times(part, self.pairs)
         differences = ms[:, 1] - ms[:, 0]
         return statistics.pairs_by_resampling(differences, self.next_level)

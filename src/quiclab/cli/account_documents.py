@@ -133,6 +133,8 @@ class AccountEntry:
     """Conclusion of the cell's comparison; if it is `not judged`, its account is not tested."""
     conclusion_why: str
     """A sentence where the comparison is undecided, not judged or not measured."""
+    headline: str
+    """The sentence that explain, report and terminal print of the cell: of `causes`, with the same numbers."""
     of: str
     """What the accounts are of: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
     pairs: int

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli import confirm
 from quiclab.cli.explain_recordings import add_options, explain_recordings
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import ExitCode, SpecError, nearest
 
@@ -100,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError("--keys belongs to two recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
+    make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     files = readable(study.directory)
     comparable = None if arguments.metric is None else comparable_metric(arguments.metric)
@@ -113,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         from quiclab.cli.explain_document import explain_document
 
-        print_document(explain_document(study, found, causes))
+        print_document(explain_document(study, found, causes, analysis.alpha))
     else:
         _print(study, analysis, list(zip(found, causes, strict=True)))
     return ExitCode.OK
@@ -137,6 +139,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import account
     from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
+    from quiclab.report.words.headline import headline
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
@@ -148,7 +151,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
         place = comparison_words.place(each.comparison, analysis)
         if several:
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
-        console.print(Text(f"{place}: {account.because(each, analysis.alpha)}", style="bold"))
+        console.print(Text(f"{place}: {headline(each, causes, analysis.alpha)}", style="bold"))
         _print_causes(console, each, causes)
         _print_confirmed(console, study, each, causes)
         if each.pairs:

@@ -22,16 +22,21 @@ from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION
 from quiclab.opened import OpenedStudy
 from quiclab.report.words.causes import rest_ms
+from quiclab.report.words.headline import headline
 
 
-def explain_document(study: OpenedStudy, found: Sequence[Waterfall], causes: Sequence[tuple[Verdict, ...]]) -> object:
+def explain_document(
+    study: OpenedStudy, found: Sequence[Waterfall], causes: Sequence[tuple[Verdict, ...]], alpha: float
+) -> object:
     """The document, one entry for each comparison."""
     tested = confirmations(study.directory)
-    entries = tuple(_entry(each, judged, tested) for each, judged in zip(found, causes, strict=True))
+    entries = tuple(_entry(each, judged, tested, alpha) for each, judged in zip(found, causes, strict=True))
     return as_json(ExplainDocument(VERSION, str(study.directory), entries))
 
 
-def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[Confirmation]) -> AccountEntry:
+def _entry(
+    waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[Confirmation], alpha: float
+) -> AccountEntry:
     comparison, served = waterfall.comparison, waterfall.served_bytes
     why, what, roles = (tuple(map(_step, steps)) for steps in (waterfall.steps, waterfall.floor, waterfall.roles))
     return AccountEntry(
@@ -40,6 +45,7 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[C
         comparison.other.arm,
         comparison.conclusion,
         comparison.why,
+        headline(waterfall, causes, alpha),
         str(waterfall.of),
         waterfall.pairs,
         waterfall.without,
@@ -48,7 +54,7 @@ def _entry(waterfall: Waterfall, causes: tuple[Verdict, ...], tested: Sequence[C
         what,
         roles,
         _step(waterfall.total) if waterfall.pairs else None,
-        tuple(map(_cause, causes)),
+        tuple(map(cause_entry, causes)),
         rest_ms(waterfall, causes),
         tuple(_confirmation(each) for each in tested if each.is_of(comparison)),
     )
@@ -66,7 +72,9 @@ def _confirmation(tested: Confirmation) -> ConfirmationEntry:
     )
 
 
-def _cause(verdict: Verdict) -> CauseEntry:
+def cause_entry(verdict: Verdict) -> CauseEntry:
+    """A verdict as the document has it."""
+
     def fact(of: FactOfArms) -> FactEntry:
         return FactEntry(of.name, of.unit, of.baseline, of.other)
 

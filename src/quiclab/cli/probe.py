@@ -9,11 +9,14 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from quiclab.cli.neighbours import measuring
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import RAN, ExitCode
+from quiclab.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
+from quiclab.store.own_files import is_mine
+from quiclab.store.place import begin_in
 from quiclab.study.probe_order import Order, resolved_order
 
 if TYPE_CHECKING:
@@ -62,7 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     if (refusal := why_not(allowed=arguments.allow_host_nat)) is not None:
         raise refusal
     study_dir = StudyDir(order.out.resolve())
-    study_dir.create()
+    if not is_mine(study_dir.root):
+        # What it records of this machine's network and of requests would be that user's word.
+        raise SpecError(f"{study_dir.root} belongs to another user", "choose another directory with --out")
+    begin_in(study_dir)
     with study_dir.locked():
         order = resolved_order(order, study_dir)
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -73,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
             if not arguments.yes and sys.stdin.isatty() and not _confirmed():
                 print("nothing was sent", file=sys.stderr)
                 return ExitCode.INTERRUPTED
-            code = _in_sandbox(order, study_dir, arguments.backend, nat)
+            with measuring(arguments):
+                code = _in_sandbox(order, study_dir, arguments.backend, nat)
         shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
         if code not in RAN or not study_dir.resolved.exists():
             return code

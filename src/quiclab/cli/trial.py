@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError, nearest
@@ -65,12 +66,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the logs go (default: studies/NAME-trial)")
     add_backend(parser)
+    add_wait(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a cell, an arm, a block or a place that is not there, and for a shell without a terminal."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.store.place import begin_in
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.specs import keep_spec, load_study, spec_file_of
     from quiclab.testbed.terminal import terminal_restored
@@ -87,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.at is not None and not arguments.shell:
         raise SpecError("--at says where the shell is, and there is none", "add --shell")
     study_dir = StudyDir((arguments.out or Path("studies", f"{study.name}-trial")).resolve())
-    study_dir.create()
+    begin_in(study_dir)
     with study_dir.locked():
         keep_spec(study_dir, spec_file, study)
         host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -102,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             return code_of(work, "interrupted: nothing is left of the trial")
 
         try:
-            with terminal_restored():
+            with measuring(arguments), terminal_restored():
                 return in_sandbox_of(study_dir, inside)
         finally:
             os.close(host_proc)

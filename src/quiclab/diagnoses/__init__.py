@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from quiclab.diagnoses._api import Claim, Fact, Family, Follows, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Follows, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._flights import AT_LEAST
-from quiclab.diagnoses._measures import SENT_BY, TRIAL
+from quiclab.diagnoses._measures import LOST_ON_THE_PATH, ROUND_TRIP, SENT, SENT_BY, TRIAL
 from quiclab.diagnoses._registry import BY_NAME, MECHANISMS
 from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses.table import with_mechanisms
@@ -13,16 +13,22 @@ from quiclab.diagnoses.table import with_mechanisms
 __all__ = [
     "AT_LEAST",
     "BY_NAME",
+    "LOST_ON_THE_PATH",
     "MECHANISMS",
+    "ROUND_TRIP",
+    "SENT",
     "SENT_BY",
     "TRIAL",
     "Claim",
+    "Counted",
+    "Each",
     "Fact",
     "Family",
     "Follows",
     "Mechanism",
     "Rival",
     "Setting",
+    "Transport",
     "Trial",
     "with_mechanisms",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from quiclab.accounting.levels import Level
+from quiclab.accounting.why import Why
 from quiclab.diagnoses._trial import Trial
 
 
@@ -52,6 +53,8 @@ class Setting:
     """What else changes with it, each as a clause: nothing that is listed here is proof by itself."""
     doses: tuple[str | int | float, ...] = ()
     """Values between which the mechanism shrinks in order, from the most of it to the least; empty of a switch."""
+    levels: bool = False
+    """Whether the mechanism stays there, and only what an arm has more of it than another one goes."""
 
 
 def of_both_transports(
@@ -104,6 +107,34 @@ class Follows:
     """Numbers that are smaller there."""
 
 
+class Transport(enum.StrEnum):
+    """What carries HTTP."""
+
+    TCP = "TCP"
+    QUIC = "QUIC"
+
+
+class Each(enum.StrEnum):
+    """What one of a counted fact takes."""
+
+    ROUND_TRIP = "round trip"
+    """The least round trip of the path."""
+    BYTE = "byte"
+    """Its service at the bottleneck."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A count of a mechanism that protocols and settings fix, and no chance: where the arms differ by as much in every
+    pair, and time goes with it, the records show the difference by themselves."""
+
+    fact: str
+    """Name of the fact."""
+    each: Each
+    unit: str = ""
+    """Unit of the fact; empty of counts."""
+
+
 @dataclass(frozen=True)
 class Mechanism:
     """Everything that quiclab says of one mechanism, and how a trial's time is held against it."""
@@ -128,3 +159,12 @@ class Mechanism:
     """Settings that take it away, the one that changes least else first; empty where no program here has one."""
     follows: Follows | None = None
     """What lies upstream of it; None where its time is always its own."""
+    reasons: tuple[Why, ...] = ()
+    """Reasons whose time its claim can take, of those that are part of a union (`UNIONS`): where the records show no
+    more than the union, it is one of those that may have taken the time."""
+    needs: str = ""
+    """A number of a trial (`_measures.py`) without which it takes no time; empty where none is."""
+    transports: frozenset[Transport] = frozenset(Transport)
+    """Transports that can have it at all: it cannot be given to an arm over another one."""
+    counted: Counted | None = None
+    """What of it is fixed by protocols and settings; None where chance has a part in all of it."""

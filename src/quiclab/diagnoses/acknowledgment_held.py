@@ -87,4 +87,18 @@ ACKNOWLEDGMENT_HELD = Mechanism(
             ("100 ms", "25 ms", "1 ms"),
         ),
     ),
+    reasons=(
+        Why.SLOW_START,
+        Why.WINDOW_AFTER_LOSS,
+        Why.WINDOW_AFTER_EXIT,
+        Why.WINDOW,
+        Why.STREAM_CREDIT,
+        Why.CONNECTION_CREDIT,
+        Why.STREAM_LIMIT,
+        Why.RECEIVE_WINDOW,
+        Why.SEND_BUFFER,
+        Why.CONTESTED,
+        Why.LOSS_DETECTION,
+        Why.AWAITING_ACKS,
+    ),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
 
 _OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
@@ -43,4 +43,15 @@ BYTES_ON_THE_WIRE = Mechanism(
     "RFC 9000 section 12 (packets), RFC 9293 section 3.1 (headers)",
     _claim,
     (Rival("needless_repeats", "an earlier copy of the repeated bytes had been delivered"),),
+    (
+        Setting(
+            "sender",
+            "max_payload",
+            1452,
+            "Larger packets share one header among more bytes.",
+            ("fewer packets, acknowledgments and system calls",),
+            levels=True,
+        ),
+    ),
+    counted=Counted("bytes_served", Each.BYTE, "bytes"),
 )

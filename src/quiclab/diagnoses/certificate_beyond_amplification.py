@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.accounting.levels import Level
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._set_up import amplification, before_validation
 from quiclab.diagnoses._trial import Trial
 
@@ -56,4 +56,5 @@ CERTIFICATE_BEYOND_AMPLIFICATION = Mechanism(
         ),
         Setting("client", "session", "resumed", "A resumed session needs no certificate.", ("nothing is verified",)),
     ),
+    transports=frozenset({Transport.QUIC}),
 )

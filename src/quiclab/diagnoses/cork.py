@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Transport
 from quiclab.diagnoses._trial import Trial
 
 
@@ -33,4 +33,6 @@ CORK = Mechanism(
         Rival("pacing", "the socket can pace"),
         Rival("application", "the kernel has nothing to send"),
     ),
+    reasons=(Why.CORK,),
+    transports=frozenset({Transport.TCP}),
 )

@@ -7,7 +7,7 @@ from bisect import bisect_left
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._frames import dropped_credit
 from quiclab.diagnoses._trial import Trial
 
@@ -56,4 +56,6 @@ CREDIT_UPDATE_LOST = Mechanism(
         ),
         Setting("path", "loss", "none", "No update is lost.", ("all other losses go too",)),
     ),
+    reasons=(Why.STREAM_CREDIT, Why.CONNECTION_CREDIT, Why.STREAM_LIMIT, Why.CONTESTED),
+    transports=frozenset({Transport.QUIC}),
 )

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._receiver import receiver, taken
 from quiclab.diagnoses._trial import Trial
 
@@ -69,4 +69,6 @@ DROPPED_AT_THE_RECEIVER = Mechanism(
             also_changes=("the beginning takes longer",),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER),
+    transports=frozenset({Transport.QUIC}),
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from quiclab.accounting.levels import Level
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Transport
 from quiclab.diagnoses._set_up import amplification, before_validation
 from quiclab.diagnoses._trial import Trial
 
@@ -33,4 +33,5 @@ EARLY_DATA_BEYOND_AMPLIFICATION = Mechanism(
         Rival("slow_start", "the window is full, and less than three times what came had been sent"),
         Rival("certificate_beyond_amplification", "the handshake waits, not the response"),
     ),
+    transports=frozenset({Transport.QUIC}),
 )

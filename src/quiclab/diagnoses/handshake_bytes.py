@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
 
 
@@ -50,4 +50,5 @@ HANDSHAKE_BYTES = Mechanism(
         ),
         Setting("client", "session", "resumed", "A resumed session needs no certificate.", ("nothing is verified",)),
     ),
+    counted=Counted("bytes_served", Each.BYTE, "bytes"),
 )

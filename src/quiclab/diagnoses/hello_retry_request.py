@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
 
 
@@ -41,4 +41,6 @@ HELLO_RETRY_REQUEST = Mechanism(
             ("the key exchange is another one",),
         ),
     ),
+    reasons=(Why.HELLO_RETRY_REQUEST,),
+    counted=Counted("round_trips", Each.ROUND_TRIP),
 )

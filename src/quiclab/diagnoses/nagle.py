@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Transport
 from quiclab.diagnoses._trial import Trial
 
 
@@ -37,4 +37,6 @@ NAGLE = Mechanism(
         Rival("acknowledgment_held", "the window is full, or a full segment waits"),
         Rival("application", "the kernel has nothing to send"),
     ),
+    reasons=(Why.NAGLE,),
+    transports=frozenset({Transport.TCP}),
 )

@@ -47,4 +47,5 @@ PACING = Mechanism(
             (10, 16, 32),
         ),
     ),
+    reasons=(Why.PACING,),
 )

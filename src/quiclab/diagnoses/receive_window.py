@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._trial import Trial
 
 
@@ -48,4 +48,6 @@ RECEIVE_WINDOW = Mechanism(
             ("more memory for each connection",),
         ),
     ),
+    reasons=(Why.RECEIVE_WINDOW,),
+    transports=frozenset({Transport.TCP}),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.accounting.levels import Level
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._silence import silenced
 from quiclab.diagnoses._timeouts import timeouts
 from quiclab.diagnoses._trial import Trial
@@ -68,4 +68,5 @@ RETRANSMISSION_TIMEOUT = Mechanism(
         ),
     ),
     follows=OF_A_LOSS,
+    transports=frozenset({Transport.TCP}),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival
+from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Transport
 from quiclab.diagnoses._trial import Trial
 
 
@@ -25,4 +25,7 @@ RETRY = Mechanism(
     "RFC 9000 sections 6 and 8.1.2",
     _claim,
     (Rival("set_up_packet_lost", "the client sends the same Initial again by a timer"),),
+    reasons=(Why.RETRY,),
+    transports=frozenset({Transport.QUIC}),
+    counted=Counted("round_trips", Each.ROUND_TRIP),
 )

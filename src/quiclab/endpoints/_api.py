@@ -14,6 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
+from quiclab.units import ByteCount
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
@@ -278,7 +279,7 @@ class Endpoint(Protocol):
         ...
 
     def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """Describe what decides the program's speed.
+        """Describe what decides the program's speed, as it is in the version that `program` has (`_versions.Known`).
 
         Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.
         """
@@ -305,6 +306,25 @@ class Proxy(Endpoint, Protocol):
     @property
     def origin_protocols(self) -> frozenset[HttpProtocol]:
         """Versions of HTTP that the proxy speaks to the server."""
+        ...
+
+
+@runtime_checkable
+class SizesDatagrams(Endpoint, Protocol):
+    """A QUIC program that is known to begin with datagrams of one size."""
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams. Path MTU discovery only finds that more goes through: over a
+        path that carries less they never arrive."""
+        ...
+
+
+@runtime_checkable
+class KeepsWindow(Endpoint, Protocol):
+    """A QUIC server or proxy that does not reduce its window for every loss."""
+
+    def least_window(self, program: Program) -> ByteCount:
+        """Window below which no loss reduces it."""
         ...
 
 

@@ -59,9 +59,10 @@ class Causes(Figure):
         if analysis.metric.name not in {of.metric for of in Of}:
             return pl.DataFrame(schema=_SCHEMA)
         found = waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name)
+        judged = verdicts(asked.study, found, analysis.alpha, foretold=False)
         rows = [
-            _row(verdict, each, comparison_words.place(each.comparison, analysis))
-            for each, causes in zip(found, verdicts(asked.study, found, analysis.alpha), strict=True)
+            row_of(verdict, each, comparison_words.place(each.comparison, analysis))
+            for each, causes in zip(found, judged, strict=True)
             for verdict in causes
         ]
         return pl.DataFrame(rows, schema=_SCHEMA)
@@ -87,7 +88,7 @@ class Causes(Figure):
         reach = min(100.0, max(10.0, *coloured, 0.0))
 
         def word(row: Mapping[str, Any]) -> str:
-            share = (row["difference_pct"] / reach + 1) / 2
+            share = (1 - row["difference_pct"] / reach) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, min(1.0, max(0.0, share)), _style.text(row["cell_text"]))
 
         axes = {
@@ -110,7 +111,7 @@ class Causes(Figure):
             **hover,
         )
         differing = go.Heatmap(
-            z=grid(lambda row: row["difference_pct"] if _coloured(row) else None),
+            z=grid(lambda row: -row["difference_pct"] if _coloured(row) else None),
             text=grid(lambda row: word(row) if _coloured(row) else "", ""),
             colorscale=_style.DIFFERENCE_SCALE,
             zmid=0,
@@ -121,10 +122,11 @@ class Causes(Figure):
             **hover,
         )
         figure = go.Figure([plain, differing])
-        other = _style.text(data["other"][0])
+        # As in the map of differences: each arm's colour is where it is faster.
+        other, baseline = _style.text(data["other"][0]), _style.text(data["baseline"][0])
         convention = [
-            f"<b>+, red: {other} takes longer</b> by this",
-            f"<b>−, blue: {other} takes less</b>",
+            f"<b>−, orange: {other} takes less</b> by this",
+            f"<b>+, blue: {other} takes longer</b>, {baseline} is faster",
             "grey: not decided; green: as much in both; empty: less than 3 % of what moved",
         ]
         figure.update_layout(_style.titled(_FRAME_PX + _ROW_PX * len(causes), convention))
@@ -141,7 +143,8 @@ def _coloured(row: Mapping[str, Any]) -> bool:
     return Status(row["status"]).found
 
 
-def _row(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, Any]:
+def row_of(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, Any]:
+    """Return a verdict as a row of the figure's data."""
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"
     told = f"{sign}{wording.quantity(abs(step.difference_ms), 'ms')}"

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
-from quiclab.visible import visible
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
 """Largest file that is read at once: what is larger no program of ours has written."""
-_MOST_HASHED_BYTES = 1 << 34
-"""Largest file that is hashed: logs and bodies are kept in memory, and what is larger is a hole."""
+_MOST_BYTES_OF_MINE = 1 << 20
+"""Largest record of what was done outside a study."""
 _ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -51,12 +50,48 @@ def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
         return opened.read(_MOST_BYTES)
 
 
-def content_of(file: Path) -> dict[str, Any]:
-    """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is too large to have been
-    transferred. Raises OSError for anything else."""
+def is_mine(folder: Path) -> bool:
+    """Whether a folder belongs to the user of this process, so that what stands in it is that user's word; also one
+    that is not there."""
+    try:
+        return folder.lstat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True
+
+
+def read_mine(file: Path) -> bytes:
+    """Read a small file by which something outside its folder is changed. Raises FileNotFoundError where it is not
+    there, and DecodeError where folder or file belong to somebody else, or others may write to the file: it would be
+    their word.
+    """
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fd = os.open(file.name, os.O_RDONLY | _ALONE, dir_fd=folder)
+        with os.fdopen(fd, "rb") as opened:
+            found = os.fstat(fd)
+            owners = {os.fstat(folder).st_uid, found.st_uid}
+            if owners != {os.geteuid()} or found.st_mode & 0o022 or found.st_nlink != 1:
+                raise DecodeError(
+                    f"{file} is not believed: it, or its folder, belongs to another user, or others may write to it",
+                    "look into it, and remove it if you do not know where it comes from",
+                )
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES_OF_MINE:
+                raise DecodeError(f"{file} is no file of quiclab's", "look into it, and remove it")
+            return opened.read(_MOST_BYTES_OF_MINE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise DecodeError(f"{file} cannot be read: {error.strerror}", "look into it, and remove it") from error
+    finally:
+        os.close(folder)
+
+
+def content_of(file: Path, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+    """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is longer than
+    `most_bytes`, and so is not what was transferred. Raises OSError for anything else."""
     with open_own(file) as opened:
         size = os.fstat(opened.fileno()).st_size
-        whole = size <= _MOST_HASHED_BYTES
+        whole = size <= most_bytes
         return {"body_bytes": size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest() if whole else ""}
 
 
@@ -67,56 +102,6 @@ def write_anew(file: Path, text: str) -> None:
     file.unlink(missing_ok=True)
     with file.open("x", encoding="utf-8") as opened:
         opened.write(text)
-
-
-def strange_file(folder: Path) -> str | None:
-    """The first thing below `folder` that is neither a folder nor a regular file, by its path from there; None where
-    all are."""
-    for above, folders, files in os.walk(folder):
-        for name in sorted((*folders, *files)):
-            path = Path(above, name)
-            mode = path.lstat().st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                return str(path.relative_to(folder))
-    return None
-
-
-class OwnFolder:
-    """A new folder in which programs under test write, and which they may replace."""
-
-    def __init__(self, path: Path) -> None:
-        path.mkdir()
-        self._path = path
-        self._made = self._seen()
-
-    def replaced(self) -> str | None:
-        """Say so where the folder is no longer there, or another one is; None where it is."""
-        if self._seen() == self._made:
-            return None
-        return f"a program of the trial replaced the folder of its logs ({self._path.name}/)"
-
-    def spoiled(self) -> str | None:
-        """Describe what a program put in the place of the folder or of a file in it, so that it cannot be written; None
-        where all is in order."""
-        strange = strange_file(self._path)
-        told = strange and f"a program of the trial made {visible(strange)} in {self._path.name}/, which is no file"
-        return self.replaced() or told
-
-    def restore(self) -> None:
-        """Make it again, empty, where it was replaced."""
-        if self._seen() == self._made:
-            return
-        if self._path.is_dir() and not self._path.is_symlink():
-            shutil.rmtree(self._path)
-        self._path.unlink(missing_ok=True)
-        self._path.mkdir()
-
-    def _seen(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.lstat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
 
 def _regular(file: Path, flags: int) -> int:

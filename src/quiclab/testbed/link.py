@@ -19,7 +19,7 @@ from quiclab.errors import HostError, VoidError
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
-from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
+from quiclab.testbed.link_files import LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 
@@ -80,7 +80,7 @@ class LinkSettings:
     """TCP's settings on the routes of namespaces that differ from `route`."""
     spin_ns: int | None = None
     real_time: bool = True
-    """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
+    """False leaves real-time scheduling out."""
     program: Sequence[str] = ()
     """Program to start instead of quiclab-link: a benchmark compares it with others that have the same protocol."""
     shared: SharedLinkProcess | None = None
@@ -252,7 +252,7 @@ class Link:
         process = self._require()
         if process.stop():
             self.summary = self._message("summary") | {"awake_processors": process.awake}
-            if (file := self._file("link.json")) is not None:
+            if (file := self._file(LINK_SUMMARY)) is not None:
                 write_anew(Path(file), f"{json.dumps(self.summary)}\n")
         return self.summary
 

@@ -16,8 +16,8 @@ from quiclab.analysis.causes import verdicts
 from quiclab.analysis.compare import arm_result, compare
 from quiclab.analysis.model import ArmResult, Conclusion, Metric, TrialResult
 from quiclab.opened import open_study
-from quiclab.report.words.account import because, parting
-from quiclab.report.words.because_lines import line
+from quiclab.report.words.account import parting
+from quiclab.report.words.headline import headline
 from quiclab.tables import OF_STUDY, TABLES
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -123,6 +123,24 @@ def test_parts_that_do_not_move_leave_the_level_of_those_that_do() -> None:
     assert found <= 28  # 20 are expected at most; the binomial's 97th of 100
 
 
+def test_an_interval_excludes_zero_only_where_the_difference_is_shown() -> None:
+    """Five pairs that are all alike: Student's interval knows the spread, and the exact test cannot tell anything of
+    five. One verdict, no interval; with one pair more both agree, and an outlier keeps both from it."""
+    noise = np.array([0.1, -0.2, 0.0, 0.3, -0.1, 0.2, -0.3])
+    five, six = (family([np.column_stack([100 + noise[:n], 485 + noise[:n][::-1]])], 0.05)[0] for n in (5, 6))
+    assert not five.differs(0.05)
+    assert five.interval_ms is None
+    assert six.differs(0.05)
+    assert six.interval_ms is not None
+    assert six.interval_ms.low > 380
+    # Seven pairs of which one points the other way by more than all others.
+    swapped = np.column_stack([np.zeros(7), [4.0, 5.0, 6.0, 5.0, 4.0, 6.0, -6.5]])
+    (open_,) = family([swapped], 0.05)
+    assert not open_.differs(0.05)
+    assert open_.interval_ms is not None
+    assert open_.interval_ms.low <= 0
+
+
 def _undecided(folder: Path, **h3: float) -> Waterfall:
     (folder / "tables").mkdir()
     OF_STUDY["trials"].empty().write_parquet(folder / "tables" / "trials.parquet")
@@ -216,7 +234,7 @@ def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
     usual, (found,) = _waterfall(study.directory), waterfalls(study, [spoiled], 0.05, "ttlb_ms")
     assert [step.difference_ms for step in found.steps] == [step.difference_ms for step in usual.steps]
     assert not any(step.differs(0.05) for step in (*found.steps, *found.floor, *found.roles, found.total))
-    assert because(found, 0.05) == "not judged. Disturbed: run it again."
+    assert {step.interval_ms for step in (*found.steps, *found.floor, *found.roles, found.total)} == {None}
+    assert headline(found, (), 0.05) == "not judged. Disturbed: run it again."
     assert parting(found, 0.05) == ""
-    assert line(found, "1MB/p", 0.05).endswith(", not judged.")
     assert verdicts(study, [found], 0.05) == [()]

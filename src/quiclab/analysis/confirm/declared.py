@@ -18,6 +18,8 @@ from quiclab.store.forms import Each, Number, misfit
 REPLAY, WITHOUT, SHAM, FAST, WITH, DOSE = "replay", "without", "sham", "fast", "with", "dose-"
 FAST_WITHOUT = "fast-without"
 """Roles of the trials of a block; those of doses have their number behind, from 1."""
+NOT_APPLICABLE = f"{WITH} (not applicable)"
+"""Begin of the clause in `left_out` by which the other arm's transport cannot have the mechanism."""
 LEAST_REMOVED = 0.8
 """Share of the mechanism's own time that the setting must take away, or nothing was tried."""
 TOLERANCE = 0.25
@@ -36,6 +38,7 @@ _FORM = {
     "predicted!": {**dict.fromkeys(("ms!", "low_ms!", "high_ms!", "confidence!"), Number), "blocks!": int},
     "places!": Each(_PLACE),
     "left_out!": [str],
+    "equal": bool,
 }
 
 
@@ -102,6 +105,19 @@ class Declared:
     """Parts of the plan that are not possible here, and why, a clause each."""
     spec_sha256: str
     """Hash of the spec that is run."""
+    equal: bool = False
+    """Whether the setting leaves the arm as much of the mechanism as the other arm has, not none of it: `predicted` is
+    then what the arm has more."""
+
+    @property
+    def of_path(self) -> bool:
+        """Whether the setting is one of the path, which both arms share."""
+        return self.table == "path"
+
+    @property
+    def applicable(self) -> bool:
+        """Whether the other arm's transport can have the mechanism."""
+        return not any(each.startswith(NOT_APPLICABLE) for each in self.left_out)
 
     @property
     def expected_ms(self) -> tuple[float, float]:
@@ -119,6 +135,8 @@ class Declared:
     def document(self) -> dict[str, Any]:
         """The declaration as JSON has it."""
         document: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        if not self.equal:
+            del document["equal"]  # so that older declarations keep their hash
         return document
 
     @property
@@ -137,7 +155,9 @@ def declared_from(document: Any) -> Declared | None:
     if not isinstance(doses, list) or value is None or isinstance(value, dict):
         return None
     known = {field.name for field in dataclasses.fields(Declared)}
-    if document.keys() != known or document["predicted"].keys() != {f.name for f in dataclasses.fields(Predicted)}:
+    if document.keys() | {"equal"} != known or document["predicted"].keys() != {
+        f.name for f in dataclasses.fields(Predicted)
+    }:
         return None
     return Declared(
         **document

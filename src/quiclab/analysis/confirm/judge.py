@@ -38,6 +38,9 @@ class Verdict(enum.StrEnum):
     """What a confirming run amounts to."""
 
     CONFIRMED = "confirmed"
+    CONDITION = "condition"
+    """All checks hold of a setting of the path, which both arms share: the arms differ only where the path is so. Which
+    setting of theirs makes them differ there is not shown."""
     REJECTED = "rejected"
     UNDECIDED = "undecided"
 
@@ -51,6 +54,8 @@ class State(enum.StrEnum):
     """More blocks could tell."""
     NOT_RUN = "not run"
     """The setting has no such arm."""
+    NOT_APPLICABLE = "not applicable"
+    """The other arm's transport cannot have the mechanism."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
     lacking = int(fell.size) - known
     own_fell = replay.cause - without.cause
     checks = (
-        _removed(declared, replay.cause, without.cause),
+        _removed(declared, replay.cause, without.cause, times[FAST].cause if declared.equal else None),
         _moved(declared, fell),
         _stayed_away(declared, own_fell - fell),
         _dose(declared, times),
@@ -141,8 +146,8 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
 
 def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) -> Verdict:
     states = {check.name: check.state for check in checks}
-    if all(state in (State.HOLDS, State.NOT_RUN) for state in states.values()):
-        return Verdict.CONFIRMED
+    if not any(state in (State.FAILS, State.OPEN) for state in states.values()):
+        return Verdict.CONDITION if declared.of_path else Verdict.CONFIRMED
     total = statistics.median_sequence(fell, declared.alpha)
     stayed = total is not None and -declared.tolerance_ms <= total.low and total.high <= declared.tolerance_ms
     # A sham that moves the total says that something else differs between the arms.
@@ -151,8 +156,11 @@ def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) ->
     return Verdict.UNDECIDED
 
 
-def _removed(declared: Declared, replay: FloatArray, without: FloatArray) -> Check:
-    """The manipulation check: at least four fifths of the mechanism's time are gone."""
+def _removed(declared: Declared, replay: FloatArray, without: FloatArray, fast: FloatArray | None) -> Check:
+    """The manipulation check: at least four fifths of the mechanism's time are gone; where the setting makes the arms
+    equal, of what the arm has more than the other one."""
+    if fast is not None:
+        replay, without = replay - fast, without - fast
     beyond = (1 - LEAST_REMOVED) * replay - without
     found = _checked("removed", beyond, declared.alpha, above=0.0)
     before, after = _median(replay), _median(without)
@@ -217,7 +225,7 @@ def _given(declared: Declared, fell: FloatArray, times: Mapping[str, Times]) -> 
     elif FAST_WITHOUT in times:
         slower = _difference(fell, _difference(times[FAST].total, times[FAST_WITHOUT].total))
     else:
-        return Check("given", State.NOT_RUN, None, None, 0)
+        return Check("given", State.NOT_RUN if declared.applicable else State.NOT_APPLICABLE, None, None, 0)
     found = _checked("given", slower, declared.alpha, above=0.0)
     if found.interval is not None and found.interval.high < declared.tolerance_ms:
         return replace(found, state=State.FAILS)

@@ -106,15 +106,28 @@ def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
     raise SpecError(f"no trial of {cell} shows {cause}", nearest(cause, shown, "they show"))
 
 
+def excess(study: OpenedStudy, cell: str, suspect: Suspect, alpha: float) -> Predicted:
+    """The time of a mechanism that one arm has more than the other: the median of the differences within pairs."""
+    places = {"own": (cell, suspect.arm), "other": (cell, suspect.other)}
+    times = times_of(study, places, suspect.cause)
+    more = times["own"].cause - times["other"].cause
+    return _predicted(more[~np.isnan(more)], alpha)
+
+
+def _predicted(own: FloatArray, alpha: float) -> Predicted:
+    interval = statistics.median_interval(own, 1 - alpha) if own.size else None
+    low, high, confidence = (interval.low, interval.high, interval.confidence) if interval else (0.0, np.inf, 0.0)
+    median = float(np.median(own)) if own.size else 0.0
+    return Predicted(median, float(low), float(high), confidence, int(own.size))
+
+
 def _suspect(name: str, arms: tuple[str, str], times: Sequence[np.ndarray | None], alpha: float) -> Suspect | None:
     medians = [0.0 if each is None or not each.size else float(np.median(each)) for each in times]
     has = int(medians[1] > medians[0])
     own = times[has] if times[has] is not None else times[1 - has]
     if own is None:
         return None
-    interval = statistics.median_interval(own, 1 - alpha)
-    low, high, confidence = (interval.low, interval.high, interval.confidence) if interval else (0.0, np.inf, 0.0)
-    predicted = Predicted(float(np.median(own)), float(low), float(high), confidence, int(own.size))
+    predicted = _predicted(own, alpha)
     return Suspect(name, arms[has], arms[1 - has], predicted, medians[has] - medians[1 - has], int((own > 0).sum()))
 
 

@@ -27,6 +27,7 @@ from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
 from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
+from quiclab.report.words.headline import clauses, headline
 
 
 @dataclass(frozen=True)
@@ -108,16 +109,16 @@ def _cell(
     alpha: float,
     file: str | None,
 ) -> CellReasons:
-    first = account.because(waterfall, alpha)
+    first = headline(waterfall, causes, alpha)
     # Names of arms stay as they are: they may begin with a small letter.
     first = first[0].upper() + first[1:] if first.startswith("the ") else first
     told = filter(None, (first, account.parting(waterfall, alpha)))
     spec = packed(figures.spec(Reasons().draw(steps)))
     if file is not None:
         spec["layout"]["meta"] = bar_links(waterfall, file)
-    clauses = account.clauses(waterfall)
+    parts = clauses(waterfall, causes, alpha)
     judged = tuple(linked(sentence(each, waterfall), [], file) for each in causes)
-    return CellReasons(place, tuple(linked(each, clauses, file) for each in told), judged, spec)
+    return CellReasons(place, tuple(linked(each, parts, file) for each in told), judged, spec)
 
 
 def _illustrated(waterfall: Waterfall, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:

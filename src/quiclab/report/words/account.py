@@ -12,167 +12,26 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab import wording
-from quiclab.accounting import Of, What, Why
+from quiclab.accounting import Of
 from quiclab.analysis.accounts import LEAST_MOVED_PCT, Step, Waterfall
-from quiclab.analysis.model import Conclusion, StudyAnalysis
+from quiclab.analysis.causes import SMALL_PCT
+from quiclab.analysis.divergence import Role
+from quiclab.analysis.model import StudyAnalysis
 
-_SMALL_PCT = 3.0
-"""Share of what moved in all below which a sentence leaves a category out."""
-_MB = 1e6
-_MOST = 3
-"""Categories that a sentence names where none is decided."""
 _NARROW_LABEL, _NARROW_NUMBER = 30, 10
 """Columns of a reason and of a number in a table that has to be narrow."""
-_CANCELS = 0.25
-"""Share of the gains that losses must reach (or the reverse) for the two to be told as cancelling."""
-_PHRASES = {
-    Why.LINK_BUSY: "the bottleneck is busy {} ({} against {} on the wire)",
-    Why.REQUEST: "the request and the server's first answer take {}",
-    Why.BROWSER: "the browser itself takes {}",
-    Why.PLAYER: "the player itself takes {}",
-    Why.SET_UP: "the set-up takes {}",
-    Why.CHANGE_OF_ADDRESS: "until the body goes on after the change of address it takes {}",
-    Why.AMPLIFICATION_LIMIT: "the limit of three times what had come from a new address costs {}",
-    Why.SET_UP_LOSS: "losses in the set-up cost {}",
-    Why.LAST_FLIGHT: "the last flight takes {}",
-    Why.ANSWER: "the server's answer to the upload takes {}",
-    Why.UNEXPLAINED: "time without an explanation is {}",
-}
-_WAITING = {
-    Why.ORIGIN: "the proxy's origin",
-    Why.SLOW_START: "a window still growing in slow start",
-    Why.WINDOW_AFTER_LOSS: "a window that a loss had reduced",
-    Why.WINDOW_AFTER_EXIT: "a window that had left slow start without a loss",
-    Why.WINDOW: "a full congestion window",
-    Why.STREAM_CREDIT: "credit of the stream",
-    Why.CONNECTION_CREDIT: "credit of the connection",
-    Why.LATER_REQUEST: "the next object to be asked for",
-    Why.STREAM_LIMIT: "a limit on the number of streams",
-    Why.RECEIVE_WINDOW: "TCP's receive window",
-    Why.SEND_BUFFER: "the sender's own send buffer",
-    Why.CONTESTED: "window and credit at once",
-    Why.LOSS_DETECTION: "a loss to be noticed",
-    Why.AWAITING_ACKS: "ACKs or credit (no log says for what)",
-    Why.LOSS_TIMER: "a loss timer",
-    Why.PROBE_TIMER: "a probe timer",
-    Why.PACING: "pacing",
-    Why.NAGLE: "an ACK that Nagle's algorithm asks for",
-    Why.CORK: "a corked socket",
-    Why.KEPT_IN_KERNEL: "the sender's kernel, which does not pace (Nagle's algorithm, a cork or small queues)",
-    Why.APPLICATION: "the sender's application",
-    Why.SCHEDULING: "another stream's turn",
-    Why.PACING_OR_PROGRAM: "pacing or the sender's program (no log says which)",
-    Why.PROCESSOR: "a program that got no processor",
-    Why.LABORATORY: "the laboratory itself (packets that its link wrote late)",
-}
-
-_LEAST_MS = 0.1
-"""Difference below which no number is given for what is left."""
-_TOLD = frozenset({*_PHRASES, *_WAITING})
-"""Reasons that have a phrase: the round trips of a set-up are told as one."""
-
-
-def leaning(total: Step, alpha: float) -> str:
-    """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
-    if not total.leans(alpha) or total.p_adjusted is None:
-        return ""
-    return f", though the pairs lean one way (p {wording.p_sign(total.p_adjusted)})"
-
-
-def because(waterfall: Waterfall, alpha: float) -> str:
-    """Say in a sentence or two by how much the other arm's mean time differs, and for which reasons."""
-    if not waterfall.pairs:
-        return "no pair has an account of its time."
-    comparison = waterfall.comparison
-    if comparison.conclusion is Conclusion.NOT_JUDGED:
-        return f"not judged. {comparison.why}"
-    large = sorted(
-        (step for step in waterfall.steps if step.differs(alpha) and not _small(step, waterfall)),
-        key=lambda step: -abs(step.difference_ms),
-    )
-    total = waterfall.total
-    other, interval = comparison.other.arm, f" ({_interval(total)})" if total.interval_ms else ""
-    told = (
-        f"{other} takes {longer(total.difference_ms)} on average{interval}"
-        if total.differs(alpha)
-        else f"the mean times are not shown to differ ({_open(total)}){leaning(total, alpha)}"
-    )
-    pairs = wording.counted(waterfall.pairs, "pair")
-    if not large:
-        most = sorted(_undecided(waterfall, alpha), key=lambda step: -abs(step.difference_ms))[:_MOST]
-        named = [_named(step) for step in most if step.label]
-        largest = f" Largest on average, and not decided: {wording.listed(named)}." if named else ""
-        verb = "does" if waterfall.pairs == 1 else "do"
-        reasons = wording.counted(waterfall.tested, "reason")
-        return f"{told}; corrected for {reasons}, {pairs} {verb} not show that one of them differs.{largest}"
-    parts = wording.listed([_phrase(step, waterfall) for step in large])
-    told = f"{told}: {parts}.{_cancelling(large)}"
-    open_parts = [step.label.heading for step in _undecided(waterfall, alpha) if step.label]
-    rest = [abs(step.difference_ms) for step in waterfall.steps if step not in large]
-    if open_parts:
-        return f"{told} Not decided by {pairs}: {'; '.join(open_parts)}."
-    beyond = max(rest, default=0.0)
-    bound = f"more than {_ms(beyond)}" if beyond >= _LEAST_MS else f"as much as {_ms(_LEAST_MS)}"
-    return f"{told} Nothing else differs by {bound}."
-
-
-def clauses(waterfall: Waterfall) -> list[tuple[str, Why]]:
-    """The clauses that `because` may have, each with the reason whose numbers are in it."""
-    return [
-        (clause, step.label)
-        for step in waterfall.steps
-        if isinstance(step.label, Why)
-        for clause in (_named(step), *([_phrase(step, waterfall)] if step.label in _TOLD else []))
-    ]
-
-
-def _named(step: Step) -> str:
-    return f"{step.label.heading if step.label else ''} ({_decimal(step.difference_ms, signed=True)} ms)"
-
-
-def _open(total: Step) -> str:
-    ends = f", {_ends(total)}" if total.interval_ms else ""
-    return f"{_decimal(total.difference_ms, signed=True)} ms{ends}"
-
-
-def _cancelling(large: Sequence[Step]) -> str:
-    """Say so where gains and losses are both large: their sum alone would hide them."""
-    losses = sum(step.difference_ms for step in large if step.difference_ms > 0)
-    gains = -sum(step.difference_ms for step in large if step.difference_ms < 0)
-    if min(gains, losses) < _CANCELS * max(gains, losses) or not min(gains, losses):
-        return ""
-    return f" These work against each other: {_ms(losses)} more, {_ms(gains)} less."
 
 
 def parting(waterfall: Waterfall, alpha: float) -> str:
-    """Say in which role of the transfer the arms first part; "" where no role is shown to differ."""
-    first = next((step for step in waterfall.roles if step.differs(alpha) and not _small(step, waterfall)), None)
-    if first is None or first.label is None:
+    """Say in which stage of the transfer the arms first differ; "" where no stage is shown to differ, and where it is
+    the set-up: that HTTP/2 and HTTP/3 differ there is in nearly every cell, and the causes say by what."""
+    least_ms = SMALL_PCT / 100 * waterfall.gross_ms
+    shown = (step for step in waterfall.roles if step.differs(alpha) and abs(step.difference_ms) >= least_ms)
+    first = next(shown, None)
+    if first is None or first.label is None or first.label is Role.SET_UP:
         return ""
-    return f"The arms part first in the {first.label.heading}: {longer(first.difference_ms)}."
-
-
-def _small(step: Step, waterfall: Waterfall) -> bool:
-    return abs(step.difference_ms) * 100 < _SMALL_PCT * waterfall.gross_ms
-
-
-def _undecided(waterfall: Waterfall, alpha: float) -> list[Step]:
-    """Categories that differ much on average, and that the pairs do not show to differ."""
-    return [step for step in waterfall.steps if not step.differs(alpha) and not _small(step, waterfall)]
-
-
-def _phrase(step: Step, waterfall: Waterfall) -> str:
-    if not isinstance(step.label, Why):
-        raise TypeError("only reasons have a phrase")
-    unit, scale = ("MB", 1e6) if max(waterfall.served_bytes) >= _MB else ("kB", 1e3)
-    sizes = (f"{each / scale:.{2 if unit == 'MB' else 1}f} {unit}" for each in reversed(waterfall.served_bytes))
-    if step.label in _WAITING:
-        return f"waiting for {_WAITING[step.label]} takes {longer(step.difference_ms)}"
-    told = _PHRASES[step.label].format(longer(step.difference_ms), *sizes)
-    others = next((each for each in waterfall.floor if each.label is What.OTHER_FLOW), None)
-    if step.label is not Why.LINK_BUSY or others is None or not max(others.baseline_ms, others.other_ms):
-        return told
-    return f"{told}, where other flows' packets take {longer(others.difference_ms)}"
+    other = waterfall.comparison.other.arm
+    return f"They first differ in the {first.label.heading}, where {other} takes {longer(first.difference_ms)}."
 
 
 def longer(difference_ms: float) -> str:
@@ -259,14 +118,20 @@ def _ends(step: Step) -> str:
     return " … ".join(_decimal(end, signed=True) for end in (step.interval_ms.low, step.interval_ms.high))
 
 
-def _interval(total: Step) -> str:
-    """The interval of a difference, in the unit in which a sentence has the difference."""
+def interval_of(total: Step) -> str:
+    """Return the interval of a difference, in the unit in which a sentence has the difference; "" without one."""
     if total.interval_ms is None:
         return ""
-    seconds = abs(total.difference_ms) >= 1000
-    ends = (total.interval_ms.low, total.interval_ms.high)
-    told = [f"{end / 1000:+.2f}".replace("-", "−") if seconds else _decimal(end, signed=True) for end in ends]
-    return " … ".join(told) + (" s" if seconds else " ms")
+    unit, scale, digits = ("s", 1000, 2) if abs(total.difference_ms) >= 1000 else ("ms", 1, 1)
+    ends = (total.interval_ms.low / scale, total.interval_ms.high / scale)
+    return f"{' … '.join(_end(end, digits) for end in ends)} {unit}"
+
+
+def _end(end: float, digits: int) -> str:
+    """An end of an interval: one that is not 0 does not look like it."""
+    if end and round(end, digits) == 0:
+        return f"{end:+.1g}".replace("-", "−") if abs(end) >= 1e-4 else ("+0.0" if end > 0 else "−0.0")
+    return (f"{end:+.{digits}f}" if end else "0").replace("-", "−")
 
 
 def _decimal(value: float, *, signed: bool = False) -> str:

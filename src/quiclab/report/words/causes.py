@@ -24,7 +24,7 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     )
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
     if verdict.status.named:
-        return f"{told}{decided}.{_tested(verdict)}"
+        return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
     if verdict.status is Status.SEVERAL:
@@ -47,6 +47,16 @@ def _followed(verdict: Verdict) -> str:
     return f", with {wording.listed(parts)} that follow from it"
 
 
+def _fixed(verdict: Verdict) -> str:
+    """Say by which count the records show the difference, where they do so by themselves."""
+    fixed = verdict.fixed
+    if fixed is None:
+        return ""
+    other, baseline = (_number(each, "") for each in (fixed.other, fixed.baseline))
+    unit = fixed.counted.unit or fixed.counted.fact.replace("_", " ")
+    return f" Shown by the records: {other} against {baseline} {unit}, alike in every one of {fixed.pairs} pairs."
+
+
 def _tested(verdict: Verdict) -> str:
     test = verdict.tested
     if test is None or verdict.mechanism is None:
@@ -56,12 +66,7 @@ def _tested(verdict: Verdict) -> str:
 
 def title(verdict: Verdict) -> str:
     """Return the name of a part, as the beginning of a sentence."""
-    if verdict.mechanism is not None:
-        named = verdict.mechanism.title
-    else:
-        heading = verdict.category.heading if verdict.category else ""
-        named = heading if verdict.rivals else f"unknown cause, {heading}"
-    return named[:1].upper() + named[1:]
+    return verdict.title[:1].upper() + verdict.title[1:]
 
 
 def rest_ms(waterfall: Waterfall, found: Sequence[Verdict]) -> float | None:
@@ -84,7 +89,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
         lines.append(f"Means of {arms}, over the trials that show it: {'; '.join(map(_fact, shown))}.")
     lines += [*map(_why_it_follows, verdict.followers), *verdict.against]
-    if verdict.status in (Status.INDICATED, Status.CONFIRMED):
+    if verdict.status.named and verdict.status is not Status.REJECTED:
         there = {each.mechanism.name for each in found if each.mechanism}
         absent = [
             f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"
@@ -119,7 +124,8 @@ def _number(value: float | None, unit: str) -> str:
 
 def _interval(verdict: Verdict) -> str:
     interval = verdict.step.interval_ms
-    if interval is None:
+    # What the records show by themselves needs no interval, and one that the pairs do not bound says nothing of it.
+    if interval is None or interval.low <= 0 <= interval.high:
         return ""
     return f"; {_signed(interval.low)} … {_signed(interval.high)}"
 
@@ -134,11 +140,8 @@ def _ms(value: float) -> str:
     return wording.quantity(value, "ms")
 
 
-PARTED_BY_CAUSE = (
-    "Causes part the same difference in another way than reasons do: one may take parts of several reasons, and a "
-    "reason may have several"
-)
-"""What a list of causes is, beside reasons."""
+PARTED_BY_CAUSE = "Waits and causes split the same difference in two ways: do not add them up"
+"""What a list of causes is, beside the waits of an account."""
 UNPROVEN = (
     "A cause is what the records show in the time that differs. Only a run without it proves it: "
     "quiclab explain STUDY CELL --confirm."

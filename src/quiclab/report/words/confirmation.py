@@ -17,6 +17,7 @@ from quiclab.analysis.confirm.declared import (
     FAST,
     FAST_WITHOUT,
     LEAST_REMOVED,
+    NOT_APPLICABLE,
     REPLAY,
     SHAM,
     WITH,
@@ -51,27 +52,44 @@ def declaration(declared: Declared, title: str) -> list[str]:
     within = in_ms(declared.tolerance_ms)
     roles = _roles(declared)
     width = max(len(role) for role, _ in roles)
+    share = (
+        f"takes {in_ms(predicted.ms)} more in {declared.arm} than in {declared.other}, of {in_ms(declared.total_ms)}"
+        if declared.equal
+        else f"has a share of {in_ms(predicted.ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
+    )
     return [
-        f"{declared.cell}: {title} ({declared.cause}) has a share of {in_ms(predicted.ms)} "
-        f"in the {in_ms(declared.total_ms)} of {declared.arm} (medians; "
+        f"{declared.cell}: {title} ({declared.cause}) {share} (medians; "
         f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
-        f"Put to the test by {setting(declared)}. Each block runs, in random order and with one seed:",
+        f"Put to the test by {setting(declared)}{_kind(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:{width}}  {told}" for role, told in roles),
-        *(f"  not run: {each}" for each in declared.left_out),
+        *(f"  not run: {each}" for each in declared.left_out if not each.startswith(NOT_APPLICABLE)),
         f"Declared before the run (sha256 {declared.sha256[:16]}…), of medians over the blocks:",
-        f"  (a) removed: at least {LEAST_REMOVED:.0%} of the cause's own time is gone in {WITHOUT}".replace("%", " %"),
+        f"  (a) removed: at least {LEAST_REMOVED:.0%} of {_own(declared)} is gone in {WITHOUT}".replace("%", " %"),
         f"  (b) moved: the whole time falls, by {span(*low_high)}{_beyond(declared)}",
         f"  (c) did not come back: the whole falls by no less than the cause's own time less {within}",
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
         f"  (f) makes the difference: {_difference(declared)}",
-        f"Confirmed if all hold; rejected if (a) and (e) hold and the whole stays within {within}; else undecided.",
+        f"{'A condition' if declared.of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the whole stays within {within}; else undecided.",
     ]
+
+
+def _kind(declared: Declared) -> str:
+    """Say what a run without it can show of the arms' difference."""
+    if declared.of_path:
+        return ", which both arms share: it can show a condition of their difference, not which of them makes it"
+    return f", which makes {declared.arm} equal to {declared.other} in it" if declared.equal else ""
+
+
+def _own(declared: Declared) -> str:
+    if declared.equal:
+        return f"what {declared.arm} has more of it than {declared.other}"
+    return "the cause's own time"
 
 
 def _roles(declared: Declared) -> list[tuple[str, str]]:
     arm, other = declared.arm, declared.other
-    of_path = declared.table == "path"
+    of_path = declared.of_path
     told = {
         REPLAY: f"{arm} as it is",
         WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
@@ -104,9 +122,17 @@ def _difference(declared: Declared) -> str:
         told = f"{declared.other} takes longer in {WITH} than in {FAST}"
     elif FAST_WITHOUT in declared.places:
         told = f"{declared.arm} gains more without it than {declared.other} does"
+    elif not declared.applicable:
+        return f"not applicable, {_cannot(declared)}"
     else:
         return f"not run, the mechanism cannot be given to {declared.other}"
     return f"{told}; it fails where that is surely less than {in_ms(declared.tolerance_ms)}"
+
+
+def _cannot(declared: Declared) -> str:
+    """The clause by which the other arm's transport cannot have the mechanism."""
+    told = (each for each in declared.left_out if each.startswith(NOT_APPLICABLE))
+    return next(told, "").removeprefix(f"{NOT_APPLICABLE}: ")
 
 
 def time_needed(minutes: float, block_ms: float, least: int, needed: int | None) -> str:
@@ -129,10 +155,10 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
     effects = {each.name: each for each in judgement.effects}
     if "gap" in effects and "gap_without" in effects:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
-    if judgement.verdict is Verdict.CONFIRMED and FAST_WITHOUT in declared.places:
+    if _is_condition(declared, judgement):
         lines.append(
-            f"The path is that of both arms. That it costs {declared.arm} more than {declared.other} is shown; what in "
-            f"{declared.arm} makes it cost more is not."
+            f"Both arms share the path. That it costs {declared.arm} more than {declared.other} is shown; which setting "
+            f"of the two makes it cost more is not."
         )
     if judgement.limits_next is not None:
         lines.append(
@@ -156,10 +182,25 @@ def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound
     return f"{named}: declared, not judged yet." if judgement is None else _headline(declared, judgement, title)
 
 
+def _is_condition(declared: Declared, judgement: Judgement) -> bool:
+    """Whether all checks hold of a setting of the path. Runs of earlier versions called that confirmed."""
+    return judgement.verdict is Verdict.CONDITION or (declared.of_path and judgement.verdict is Verdict.CONFIRMED)
+
+
 def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     effect = judgement.effects[0]
     blocks = wording.counted(judgement.blocks, "block")
     where = f"{declared.cell} in {declared.arm}"
+    if _is_condition(declared, judgement):
+        return (
+            f"A condition: over a path with {declared.key} = {value_text(declared.value)}, without {title}, {where} "
+            f"takes {_less(effect)}, in {blocks}, and gains more by it than {declared.other}."
+        )
+    if judgement.verdict is Verdict.CONFIRMED and declared.equal:
+        return (
+            f"Confirmed: with as much of {title} as {declared.other} has, {where} takes {_less(effect)}, in {blocks}; "
+            f"it had {in_ms(declared.predicted.ms)} more of it."
+        )
     if judgement.verdict is Verdict.CONFIRMED:
         return (
             f"Confirmed: without {title}, {where} takes {_less(effect)}, in {blocks}; its share of the account "
@@ -184,6 +225,8 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
 
 def _told(check: Check, declared: Declared) -> str:
     state = check.state.value
+    if check.state is State.NOT_APPLICABLE:
+        return f"not applicable: {_cannot(declared)}"
     if check.state is State.NOT_RUN:
         return "not run"
     if check.median is None and check.name == "dose":
@@ -194,7 +237,8 @@ def _told(check: Check, declared: Declared) -> str:
     blocks = wording.counted(check.blocks, "block")
     within = _interval(check.interval)
     if check.name == "removed":
-        return f"{state}: {100 * check.median:.1f} % of its time is gone ({blocks})"
+        of = f"what {declared.arm} had more of it" if declared.equal else "its time"
+        return f"{state}: {100 * check.median:.1f} % of {of} is gone ({blocks})"
     if check.name == "dose":
         ordered = 100 * (1 + check.median) / 2
         return f"{state}: in the median block {ordered:.0f} % of the pairs of doses are in order ({blocks})"
@@ -223,7 +267,7 @@ def next_to_try(
     declared: Declared, judgement: Judgement, gain: str, also: Sequence[str], own: Sequence[str]
 ) -> list[str]:
     """The setting as the program at hand has it, with what it gained here and what else it changes."""
-    if judgement.verdict is not Verdict.CONFIRMED:
+    if judgement.verdict is not Verdict.CONFIRMED or declared.of_path:
         return []
     written = f" ({'; '.join(own)})" if own else ""
     lines = [f"To try: {setting(declared)}{written}. {gain} Here it gained {_gained(judgement.effects[0], declared)}."]

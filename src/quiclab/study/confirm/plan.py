@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,10 @@ from quiclab.store.layout import StudyDir
 if TYPE_CHECKING:
     from quiclab.analysis.confirm.declared import Declared
     from quiclab.analysis.confirm.kept import Confirmation
-    from quiclab.analysis.confirm.predict import CellTimes, Suspect
+    from quiclab.analysis.confirm.predict import CellTimes, Following, Suspect
     from quiclab.diagnoses import Mechanism, Setting
+    from quiclab.opened import OpenedStudy
+    from quiclab.study.confirm.choice import Tried
     from quiclab.study.confirm.variants import Cell, Variants
 
 
@@ -29,7 +31,8 @@ class Asked:
     study: Path
     cell: str
     cause: str | None = None
-    """Name of the mechanism; None takes the one with the greatest difference that a setting takes away."""
+    """Name of the mechanism; None takes the largest that is shown to cost the slower arm time, and that a setting takes
+    away."""
     arm: str | None = None
     """The arm that is compared with the baseline, where there are several."""
     baseline: str | None = None
@@ -76,8 +79,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
     tables that do not name mechanisms.
     """
-    from quiclab.analysis.confirm.predict import beyond_ms, cell_times, following, named, suspects
-    from quiclab.analysis.confirm.times import mechanisms_in
+    from quiclab.analysis.confirm.predict import cell_times, following, named, suspects
     from quiclab.diagnoses import BY_NAME
     from quiclab.opened import open_study
 
@@ -86,37 +88,89 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     arms = arms_of(study, asked)
     times = cell_times(opened, asked.cell, arms)
     found = [each for each in suspects(opened, asked.cell, arms, study.alpha) if each.cause in BY_NAME]
-    follow = following(opened, asked.cell, arms, study.alpha)
+    refused: list[str] = []
     if asked.cause is not None:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
         found = [named(found, asked.cause, asked.cell)]
     else:
-        found.sort(key=lambda each: each.cause in follow)
-    refused: list[str] = []
+        found, refused = _shown(opened, asked, arms, study.alpha, found)
+    of_cell = _OfCell(opened, asked, study, names, times, following(opened, asked.cell, arms, study.alpha))
     for suspect in found:
-        mechanism = BY_NAME[suspect.cause]
-        told = _not_predicted(suspect) or (_in_both(suspect) if asked.cause is None else None)
-        if told is None:
-            place, passed_over = _place(asked.study, asked.cell, suspect)
-            cell = cell_with(study, asked.study, names, suspect)
-            chosen, why_not = _first_possible(cell, mechanism.settings, place)
-            if chosen is not None:
-                own = mechanisms_in(opened, asked.cell, suspect.arm)
-                beyond = beyond_ms(suspect, own, _taken_by(chosen[0]), follow)
-                return replace(
-                    _plan(mechanism, suspect, beyond, times, cell, chosen, place, why_not), passed_over=passed_over
-                )
-            told = f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
-        refused.append(told)
-    more = any(_not_predicted(suspect) for suspect in found) or not found
+        planned = of_cell.plan(suspect)
+        if isinstance(planned, Plan):
+            return planned
+        refused.append(planned)
     raise SpecError(
         f"no cause of {asked.cell} can be put to the test",
-        ("run more blocks, or " if more else "")
-        + "give the arms programs with a knob for it (docs/reference/endpoints.md); --cause puts one to the test that "
-        "both arms have as much of",
+        "run more blocks, or give the arms programs with a knob for it (docs/reference/endpoints.md); --cause puts one "
+        "to the test that the pairs do not show",
         tuple(refused) or ("its trials show no mechanism",),
     )
+
+
+def _shown(
+    opened: OpenedStudy, asked: Asked, arms: tuple[str, str], alpha: float, found: Sequence[Suspect]
+) -> tuple[list[Suspect], list[str]]:
+    """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises
+    SpecError where they show none."""
+    from quiclab.analysis.cause_parts import known_of
+    from quiclab.analysis.causes import verdicts_of
+    from quiclab.analysis.confirm.times import pairs_in
+    from quiclab.statistics import pairs_needed, smallest_p
+    from quiclab.study.confirm.choice import shown_of_slower
+
+    known = known_of(opened, "ttlb_ms")
+    pairs = [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
+    judged = () if known is None else verdicts_of(known, pairs, alpha)
+    if known is not None and any(each.status.found for each in judged):
+        whole_ms = [sum(sum(known.ms[pair[arm]].values()) for pair in pairs) / len(pairs) for arm in (0, 1)]
+        return shown_of_slower(found, judged, arms, whole_ms[1] - whole_ms[0])
+    few = smallest_p(len(pairs)) > alpha
+    told = f"its {len(pairs)} pairs show none" + (f", and {pairs_needed(alpha, 1)} are the least" if few else "")
+    most = max((each for each in found if each.more_ms > 0), key=lambda each: each.more_ms, default=None)
+    named = f"; --cause {most.cause} puts to the test what is largest on average" if most is not None else ""
+    raise SpecError(f"no cause of {asked.cell} can be put to the test: {told}", f"run more blocks{named}")
+
+
+@dataclass(frozen=True)
+class _OfCell:
+    """What the plans of one cell have in common."""
+
+    opened: OpenedStudy
+    asked: Asked
+    study: Study
+    names: tuple[str, str]
+    times: CellTimes
+    follow: Mapping[str, Following]
+
+    def plan(self, suspect: Suspect) -> Plan | str:
+        """The plan of one mechanism; a clause where it cannot be put to the test."""
+        from quiclab.analysis.confirm.predict import beyond_ms, excess
+        from quiclab.analysis.confirm.times import mechanisms_in
+        from quiclab.diagnoses import BY_NAME
+        from quiclab.study.confirm.choice import tried
+
+        asked, mechanism = self.asked, BY_NAME[suspect.cause]
+        if (told := _not_predicted(suspect)) is not None:
+            return told
+        cell = cell_with(self.study, asked.study, self.names, suspect)
+
+        def possible(folder: Path) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
+            return _first_possible(cell, mechanism, tried(cell, mechanism), folder)
+
+        place, passed_over, chosen, why_not = _placed(asked, suspect, possible)
+        if chosen is None:
+            return f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
+        way, made = chosen
+        if way.equal:
+            suspect = replace(suspect, predicted=excess(self.opened, asked.cell, suspect, self.study.alpha))
+            if (told := _not_predicted(suspect)) is not None:
+                return told
+        own = mechanisms_in(self.opened, asked.cell, suspect.arm)
+        beyond = 0.0 if way.equal else beyond_ms(suspect, own, _taken_by(way.setting), self.follow)
+        planned = _plan(mechanism, suspect, beyond, self.times, cell, (way, made), place, why_not)
+        return replace(planned, passed_over=passed_over)
 
 
 def cell_of(study: Study, asked: str) -> tuple[str, str]:
@@ -157,16 +211,6 @@ def _not_predicted(suspect: Suspect) -> str | None:
     return None
 
 
-def _in_both(suspect: Suspect) -> str | None:
-    """Why a mechanism is not what makes the arms differ, so that a user has to ask for it; None where it may be."""
-    from quiclab.analysis.confirm.predict import tolerance_of
-
-    ms, more = suspect.predicted.ms, suspect.more_ms
-    if more >= tolerance_of(suspect.predicted):
-        return None
-    return f"{suspect.cause}: {ms:.1f} ms in {suspect.arm} and {ms - more:.1f} ms in {suspect.other} are about as much"
-
-
 def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect) -> Cell:
     """The cell with the arm that has a mechanism, and the other one."""
     from quiclab.study.confirm.variants import Cell
@@ -182,28 +226,43 @@ def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect
     )
 
 
-def _place(root: Path, cell: str, suspect: Suspect) -> tuple[Path, tuple[str, ...]]:
-    """The folder of the confirming study, that of one that goes on or the next number; and those that were changed."""
-    from quiclab.analysis.confirm.kept import FOLDER, read_confirmation
+def _placed(
+    asked: Asked, suspect: Suspect, possible: Callable[[Path], tuple[tuple[Tried, Variants] | None, tuple[str, ...]]]
+) -> tuple[Path, tuple[str, ...], tuple[Tried, Variants] | None, tuple[str, ...]]:
+    """Return the folder of the confirming study, that of one that goes on or the next number; those that do not go on;
+    and what is `possible` in that folder.
+
+    A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
+    """
+    from quiclab.analysis.confirm.kept import DECLARATION, FOLDER, read_confirmation
 
     changed: list[str] = []
     number = 1
     while True:
-        folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{suspect.cause}-{number}"
-        if not folder.exists():
-            return folder, tuple(changed)
+        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        chosen, why_not = possible(folder)
+        if chosen is None or is_free(folder, DECLARATION):
+            return folder, tuple(changed), chosen, why_not
         found = read_confirmation(folder)
-        if found is not None and _goes_on(found, suspect):
-            return folder, tuple(changed)
         if found is None or not found.sound:
             changed.append(f"{FOLDER}/{folder.name}: its declaration, spec or verdict was changed or is damaged")
+        elif _goes_on(found, suspect):
+            if found.declared.spec_sha256 == chosen[1].sha256:
+                return folder, tuple(changed), chosen, why_not
+            changed.append(f"{FOLDER}/{folder.name}: its spec is not the one that the study's spec.toml gives now")
         number += 1
+
+
+def is_free(folder: Path, declaration: str) -> bool:
+    """Whether a confirming study can begin in a folder: it is not there, or a run was ended before anything was
+    declared in it."""
+    return not folder.exists() or not ((folder / declaration).exists() or StudyDir(folder).has_begun)
 
 
 def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
     """Whether a run was declared for the same arms, and more blocks could decide it."""
     is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
-    return found.sound and is_same and (found.judgement is None or not found.judgement.final)
+    return is_same and (found.judgement is None or not found.judgement.final)
 
 
 def _taken_by(setting: Setting) -> frozenset[str]:
@@ -215,10 +274,11 @@ def _taken_by(setting: Setting) -> frozenset[str]:
 
 
 def _first_possible(
-    cell: Cell, settings: Sequence[Setting], place: Path
-) -> tuple[tuple[Setting, Variants] | None, tuple[str, ...]]:
-    """The first setting that is possible here with its variants, and why those before it are not."""
+    cell: Cell, mechanism: Mechanism, ways: Sequence[Tried], place: Path
+) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
+    """The first way that is possible here with its variants, and why those before it are not."""
     from quiclab.analysis.confirm.predict import least_blocks
+    from quiclab.study.confirm.choice import cannot_have
     from quiclab.study.confirm.variants import variants
 
     own = {
@@ -231,12 +291,12 @@ def _first_possible(
         "captures": cell.study.captures,
     }
     why_not: list[str] = []
-    for setting in settings:
+    for way in ways:
         try:
-            return (setting, variants(cell, setting, own)), tuple(why_not)
+            return (way, variants(cell, way.setting, own, cannot_have(mechanism, cell))), tuple(why_not)
         except SpecError as error:
-            why_not.append(f"{setting.table}.{setting.key}: {error.message}")
-    return None, tuple(why_not)
+            why_not.append(f"{way.setting.table}.{way.setting.key}: {error.message}")
+    return None, tuple(dict.fromkeys(why_not))
 
 
 def new_seed(cell: Cell, place: Path) -> int:
@@ -252,7 +312,7 @@ def _plan(
     beyond: float,
     times: CellTimes,
     cell: Cell,
-    chosen: tuple[Setting, Variants],
+    chosen: tuple[Tried, Variants],
     place: Path,
     why_not: tuple[str, ...],
 ) -> Plan:
@@ -261,7 +321,7 @@ def _plan(
     from quiclab.analysis.confirm.predict import blocks_needed, least_blocks, tolerance_of
     from quiclab.study.confirm.own_words import own_words
 
-    setting, made = chosen
+    way, made = chosen
     before = read_confirmation(place)
     declared = Declared(
         study=cell.study.name,
@@ -284,6 +344,7 @@ def _plan(
         sham=made.sham,
         left_out=made.left_out,
         spec_sha256=made.sha256,
+        equal=way.equal,
     )
     begun = before is not None
     if before is not None:
@@ -298,8 +359,8 @@ def _plan(
         declared=declared,
         spec=made.spec,
         title=mechanism.title,
-        gain=setting.gain,
-        also_changes=setting.also_changes,
+        gain=way.setting.gain,
+        also_changes=way.setting.also_changes,
         own_words=own_words(made.study, cell.workload, made.change),
         not_possible=why_not,
         passed_over=(),

@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import DOSE, FAST, FAST_WITHOUT, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.analysis.confirm.declared import (
+    DOSE,
+    FAST,
+    FAST_WITHOUT,
+    NOT_APPLICABLE,
+    REPLAY,
+    SHAM,
+    WITH,
+    WITHOUT,
+    Place,
+)
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
@@ -61,8 +71,11 @@ class Cell:
         return f"{self.workload.name}/{self.path}"
 
 
-def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
-    """The confirming study's arms and paths. Raises SpecError where the setting is not possible here, and says why."""
+def variants(cell: Cell, setting: Setting, own: Mapping[str, Any], cannot: str | None = None) -> Variants:
+    """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, where it cannot.
+
+    Raises SpecError where the setting is not possible here, and says why.
+    """
     change = Change(setting.table, setting.key, setting.value)
     if change.table == "tcp" and cell.arm.protocol == "h3":
         raise SpecError("TCP's settings do nothing over HTTP/3")
@@ -72,11 +85,11 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any]) -> Variants:
     if not change.of_path:
         doses = nearest_doses(doses, present, setting.value)
     try:
-        return _made(cell, change, doses, own)
+        return _made(cell, change, doses, own, cannot)
     except SpecError as error:
         if not doses:
             raise
-        made = _made(cell, change, (), own)
+        made = _made(cell, change, (), own, cannot)
         return replace(made, left_out=(*made.left_out, f"doses: {error.message}"))
 
 
@@ -109,15 +122,15 @@ def _magnitude(value: Value) -> float | None:
     return None
 
 
-def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
-    found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own)
+def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
+    found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own, cannot)
     refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
-def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
+def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
     name = cell.arm.name
-    value, known_by = _value_of(cell, change)
+    value, known_by = value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
         raise SpecError(f"no program of {name} has its {change.key} limited")
     if value == change.value:
@@ -131,9 +144,14 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
         *(Variant(f"{DOSE}{at + 1}", name, (replace(change, value=dose),)) for at, dose in enumerate(doses)),
     ]
     why_not: str | None = "the value that the mechanism comes from is not known"
-    if value is not None:
+    if cannot is not None:
+        why_not = cannot
+    elif change.key == "congestion_control" and not same_sender(cell):
+        # Linux's reno leaves half of a window after a loss, that of quic-go 70 %.
+        why_not = "a congestion control of one name is not the same in another program"
+    elif value is not None:
         try:
-            given = _for_other(replace(change, value=value), cell.other)
+            given = for_other(replace(change, value=value), cell.other)
             shared, why_not = _not_given(cell, given)
             arms += [] if why_not else [Variant(WITH, cell.other.name, (given,))]
         except SpecError as error:
@@ -148,7 +166,7 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     told = f"{change.key} set to {_shown(value)}, {known_by}" if value is not None else (
         f"the same arm under another name: the value of {change.key} that its program has by itself is not known"
     )  # fmt: skip
-    left_out = (f"{WITH}: {why_not}",) if why_not else ()
+    left_out = (f"{NOT_APPLICABLE if cannot else WITH}: {why_not}",) if why_not else ()
     return Variants(change, spec, places, tuple(doses), told, left_out, study)
 
 
@@ -209,7 +227,21 @@ def refuse_what_cannot_run(study: Study, workload: str) -> None:
             raise SpecError(found[0])
 
 
-def _for_other(change: Change, other: Arm) -> Change:
+def same_sender(cell: Cell) -> bool:
+    """Whether one implementation sends the bodies of both arms: the kernel's TCP, or one program's QUIC."""
+    arms = (cell.arm, cell.other)
+    if all(arm.protocol != "h3" for arm in arms):
+        return True
+    if any(arm.protocol != "h3" for arm in arms):
+        return False
+    names = []
+    for arm in arms:
+        role = role_of("sender", arm, cell.workload)
+        names.append(next(program.name for each, program, _ in arm.programs() if each == role))
+    return names[0] == names[1]
+
+
+def for_other(change: Change, other: Arm) -> Change:
     """The change where the other arm's protocol has it: what QUIC's sender and TCP both have stands in `tcp` of an arm
     over TCP. Raises SpecError for a setting of TCP's alone over HTTP/3."""
     if other.protocol != "h3" and change.table == "sender" and change.key in _OF_BOTH:
@@ -221,7 +253,7 @@ def _for_other(change: Change, other: Arm) -> Change:
     return change
 
 
-def _value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
+def value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
     """The value that a setting has in the arm, and by what it is known."""
     value = present_value(cell.arm, cell.workload, change.table, change.key)
     if value is not None:

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sentence above a cell's list of causes: by how much two arms' mean times differ, and because of which causes.
+
+It names the entries of the list below it, with the same numbers. The terminal, `quiclab explain`, its JSON and the
+report all take it from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quiclab import wording
+from quiclab.accounting import Why
+from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.causes import SMALL_PCT, Status, Verdict
+from quiclab.analysis.model import Conclusion
+from quiclab.report.words.account import interval_of, longer
+from quiclab.statistics import pairs_needed, smallest_p
+
+_MOST = 3
+"""Parts that are named where none is shown."""
+_CANCELS = 0.25
+"""Share of the gains that losses must reach (or the reverse) for the two to be told as cancelling."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A part of the difference as the headline has it: of the list of causes, or where there is none of the waits."""
+
+    name: str
+    difference_ms: float
+    shown: bool
+    luck: bool
+    why: Why
+    """The wait that has most of its time."""
+
+    @property
+    def clause(self) -> str:
+        return f"{self.name} ({signed(self.difference_ms)})"
+
+
+def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> str:
+    """Say by how much the other arm's mean time differs, which of the causes below are shown, and which are unclear.
+
+    `causes` are the cell's verdicts. Where its tables name none, the waits of the account stand in their place.
+    """
+    if not waterfall.pairs:
+        return "no pair has an account of its time."
+    comparison = waterfall.comparison
+    if comparison.conclusion is Conclusion.NOT_JUDGED:
+        return f"not judged. {comparison.why}".rstrip()
+    parts = _parts(waterfall, causes, alpha)
+    told, noun = _whole(waterfall, alpha), "cause" if causes else "wait"
+    shown = [each for each in parts if each.shown and not each.luck]
+    luck = [each for each in parts if each.shown and each.luck]
+    unclear = [each for each in parts if not each.shown]
+    pairs = wording.counted(waterfall.pairs, "pair")
+    if shown:
+        told = f"{told}: {_listed(shown)}.{_cancelling(shown)}"
+    elif not luck:
+        verb = "shows" if waterfall.pairs == 1 else "show"
+        named = f" Largest on average: {_listed(unclear[:_MOST])}." if unclear else ""
+        return f"{told}; {pairs} {verb} no {noun} of a difference.{named}"
+    else:
+        told = f"{told}."
+    if luck:
+        told = f"{told} Mostly luck: {_listed(luck)}."
+    return f"{told} Unclear with {pairs}: {_listed(unclear)}." if unclear else told
+
+
+def clauses(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[tuple[str, Why]]:
+    """The clauses of the headline that have numbers, each with the wait in which its time lies."""
+    return [(each.clause, each.why) for each in _parts(waterfall, causes, alpha)]
+
+
+def signed(difference_ms: float) -> str:
+    """Return a difference with its sign: `−1.21 s`; positive where the other arm takes longer."""
+    return f"{'+' if difference_ms > 0 else '−'}{wording.quantity(abs(difference_ms), 'ms')}"
+
+
+def leaning(total: Step, alpha: float) -> str:
+    """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
+    if not total.leans(alpha) or total.p_adjusted is None:
+        return ""
+    return f", though the pairs lean one way (p {wording.p_sign(total.p_adjusted)})"
+
+
+def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_Named]:
+    """The parts that make a difference, the largest first."""
+    if causes:
+        return [
+            _Named(
+                each.title,
+                each.step.difference_ms,
+                each.status.found,
+                each.status is Status.LUCK,
+                each.most,
+            )
+            for each in causes
+            if each.status is not Status.IN_BOTH
+        ]
+    least_ms = SMALL_PCT / 100 * waterfall.gross_ms
+    large = [step for step in waterfall.steps if isinstance(step.label, Why) and abs(step.difference_ms) >= least_ms]
+    return [
+        _Named(step.label.heading, step.difference_ms, step.differs(alpha), luck=False, why=step.label)
+        for step in sorted(large, key=lambda step: -abs(step.difference_ms))
+        if isinstance(step.label, Why) and step.difference_ms
+    ]
+
+
+def _whole(waterfall: Waterfall, alpha: float) -> str:
+    """Say what the pairs show of the mean times: one verdict, and an interval that agrees with it."""
+    total, other = waterfall.total, waterfall.comparison.other.arm
+    interval = f" ({interval_of(total)})" if total.interval_ms else ""
+    takes = f"{other} takes {longer(total.difference_ms)} on average"
+    if total.differs(alpha):
+        return f"{takes}{interval}"
+    if smallest_p(waterfall.pairs) > alpha:
+        few = wording.counted(waterfall.pairs, "pair")
+        verb = "is" if waterfall.pairs == 1 else "are"
+        return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
+    open_ = f"{signed(total.difference_ms)}{f', {interval_of(total)}' if total.interval_ms else ''}"
+    return f"the mean times are not shown to differ ({open_}){leaning(total, alpha)}"
+
+
+def _listed(parts: Sequence[_Named]) -> str:
+    return wording.listed([each.clause for each in parts])
+
+
+def _cancelling(shown: Sequence[_Named]) -> str:
+    """Say so where gains and losses are both large: their sum alone would hide them."""
+    more = sum(each.difference_ms for each in shown if each.difference_ms > 0)
+    less = -sum(each.difference_ms for each in shown if each.difference_ms < 0)
+    if min(more, less) < _CANCELS * max(more, less) or not min(more, less):
+        return ""
+    return f" These work against each other: {_ms(more)} more, {_ms(less)} less."
+
+
+def _ms(value: float) -> str:
+    return wording.quantity(value, "ms")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is put to the test, and by which setting: causes that are shown of the slower arm, and first of all what makes
+the arms equal.
+
+A setting that gives the slower arm what the other one has tests why the two *differ*. One that takes the mechanism away
+from the slower arm tests what it costs there. One of the path, which both share, tests a condition of the difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from quiclab.diagnoses import Mechanism, Setting, Transport
+from quiclab.endpoints import find
+from quiclab.errors import SpecError
+from quiclab.spec.counterfactual import Change, Value, role_of
+from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
+
+if TYPE_CHECKING:
+    from quiclab.analysis.causes import Verdict
+    from quiclab.analysis.confirm.predict import Suspect
+
+_EQUAL = frozenset({"initial_window", "max_window", "pacing", "stream_window", "connection_window", "send_buffer",
+                    "receive_buffer", "congestion_control", "ack_delay", "ack_frequency", "packet_threshold",
+                    "time_threshold", "hystart"})  # fmt: skip
+"""Keys that two arms may have alike: windows, buffers, pace, and rules of sender and receiver."""
+_PACKETS = re.compile(r"(\d+) packets(?: of \d+ bytes)?")
+"""An initial window as programs declare it; what is said of it beyond that is no number of packets."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One way to put a mechanism to the test."""
+
+    setting: Setting
+    equal: bool
+    """Whether it leaves the arm as much of the mechanism as the other arm has, not none of it."""
+
+
+def shown_of_slower(
+    found: Sequence[Suspect], verdicts: Sequence[Verdict], arms: tuple[str, str], difference_ms: float
+) -> tuple[list[Suspect], list[str]]:
+    """The mechanisms that are shown to cost the slower arm time, the largest first, and a clause for each part of the
+    difference that is none of them. `difference_ms` is that of the whole, of the second arm less the first."""
+    slower = arms[int(difference_ms > 0)]
+    by_name = {each.cause: each for each in found}
+    taken: list[Suspect] = []
+    refused: list[str] = []
+    for verdict in verdicts:
+        ms, suspect = verdict.step.difference_ms, by_name.get(verdict.name)
+        if not verdict.status.found:
+            continue
+        if ms * difference_ms <= 0:
+            refused.append(f"{verdict.name}: costs {arms[int(ms > 0)]} time, which is the faster arm")
+        elif verdict.mechanism is None:
+            refused.append(f"{verdict.name}: no single mechanism to be taken away")
+        elif not verdict.status.named:
+            refused.append(f"{verdict.name}: {verdict.status}")
+        elif suspect is None or suspect.arm != slower:
+            refused.append(f"{verdict.name}: its median is no larger in {slower}, the slower arm")
+        else:
+            taken.append(suspect)
+    return taken, refused
+
+
+def cannot_have(mechanism: Mechanism, cell: Cell) -> str | None:
+    """Why the other arm cannot have a mechanism at all; None where it can."""
+    transport = Transport.QUIC if cell.other.protocol == "h3" else Transport.TCP
+    return None if transport in mechanism.transports else f"{transport} has no {mechanism.title}"
+
+
+def tried(cell: Cell, mechanism: Mechanism) -> list[Tried]:
+    """The ways to put a mechanism to the test, those that make the arms equal first, and those of the path last."""
+    own = [each for each in mechanism.settings if each.table != "path"]
+    equal = [found for each in own if (found := _as_other_has_it(cell, mechanism, each)) is not None]
+    of_arm = [Tried(each, each.levels) for each in own]
+    of_path = [Tried(each, equal=False) for each in mechanism.settings if each.table == "path"]
+    return [*equal, *of_arm, *of_path]
+
+
+def _as_other_has_it(cell: Cell, mechanism: Mechanism, setting: Setting) -> Tried | None:
+    """The setting with the value of the other arm; None where that is not known, the same, or not comparable."""
+    if setting.key not in _EQUAL or cannot_have(mechanism, cell) is not None:
+        return None
+    if setting.key == "congestion_control" and not same_sender(cell):
+        return None  # one name is not one algorithm: Linux's reno leaves half of a window, that of quic-go 70 %
+    mine = value_of(cell, Change(setting.table, setting.key, setting.value))[0]
+    value = _of_other(cell, setting)
+    if value is None or value == mine or isinstance(value, tuple) != isinstance(setting.value, tuple):
+        return None
+    gain = f"The same as {cell.other.name} has."
+    return Tried(replace(setting, value=value, doses=(), gain=gain), equal=True)
+
+
+def _of_other(cell: Cell, setting: Setting) -> Value | None:
+    """The value of a key in the other arm, by its spec, by what its program has by itself, or by its declared facts."""
+    other = replace(cell, arm=cell.other, other=cell.arm)
+    try:
+        change = for_other(Change(setting.table, setting.key, setting.value), cell.other)
+    except SpecError:
+        return None
+    value, _ = value_of(other, change)
+    if value is None and setting.key == "initial_window":
+        return _declared_window(other, change)
+    return value
+
+
+def _declared_window(cell: Cell, change: Change) -> int | None:
+    role = role_of(change.table, cell.arm, cell.workload)
+    if role is None:
+        return None
+    program, protocol = next((program, protocol) for each, program, protocol in cell.arm.programs() if each == role)
+    told = find(role, program.name).facts(program, protocol, cell.arm.tcp).get("initial_window", "")
+    found = _PACKETS.fullmatch(told)
+    return int(found[1]) if found else None

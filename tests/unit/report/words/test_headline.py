@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sentence above a cell's list of causes, from steps and verdicts that were written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from unit.report.words.test_account import waterfall
+
+from quiclab.accounting import Why
+from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.causes import Status, Verdict
+from quiclab.diagnoses import BY_NAME
+from quiclab.report.words.causes import sentence
+from quiclab.report.words.headline import clauses, headline
+from quiclab.statistics import Interval
+
+
+def _verdict(cause: str, difference_ms: float, status: Status = Status.INDICATED) -> Verdict:
+    found = status.found
+    ends = Interval(difference_ms - 1, difference_ms + 1, 0.95) if found else None
+    p = 0.01 if found else 0.4
+    step = Step(None, 500.0, 500.0 + difference_ms, difference_ms, ends, p, p)
+    return Verdict(status, step, BY_NAME[cause], None, Why.SLOW_START, (), (), (), (), None)
+
+
+def test_causes_are_those_of_the_list_with_its_numbers() -> None:
+    """Waits say another thing of the same time: slow start takes 427 ms longer by the waits, and less by the causes."""
+    found = waterfall(385.0, slow_start=426.7, set_up=-41.0)
+    causes = (_verdict("largest_window", 451.0), _verdict("slow_start", -24.5))
+    told = headline(found, causes, 0.05)
+    assert told == (
+        "h3 takes 385 ms longer on average (+384.5 … +385.5 ms): congestion window at the sender's own bound (+451 ms) "
+        "and slow start (−24.5 ms)."
+    )
+    assert "24.5 ms less" in sentence(causes[1], found)
+    assert clauses(found, causes, 0.05)[1] == ("slow start (−24.5 ms)", Why.SLOW_START)
+
+
+def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
+    """And what both arms have as much of makes no difference."""
+    causes = (
+        _verdict("loss_on_the_path", 90.0, Status.LUCK),
+        _verdict("pacing", 40.0, Status.UNDECIDED),
+        _verdict("set_up_round_trips", -20.0, Status.RECORDED),
+        _verdict("slow_start", 0.5, Status.IN_BOTH),
+    )
+    assert headline(waterfall(110.0), causes, 0.05) == (
+        "h3 takes 110 ms longer on average (+109.5 … +110.5 ms): round trips of the set-up (−20.0 ms). Mostly luck: "
+        "window reduced after a loss of the path (+90.0 ms). Unclear with 8 pairs: pacing (+40.0 ms)."
+    )
+
+
+def test_too_few_pairs_are_told_as_too_few() -> None:
+    """Five alike show nothing at 5 %, and no interval beside them says otherwise."""
+    found = replace(waterfall(385.0), pairs=5)
+    found = replace(found, total=replace(found.total, p=0.0625, p_adjusted=0.0625, interval_ms=None))
+    told = headline(found, (_verdict("largest_window", 451.0, Status.UNDECIDED),), 0.05)
+    assert told == (
+        "h3 takes 385 ms longer on average, and 5 pairs are too few to show a difference (6 are the least); 5 pairs "
+        "show no cause of a difference. Largest on average: congestion window at the sender's own bound (+451 ms)."
+    )
+
+
+def _open(found: Waterfall, low: float, high: float, p: float) -> Waterfall:
+    return replace(found, total=replace(found.total, interval_ms=Interval(low, high, 0.95), p_adjusted=p))
+
+
+def test_pairs_that_lean_one_way_are_told_where_nothing_is_shown_of_the_mean() -> None:
+    """The interval of the mean reaches over 0, and the test of pairs finds a difference."""
+    found = waterfall(108.0, link_busy=74.0)
+    told = headline(_open(found, -29.3, 127.9, 0.002), (), 0.05)
+    assert told.startswith(
+        "the mean times are not shown to differ (+108 ms, −29.3 … +127.9 ms), though the pairs lean one way (p = .0020)"
+    )
+    assert "lean" not in headline(_open(found, -29.3, 127.9, 0.2), (), 0.05)
+
+
+def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
+    """No difference of the whole is no reason to be silent about two of its parts."""
+    told = headline(_open(waterfall(0.3, link_busy=21.2, set_up=-21.0), -0.2, 0.8, 0.6), (), 0.05)
+    assert told.endswith(
+        ": link busy (+21.2 ms) and set-up (−21.0 ms). These work against each other: 21.2 ms more, 21.0 ms less."
+    )
+
+
+def test_an_interval_has_the_unit_of_what_it_is_of_and_ends_that_are_not_0_do_not_look_like_it() -> None:
+    """Seconds beside seconds."""
+    assert headline(waterfall(-1340.0), (), 0.05).startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s)")
+    near = waterfall(3.3)
+    near = replace(near, total=replace(near.total, interval_ms=Interval(0.04, 6.6, 0.95)))
+    assert "(+0.04 … +6.6 ms)" in headline(near, (), 0.05)
+
+
+def test_without_causes_the_waits_stand_in_their_place() -> None:
+    """Tables of earlier versions name no mechanisms."""
+    found = waterfall(40.0, link_busy=40.0)
+    assert headline(found, (), 0.05).endswith(": link busy (+40.0 ms).")
+    steps = tuple(replace(each, p_adjusted=0.5) for each in found.steps)
+    assert headline(replace(found, steps=steps), (), 0.05).endswith(
+        "; 8 pairs show no wait of a difference. Largest on average: link busy (+40.0 ms)."
+    )

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headline, list, map, JSON and tables of thousands of random cells: one verdict and one sign in all of them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from random_cells import Cell, random_cell
+
+from quiclab import wording
+from quiclab.analysis.accounts import Step, Waterfall, waterfall_of
+from quiclab.analysis.causes import Status, Verdict, verdicts_of
+from quiclab.cli.explain_document import cause_entry
+from quiclab.figures.causes import row_of
+from quiclab.report.words.causes import rest_ms, sentence
+from quiclab.report.words.headline import headline
+
+ALPHA = 0.05
+_CLAUSE = re.compile(r"([+−])([\d.,]+ \S+?)\)")
+
+
+def _judged(cell: Cell) -> tuple[Waterfall, tuple[Verdict, ...]]:
+    return waterfall_of(cell.comparison, cell.shares, ALPHA), verdicts_of(cell.known, cell.pairs, ALPHA)
+
+
+def _excludes_zero(step: Step) -> bool:
+    return step.interval_ms is not None and not step.interval_ms.low <= 0 <= step.interval_ms.high
+
+
+def _check_steps(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
+    for step in (waterfall.total, *waterfall.steps, *waterfall.floor, *(each.step for each in causes)):
+        assert step.differs(ALPHA) == _excludes_zero(step)
+        if _excludes_zero(step) and step.interval_ms is not None:
+            assert step.interval_ms.low * step.difference_ms > 0
+    for each in causes:
+        if each.status not in (Status.RECORDED, Status.IN_BOTH):
+            assert each.status.found == each.step.differs(ALPHA)
+
+
+def _check_headline(waterfall: Waterfall, causes: tuple[Verdict, ...], told: str) -> None:
+    whole = told.partition(": " if told.partition(": ")[0].count("(") else ";")[0]
+    if "not shown to differ" in whole or "too few" in whole:
+        assert not _excludes_zero(waterfall.total)
+    elif "average" in whole:
+        assert _excludes_zero(waterfall.total)
+        assert ("longer" in whole) == (waterfall.total.difference_ms > 0)
+    parts = [each for each in causes if each.status is not Status.IN_BOTH]
+    shown, _, unclear = told.partition(" Unclear with ")
+    if "Largest on average" in told:
+        shown, _, unclear = told.partition("Largest on average")
+    for each in parts:
+        clause = f"{each.title} ("
+        place = unclear if each.status is Status.UNDECIDED else shown
+        if each.status is Status.UNDECIDED and "Largest on average" in told and clause not in place:
+            continue  # the largest three
+        assert clause in place, (each.title, told)
+        found = _CLAUSE.match(place[place.index(clause) + len(clause) :])
+        assert found is not None
+        sign, number = found.groups()
+        assert (sign == "+") == (each.step.difference_ms > 0)
+        listed = sentence(each, waterfall)
+        assert f"{number} {'longer' if sign == '+' else 'less'}" in listed
+        assert ("do not show it" in listed or "does not show it" in listed) == (each.status is Status.UNDECIDED)
+
+
+def _check_elsewhere(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
+    for each in causes:
+        row, entry = row_of(each, waterfall, "cell"), cause_entry(each)
+        assert row["status"] == entry.status == str(each.status)
+        assert row["difference_ms"] == entry.difference_ms == each.step.difference_ms
+        if each.status is not Status.IN_BOTH:
+            sign = "+" if each.step.difference_ms > 0 else "−"
+            assert row["cell_text"] == f"{sign}{wording.quantity(abs(each.step.difference_ms), 'ms')}"
+    if causes:
+        parts = sum(each.step.difference_ms for each in causes) + (rest_ms(waterfall, causes) or 0.0)
+        assert parts == pytest.approx(waterfall.total.difference_ms)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_place_contradicts_another(seed: int) -> None:
+    """Of 2,000 cells, with few pairs and many, heavy tails, rare waits, ties, counts and losses."""
+    rng = np.random.default_rng(seed)
+    kinds: set[Status] = set()
+    for _ in range(250):
+        waterfall, causes = _judged(random_cell(rng))
+        _check_steps(waterfall, causes)
+        _check_headline(waterfall, causes, headline(waterfall, causes, ALPHA))
+        _check_elsewhere(waterfall, causes)
+        kinds |= {each.status for each in causes}
+    assert {Status.INDICATED, Status.RECORDED, Status.SEVERAL, Status.UNDECIDED, Status.UNKNOWN} <= kinds
+
+
+def test_arms_that_are_alike_have_causes_no_more_often_than_the_level_says() -> None:
+    """Of 600 cells without a difference one in twenty at most may name something."""
+    rng = np.random.default_rng(99)
+    found = 0
+    for _ in range(600):
+        _, causes = _judged(random_cell(rng, alike=True))
+        assert Status.RECORDED not in {each.status for each in causes}
+        found += any(each.status.found for each in causes)
+    assert found <= 42  # 30 are expected at most; the binomial's 98th of 100
