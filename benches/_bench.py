@@ -58,7 +58,9 @@ def child_cpu_seconds(command: Sequence[str | Path]) -> float:
 
 def is_quick(description: str | None) -> bool:
     """Read the command line: whether the short version is asked for."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     return bool(parser.parse_args().quick)
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from _bench import ROOT  # noqa: F401 - makes the tests' helpers importable
 from live_link import BIG_BUFFERS, Ends
 
-from quiclab.spec.link import busiest_rate, link_config
+from quiclab.spec.link import link_config
 from quiclab.spec.model import Direction, Tcp
 from quiclab.spec.model import Path as LinkPath
 from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.real_time import ask_for_awake_processors, leaves_room
+from quiclab.testbed.real_time import ask_for_awake_processors
 from quiclab.testbed.tcp_settings import sysctls
 
 _ROUTE = RouteMetrics("cubic", 10)
@@ -75,7 +75,6 @@ def open_link(
         packet_log=packet_log,
         captures=captures,
         spin_ns=spin_ns,
-        real_time=leaves_room(busiest_rate(path)),
         program=program,
     )
     with _namespaces() as (client, server), Link(settings, client, server) as link:

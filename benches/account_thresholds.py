@@ -126,7 +126,7 @@ def prompted(study: OpenedStudy) -> None:
 
 def main() -> None:
     """Print everything for each study."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     parser.add_argument("studies", nargs="+", type=Path)
     parser.add_argument("--blocks", type=int, default=1)
     arguments = parser.parse_args()

@@ -153,7 +153,9 @@ def zooming(browser: Any, page_file: Path, name: str) -> tuple[list[float], floa
 
 def main() -> None:
     """Write, weigh, open, move."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of the trials and packets")
     parser.add_argument("--keep", type=Path, help="keep the studies there, or use those that are there")
     options = parser.parse_args()

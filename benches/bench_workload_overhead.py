@@ -80,7 +80,9 @@ def _own_ns(trial: dict[str, Any]) -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--only", choices=_KINDS, help="one kind, for a machine that is quiet for a minute at a time")
     return parser.parse_args()

@@ -129,7 +129,9 @@ def _pct(rate: float) -> str:
 
 def main() -> None:
     """Print the page, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--look-runs", type=int, help="runs of the courses of looks (default: half of --runs)")
     parser.add_argument("--write", action="store_true")

@@ -177,7 +177,9 @@ def compare(alone: Way, packed: Way) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--blocks", type=int, default=100, help="blocks of each cell (default: 100)")
     parser.add_argument("--quick", action="store_true", help="10 blocks, which decide nothing")
     parser.add_argument("--keep", type=Path, help="folder in which the two studies are kept")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 from required import pytest_runtest_makereport
 
 __all__ = ["pytest_runtest_makereport"]
+
+# Tests that run beside each other are meant to: none of them is told of another one.
+os.environ["QUICLAB_MACHINE"] = f"tests-{os.getpid()}"
 
 _KINDS = {"testbed": "packets", "e2e": "packets", "external": "packets", "nightly": "nightly"}
 """Markers that all tests of a folder below tests/ have."""

@@ -173,7 +173,9 @@ def _row(*cells: object) -> None:
 
 def main() -> None:
     """Print the tables that are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("replays", "pairs"))
     parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY")
     asked = parser.parse_args()

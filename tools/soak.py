@@ -341,7 +341,7 @@ def attempts(study: Path) -> set[tuple[str, str]]:
 
 def main() -> int:
     """Rounds until the time is over; the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--kills", type=int, help="end after so many kills, if that is sooner")
     parser.add_argument("--seed", type=int, default=int(time.time()))

@@ -274,7 +274,9 @@ def lines(files: Iterable[Path]) -> list[Tested]:
 
 def main() -> None:
     """Test the verdicts of some results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS")
     parser.add_argument("--set", default="development", help="the frozen set that the results are of")
     parser.add_argument("--seed", type=int, help="another seed, in place of a frozen set")

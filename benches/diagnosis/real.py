@@ -255,7 +255,9 @@ def _effect(study: OpenedStudy, other: str) -> tuple[float, float]:
 
 def main() -> None:
     """Run some of the cases."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--shard", default="1/1", metavar="I/N")
     parser.add_argument("--only", nargs="+", default=())
     parser.add_argument("--folder", type=Path, default=Path("diagnosis-studies"))

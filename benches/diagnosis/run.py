@@ -30,7 +30,9 @@ FROZEN = Path(__file__).with_name("frozen.json")
 
 def main() -> None:
     """Run or score."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--set", default="development", help="which frozen set of cases")
     parser.add_argument("--seed", type=int, help="another seed, in place of a frozen set")
     parser.add_argument("--cases", type=int, help="only the first of them, or how many of another seed")

@@ -84,7 +84,7 @@ def test_the_log_counts_what_was_lost(echo: str, tmp_path: Path) -> None:
     assert dropped["reason"].unique().to_list() == ["loss_entry"]
     assert dropped.height == told["sent"] - told["received"] > 0
     books = _summary(tmp_path / "log")
-    assert books["up"]["dropped"]["loss"] + books["down"]["dropped"]["loss"] == dropped.height
+    assert books["up"]["dropped"]["loss_entry"] + books["down"]["dropped"]["loss_entry"] == dropped.height
     assert books["up"]["packets_in"] == told["sent"]
 
 

@@ -100,7 +100,7 @@ def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: 
         # Which of the two begins first by less than a millisecond is chance.
         assert second["model_zero_ns"] > first["model_zero_ns"] - 20_000_000
         assert second["down"]["packets_in"] < 1.5 * first["down"]["packets_in"]
-        assert not {"listed", "loss"} & {reason for side in ("up", "down") for reason in second[side]["dropped"]}
+        assert not {"listed", "loss_entry"} & {reason for side in ("up", "down") for reason in second[side]["dropped"]}
     controls = found["h2"]["proof"]["tcp_congestion_controls"]
     wanted = {"client": "cubic", "proxy": "reno", "proxy_to_origin": "reno", "server": "cubic"}
     assert controls.items() <= wanted.items()

@@ -47,6 +47,27 @@ def test_every_trial_is_verified_and_proves_what_it_ran(study: Path) -> None:
         assert proof["tcp_congestion_control"] == ("unproven" if h3 else "reno")
 
 
+@pytest.mark.parametrize(
+    "lost", [("tables", "metrics.parquet"), ("tables/trials.parquet",), ()], ids=["all", "one", "some"]
+)
+def test_a_verb_makes_the_tables_that_it_needs(study: Path, tmp_path: Path, lost: tuple[str, ...]) -> None:
+    """After `run --no-report` there are none, or those of the trials that an earlier report has."""
+    copy = shutil.copytree(study, tmp_path / "study")
+    for name in lost:
+        place = copy / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    if not lost:
+        table = copy / "tables" / "trials.parquet"
+        polars.read_parquet(table)[:-1].write_parquet(table)
+    asked = quiclab("sql", copy, "SELECT count(*) FROM trials", "--format", "csv")
+    assert (asked.returncode, asked.stdout.split()[-1]) == (0, "8"), asked.stderr
+    assert "quiclab: making the tables, which lack" in asked.stderr
+    for words in (("explain", copy), ("sql", copy)):
+        again = quiclab(*words)
+        assert again.returncode == 0, again.stderr
+        assert "making the tables" not in again.stderr
+
+
 def test_events_tell_of_each_trial_as_it_happens(study: Path) -> None:
     """Between the first line and the last each trial begins before it ends, and ends in its block."""
     lines = [json.loads(line) for line in (study.parent / "events.jsonl").read_text().splitlines()]

@@ -149,8 +149,8 @@ def test_books_balance_with_every_effect_at_once(backend: Backend, tmp_path: Pat
     _check_books(outcome["summary"])
     up, flow = outcome["summary"]["up"], outcome["flow"]
     assert up["packets_in"] == flow["sent"]
-    assert up["dropped"]["loss"] > 0
-    assert up["dropped"]["queue"] > 0
+    assert up["dropped"]["loss_entry"] > 0
+    assert up["dropped"]["queue_full"] > 0
     assert up["duplicated"] > 0
     assert up["corrupted"] > 0
     assert flow["received"] <= up["delivered"] - up["corrupted"] + up["duplicated"]

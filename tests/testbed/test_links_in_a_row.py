@@ -101,7 +101,7 @@ def test_loss_stays_on_its_link(tmp_path: Path, backend: Backend) -> None:
 
     told = in_sandbox(work)
     first, second = told["link"], told["link"]["more_links"][0]
-    lost = second["up"]["dropped"].get("loss", 0)
+    lost = second["up"]["dropped"].get("loss_entry", 0)
     assert lost > 0
     assert sum(first["up"]["dropped"].values()) == 0
     assert told["udp"]["sent"] - told["udp"]["arrived"] == lost
@@ -135,5 +135,5 @@ def test_what_passes_before_the_workload_is_none_of_it(tmp_path: Path, backend: 
         assert sorted(own["index"]) == list(range(own.height))
         assert link["model_zero_ns"] == own["arrival_ns"].min()
         assert link["up"]["packets_in"] == own.height
-    lost = told["link"]["more_links"][0]["up"]["dropped"].get("loss", 0)
+    lost = told["link"]["more_links"][0]["up"]["dropped"].get("loss_entry", 0)
     assert told["after"]["sent"] - told["after"]["arrived"] == lost

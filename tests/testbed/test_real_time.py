@@ -54,12 +54,12 @@ def test_the_caller_grants_what_it_may() -> None:
     assert others
 
 
-def test_where_processors_are_few_a_sleepless_link_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_processors_are_few_a_sleepless_link_shares_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would take one of two whole, which both ends need."""
     for processors, bit_per_s, expected in (
         (2, 10_000_000, True),
-        (2, 199_000_000, True),
-        (2, 200_000_000, False),
+        (2, 139_000_000, True),
+        (2, 140_000_000, False),
         (2, None, False),
         (3, 1_000_000_000, True),
         (3, None, True),

@@ -4,7 +4,7 @@
 use crate::distribution::{Distribution, UNIT};
 use crate::random::{Stream, StreamKey};
 use crate::sawtooth::Sawtooth;
-use crate::timeline::Timeline;
+use crate::timeline::{Changes, Timeline};
 use crate::units::Nanos;
 
 /// Whether jitter may turn packets around.
@@ -41,7 +41,8 @@ impl Jitter {
 /// Jitter that is running, of so many nanoseconds a scale.
 #[derive(Clone, Debug)]
 enum Running {
-    InOrder(f64, Box<Sawtooth>),
+    None,
+    InOrder(f64),
     Reorder(Nanos, Vec<i32>),
 }
 
@@ -49,7 +50,10 @@ enum Running {
 #[derive(Clone, Debug)]
 pub struct DelayStage {
     delays: Timeline<Nanos>,
-    jitters: Timeline<Option<Running>>,
+    jitters: Changes<Option<Jitter>>,
+    running: Running,
+    /// The course of jitter in order, which goes on when a change sets jitter again.
+    course: Box<Sawtooth>,
     draws: Stream,
     last_due: Nanos,
 }
@@ -62,10 +66,11 @@ impl DelayStage {
         jitters: &Timeline<Option<Jitter>>,
         key: &StreamKey,
     ) -> Self {
-        let jitters = jitters.map(|at, jitter| jitter.map(|jitter| Running::new(jitter, at, key)));
         Self {
             delays,
-            jitters,
+            jitters: jitters.changes(),
+            running: Running::None,
+            course: Box::new(Sawtooth::new(key)),
             draws: key.stream("jitter"),
             last_due: Nanos::ZERO,
         }
@@ -75,15 +80,38 @@ impl DelayStage {
     pub fn pass(&mut self, t: Nanos, index: u32) -> Nanos {
         let delay = *self.delays.at(t);
         let delayed = |offset: i64| t + Nanos(delay.0.saturating_add_signed(offset));
-        match self.jitters.at(t) {
-            None => self.in_order(t + delay),
-            Some(Running::InOrder(scale, sawtooth)) => {
-                let due = delayed(whole(*scale * sawtooth.at(t)));
+        while let Some((at, jitter)) = self.jitters.take(t) {
+            self.running = self.begin(at, jitter);
+        }
+        match &self.running {
+            Running::None => self.in_order(t + delay),
+            Running::InOrder(scale) => {
+                let due = delayed(whole(scale * self.course.at(t)));
                 self.in_order(due)
             }
-            Some(Running::Reorder(scale, table)) => {
+            Running::Reorder(scale, table) => {
                 let quantile = (self.draws.draw(index.into()) >> 52) as usize;
                 delayed(scaled(*scale, table[quantile]))
+            }
+        }
+    }
+
+    /// The jitter that a change at `at` sets.
+    fn begin(&mut self, at: Nanos, jitter: Option<Jitter>) -> Running {
+        let Some(jitter) = jitter else {
+            return Running::None;
+        };
+        let Jitter {
+            distribution,
+            scale,
+            order,
+        } = jitter;
+        match order {
+            Order::Reorder => Running::Reorder(scale, distribution.table()),
+            Order::InOrder { half_life } => {
+                let half_life = half_life.max(Jitter::least_half_life(distribution, scale));
+                self.course.set(distribution, half_life, at);
+                Running::InOrder(float(scale))
             }
         }
     }
@@ -91,24 +119,6 @@ impl DelayStage {
     fn in_order(&mut self, due: Nanos) -> Nanos {
         self.last_due = self.last_due.max(due);
         self.last_due
-    }
-}
-
-impl Running {
-    fn new(jitter: Jitter, at: Nanos, key: &StreamKey) -> Self {
-        let Jitter {
-            distribution,
-            scale,
-            order,
-        } = jitter;
-        match order {
-            Order::Reorder => Self::Reorder(scale, distribution.table()),
-            Order::InOrder { half_life } => {
-                let half_life = half_life.max(Jitter::least_half_life(distribution, scale));
-                let sawtooth = Sawtooth::new(distribution, half_life, at, key);
-                Self::InOrder(float(scale), Box::new(sawtooth))
-            }
-        }
     }
 }
 

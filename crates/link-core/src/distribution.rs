@@ -37,11 +37,21 @@ impl Distribution {
         }
     }
 
-    /// Quantiles with the density at each, for jitter that moves from one to the next.
+    /// How much faster than the level the jitter may move that is shown at it. Of a uniform one: twice the normal
+    /// density at its peak.
+    pub(crate) fn steepest(self) -> f64 {
+        match self {
+            Self::Uniform => 2.0 * normal_density(0.0),
+            Self::Normal | Self::Pareto | Self::ParetoNormal => 1.0,
+        }
+    }
+
+    /// Levels with the density at each, for jitter that moves from one to the next.
     pub(crate) fn levels(self) -> Levels {
         let (normal, pareto) = match self {
             Self::Uniform => {
-                return Levels::new((0..QUANTILES).map(|i| Level::even(probability(i))))
+                let levels = normal_quantiles().enumerate();
+                return Levels::new(levels.map(|(i, z)| Level::even(probability(i), z)));
             }
             Self::Normal => (1.0, 0.0),
             Self::Pareto => (0.0, 1.0),
@@ -55,24 +65,24 @@ impl Distribution {
     }
 }
 
-/// A quantile.
+/// A quantile, at a level that the jitter passes.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// The quantile in scales, without the bound of the Pareto part: so the density has one peak.
+    /// The level. Its density has one peak: for the Pareto part it is the quantile in scales without its bound, for the
+    /// uniform distribution the quantile of a normal one.
     free: f64,
-    /// The quantile with that bound.
-    bounded: f64,
+    /// The quantile in scales, which is shown at that level.
+    shown: f64,
     /// The density at `free`.
     density: f64,
 }
 
 impl Level {
-    fn even(p: f64) -> Self {
-        let x = 2.0 * p - 1.0;
+    fn even(p: f64, z: f64) -> Self {
         Self {
-            free: x,
-            bounded: x,
-            density: 0.5,
+            free: z,
+            shown: 2.0 * p - 1.0,
+            density: normal_density(z),
         }
     }
 
@@ -81,7 +91,7 @@ impl Level {
         let slope = normal / normal_density(z) + pareto * 4.0 / 9.0 * (1.0 - p).powf(-4.0 / 3.0);
         Self {
             free: normal * z + pareto * free_pareto(p),
-            bounded: normal * z + pareto * self::pareto(p),
+            shown: normal * z + pareto * self::pareto(p),
             density: 1.0 / slope,
         }
     }
@@ -136,13 +146,13 @@ impl Levels {
         .free
     }
 
-    /// What a level shows, in scales: itself, within the distribution's bound.
+    /// The jitter that is shown at a level, in scales.
     pub(crate) fn shown(&self, free: f64) -> f64 {
         let above = self.levels.partition_point(|level| level.free < free);
         let above = above.clamp(1, self.levels.len() - 1);
         let [low, high] = [self.levels[above - 1], self.levels[above]];
         let share = (free - low.free) / (high.free - low.free);
-        low.bounded + share.clamp(0.0, 1.0) * (high.bounded - low.bounded)
+        low.shown + share.clamp(0.0, 1.0) * (high.shown - low.shown)
     }
 }
 

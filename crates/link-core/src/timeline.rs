@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A setting that changes at given instants.
 
+use std::collections::VecDeque;
+
 use crate::units::Nanos;
 
 /// A value for every instant from t = 0 on: constant between changes.
@@ -56,6 +58,14 @@ impl<T> Timeline<T> {
         self.spans.iter().map(|(_, value)| value)
     }
 
+    /// All values with the instants from which on they are in force, to be taken as time passes.
+    pub(crate) fn changes(&self) -> Changes<T>
+    where
+        T: Clone,
+    {
+        Changes(self.spans.iter().cloned().collect())
+    }
+
     /// The number of the span that holds `t`, looking from span `from` on.
     pub(crate) fn span_at(&self, mut from: usize, t: Nanos) -> usize {
         while self.end_of(from).is_some_and(|end| end <= t) {
@@ -72,5 +82,21 @@ impl<T> Timeline<T> {
     /// The instant at which a span ends; `None` for the last.
     pub(crate) fn end_of(&self, span: usize) -> Option<Nanos> {
         self.spans.get(span + 1).map(|(at, _)| *at)
+    }
+}
+
+/// The changes of a timeline that have not been taken yet, in order of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Changes<T>(VecDeque<(Nanos, T)>);
+
+impl<T> Changes<T> {
+    /// Takes the next change that is in force at `t`, if there is one.
+    pub(crate) fn take(&mut self, t: Nanos) -> Option<(Nanos, T)> {
+        let due = self.0.front().is_some_and(|(at, _)| *at <= t);
+        if due {
+            self.0.pop_front()
+        } else {
+            None
+        }
     }
 }

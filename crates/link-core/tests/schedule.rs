@@ -3,8 +3,11 @@
 
 mod common;
 
-use common::{chance, delivery, drive, dropped, SEED};
-use link_core::{BitRate, DirectionConfig, Loss, Nanos, QueueBound, Service, Timeline};
+use common::{chance, delivery, drive, dropped, dues, SEED};
+use link_core::{
+    BitRate, DirectionConfig, Distribution, GilbertElliottTime, Jitter, Loss, Nanos, Order,
+    QueueBound, Service, Timeline,
+};
 
 /// Loss, duplication and corruption are on exactly in the span that says so.
 #[test]
@@ -79,5 +82,146 @@ fn later_changes_win() {
             *timeline.at(Nanos(10))
         ],
         [2, 2, 4]
+    );
+}
+
+const SECOND: u64 = 1_000_000_000;
+const DELAY: u64 = 200_000_000;
+
+fn in_order(scale_ms: u64, half_life_ms: u64) -> Jitter {
+    Jitter {
+        distribution: Distribution::Normal,
+        scale: Nanos(scale_ms * 1_000_000),
+        order: Order::InOrder {
+            half_life: Nanos(half_life_ms * 1_000_000),
+        },
+    }
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap()
+}
+
+/// What jitter adds to the delay of packets 1 ms apart.
+fn offsets(jitter: Timeline<Option<Jitter>>) -> Vec<i64> {
+    let config = DirectionConfig {
+        delay: Timeline::constant(Nanos(DELAY)),
+        jitter,
+        ..DirectionConfig::default()
+    };
+    let dues = dues(&drive(&config, SEED, 20_000, 1_000_000, 100));
+    let offset = |(i, due): (u64, &u64)| signed(*due) - signed(i * 1_000_000 + DELAY);
+    (0..).zip(&dues).map(offset).collect()
+}
+
+/// A change that sets what is there changes nothing, to the nanosecond.
+#[test]
+fn jitter_that_is_set_again_goes_on() {
+    let once = Timeline::constant(Some(in_order(5, 20)));
+    let again = once.clone().then(Nanos(10 * SECOND), Some(in_order(5, 20)));
+    assert_eq!(offsets(again), offsets(once));
+}
+
+/// Another size stretches the course that was there; it does not begin again.
+#[test]
+fn jitter_that_grows_goes_on() {
+    let once = Timeline::constant(Some(in_order(5, 40)));
+    let before = offsets(once.clone());
+    let after = offsets(once.then(Nanos(10 * SECOND), Some(in_order(10, 40))));
+    assert_eq!(after[..10_000], before[..10_000]);
+    // At the change the delay may become shorter at once, which keeps packets in order for as long.
+    for (large, small) in after[10_100..].iter().zip(&before[10_100..]) {
+        assert!((large - 2 * small).abs() <= 1);
+    }
+}
+
+/// With another half-life too, or behind a time without jitter or with another shape, no part of the course comes twice.
+#[test]
+fn no_course_of_jitter_repeats() {
+    let pareto = Some(Jitter {
+        distribution: Distribution::Pareto,
+        ..in_order(5, 20)
+    });
+    for between in [Some(in_order(10, 40)), None, pareto] {
+        let changes = Timeline::constant(Some(in_order(5, 20)))
+            .then(Nanos(10 * SECOND), between)
+            .then(Nanos(10 * SECOND + 1), Some(in_order(5, 20)));
+        let all = offsets(changes);
+        let [first, second] = [&all[..10_000], &all[10_001..]].map(|part| {
+            let part: Vec<f64> = part
+                .iter()
+                .map(|&ns| f64::from(i32::try_from(ns).unwrap()))
+                .collect();
+            part
+        });
+        let products = first.iter().zip(&second).map(|(a, b)| a * b);
+        let square = first.iter().map(|a| a * a).sum::<f64>();
+        // The standard error of 10 s of this course is 0.06.
+        assert!((products.sum::<f64>() / square).abs() < 0.3);
+    }
+}
+
+fn bursts(mean_good_ms: u64, mean_bad_ms: u64) -> Loss {
+    Loss::GilbertElliottTime(GilbertElliottTime {
+        mean_good: Nanos(mean_good_ms * 1_000_000),
+        mean_bad: Nanos(mean_bad_ms * 1_000_000),
+        loss_good: chance(0.0),
+        loss_bad: chance(1.0),
+    })
+}
+
+/// Times at which packets 1 ms apart were lost, in ms.
+fn lost_ms(models: Timeline<Option<Loss>>) -> Vec<u32> {
+    let config = DirectionConfig {
+        loss: models,
+        ..DirectionConfig::default()
+    };
+    let verdicts = drive(&config, SEED, 20_000, 1_000_000, 100);
+    let is_lost = verdicts.iter().filter(|v| dropped(v).is_some());
+    is_lost.map(|v| v.index).collect()
+}
+
+/// Outages are where they would be without a change that sets what is there.
+#[test]
+fn outages_that_are_set_again_go_on() {
+    let once = Timeline::constant(Some(bursts(500, 50)));
+    let again = once.clone().then(Nanos(10 * SECOND), Some(bursts(500, 50)));
+    assert_eq!(lost_ms(again), lost_ms(once));
+}
+
+/// Other lengths, or a time without outages, repeat none of them.
+#[test]
+fn no_outages_repeat() {
+    for between in [
+        Some(bursts(300, 30)),
+        None,
+        Some(Loss::Bernoulli(chance(0.0))),
+    ] {
+        let changes = Timeline::constant(Some(bursts(500, 50)))
+            .then(Nanos(10 * SECOND), between)
+            .then(Nanos(10 * SECOND + 1), Some(bursts(500, 50)));
+        let all = lost_ms(changes);
+        let (first, second): (Vec<u32>, Vec<u32>) = all.iter().partition(|&&ms| ms < 10_000);
+        assert!(first.len() > 300 && second.len() > 300);
+        let again = second.iter().filter(|ms| first.contains(&(*ms - 10_000)));
+        assert!(again.count() < second.len() / 2);
+    }
+}
+
+/// Where a change makes the present period shorter, what is left of it becomes shorter in proportion.
+#[test]
+fn what_is_left_of_an_outage_shrinks_with_its_mean() {
+    let once = Timeline::constant(Some(bursts(500, 500)));
+    let all = lost_ms(once.clone());
+    let end = (1..all.len()).find(|&i| all[i] > all[i - 1] + 1).unwrap();
+    let (begin, end) = (all[0], all[end - 1] + 1);
+    let middle = begin.midpoint(end);
+    let at = Nanos(u64::from(middle) * 1_000_000);
+    let shorter = lost_ms(once.then(at, Some(bursts(500_000, 50))));
+    let lost = u32::try_from(shorter.len()).unwrap();
+    let expected = middle - begin + (end - middle).div_ceil(10);
+    assert!(
+        lost.abs_diff(expected) <= 1,
+        "{lost} in place of {expected}"
     );
 }

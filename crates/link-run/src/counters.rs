@@ -6,46 +6,6 @@ use serde_json::{json, Map, Value};
 
 use crate::config::kind_name;
 
-/// The reasons in the order of their numbers in the packet log, which start at 1.
-const REASONS: [&str; 8] = [
-    "loss",
-    "queue",
-    "loss_exit",
-    "listed",
-    "aqm",
-    "outage",
-    "policed",
-    "blocked",
-];
-
-/// The number of a reason in the packet log.
-#[must_use]
-pub fn reason_number(reason: DropReason) -> u8 {
-    match reason {
-        DropReason::LossAtEntry => 1,
-        DropReason::QueueFull => 2,
-        DropReason::LossAtExit => 3,
-        DropReason::Listed => 4,
-        DropReason::Aqm => 5,
-        DropReason::Policed => 7,
-        DropReason::Blocked => 8,
-    }
-}
-
-/// The remark on a dropped packet in a capture.
-#[must_use]
-pub fn reason_comment(reason: DropReason) -> &'static str {
-    match reason {
-        DropReason::LossAtEntry => "dropped: loss at entry",
-        DropReason::QueueFull => "dropped: queue full",
-        DropReason::LossAtExit => "dropped: loss at exit",
-        DropReason::Listed => "dropped: listed",
-        DropReason::Aqm => "dropped: active queue management",
-        DropReason::Policed => "dropped: policed",
-        DropReason::Blocked => "dropped: blocked",
-    }
-}
-
 /// Counts of one direction: `packets_in + duplicated = delivered + dropped + inside_at_end`.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
@@ -66,7 +26,7 @@ pub struct Counters {
     /// Packets marked "congestion experienced".
     pub marked: u64,
     /// Dropped packets by reason.
-    pub dropped: [u64; REASONS.len()],
+    pub dropped: [u64; DropReason::ALL.len()],
     /// Still in the link at the end.
     pub inside_at_end: u64,
     /// Passed on outside the model.
@@ -82,17 +42,19 @@ pub struct Counters {
 impl Counters {
     /// Counts a dropped packet.
     pub fn drop(&mut self, reason: DropReason) {
-        self.dropped[usize::from(reason_number(reason)) - 1] += 1;
+        for (each, count) in DropReason::ALL.iter().zip(&mut self.dropped) {
+            *count += u64::from(*each == reason);
+        }
     }
 
     /// The direction's part of the summary; reasons that did not occur are left out.
     #[must_use]
     pub fn summary(&self) -> Value {
-        let dropped: Map<String, Value> = REASONS
+        let dropped: Map<String, Value> = DropReason::ALL
             .iter()
             .zip(self.dropped)
             .filter(|(_, count)| *count > 0)
-            .map(|(reason, count)| ((*reason).to_owned(), count.into()))
+            .map(|(reason, count)| (reason.name().to_owned(), count.into()))
             .collect();
         let mut summary = json!({
             "packets_in": self.packets_in,

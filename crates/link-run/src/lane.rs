@@ -8,6 +8,7 @@ use crate::clock::monotonic_ns;
 use crate::counters::Counters;
 use crate::device::{Lost, Sink, Source};
 use crate::histogram::Histogram;
+use crate::late_time::LateTime;
 use crate::log::pcapng::Way;
 use crate::log::record::Action;
 use crate::log::Counts;
@@ -37,6 +38,8 @@ pub struct Account {
     pub counters: Counters,
     /// How late they were written.
     pub lateness: Histogram,
+    /// The time in which they were late.
+    pub late_time: LateTime,
     /// What went wrong outside the model.
     pub errors: Errors,
     /// What was logged.
@@ -59,6 +62,7 @@ pub struct Lane {
     sink: Box<dyn Sink>,
     waiting: Waiting,
     lateness: Histogram,
+    late_time: LateTime,
     errors: Errors,
     /// What the devices had lost at the model's t = 0.
     lost_before: Option<Lost>,
@@ -68,15 +72,16 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// A direction from one device to another.
+    /// A direction from one device to another, which is late from so much lateness on.
     #[must_use]
-    pub fn new(devices: Devices, waiting: Waiting) -> Self {
+    pub fn new(devices: Devices, waiting: Waiting, late_from_ns: u64) -> Self {
         let Devices { source, sink } = devices;
         Self {
             source,
             sink,
             waiting,
             lateness: Histogram::default(),
+            late_time: LateTime::new(late_from_ns),
             errors: Errors::default(),
             lost_before: None,
             train: Vec::with_capacity(train::LONGEST),
@@ -171,6 +176,7 @@ impl Lane {
             let record = *record;
             if record.action == Action::Delivered {
                 self.lateness.add(own_ns);
+                self.late_time.add(now_ns, own_ns);
                 self.waiting.counters.delivered += 1;
                 self.waiting.counters.delivered_bytes += u64::from(record.size_bytes);
                 // A far end whose interface is not up yet loses housekeeping packets, which does not matter.
@@ -201,6 +207,7 @@ impl Lane {
         let account = Account {
             counters,
             lateness: self.lateness,
+            late_time: self.late_time,
             errors: self.errors,
             logged,
             lost,

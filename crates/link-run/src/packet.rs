@@ -76,17 +76,31 @@ pub fn protocol(packet: &[u8]) -> Protocol {
     }
 }
 
+/// Place of an IPv4 packet in its datagram, where that is fragmented.
+enum Fragment {
+    First,
+    Later,
+}
+
+/// Whether an IPv4 packet is a fragment (RFC 791).
+fn fragment(packet: &[u8]) -> Option<Fragment> {
+    let [first, _, _, _, _, _, high, low, ..] = packet else {
+        return None;
+    };
+    let field = u16::from_be_bytes([*high, *low]);
+    match (first >> 4, field & 0x2000 != 0, field & 0x1fff) {
+        (4, _, 1..) => Some(Fragment::Later),
+        (4, true, 0) => Some(Fragment::First),
+        _ => None,
+    }
+}
+
 /// What a packet shows of itself: the start of a connection of TCP, data of TCP, the types of QUIC's long headers
 /// (RFC 9000 section 17.2, RFC 9369). A datagram of several QUIC packets counts by the first of them, and of a
 /// fragmented packet only the first fragment shows anything.
 #[must_use]
 pub fn content(packet: &[u8]) -> Content {
-    let later_fragment = match packet {
-        [first, _, _, _, _, _, high, low, ..] if first >> 4 == 4 => {
-            u16::from_be_bytes([*high, *low]) & 0x1fff != 0
-        }
-        _ => false,
-    };
+    let later_fragment = matches!(fragment(packet), Some(Fragment::Later));
     match headers(packet) {
         Some(Headers { protocol, rest, .. }) if !later_fragment => match protocol {
             TCP => segment(rest),
@@ -145,7 +159,8 @@ pub fn mark_ce(packet: &mut [u8]) {
     }
 }
 
-/// A hash of addresses, ports and protocol, the same in both directions (FNV-1a, 32 bits, the smaller end first).
+/// A hash of addresses, ports and protocol, the same in both directions (FNV-1a, 32 bits, the smaller end first). Of all
+/// fragments the ports are left out, as only the first one has them: a datagram is of one flow, as in Linux.
 #[must_use]
 pub fn flow(packet: &[u8]) -> u32 {
     let Some(Headers {
@@ -158,7 +173,7 @@ pub fn flow(packet: &[u8]) -> u32 {
         return 0;
     };
     let ports: &[u8] = match protocol {
-        TCP | UDP => rest.get(..4).unwrap_or_default(),
+        TCP | UDP if fragment(packet).is_none() => rest.get(..4).unwrap_or_default(),
         _ => &[],
     };
     let (source_port, destination_port) = ports.split_at(ports.len() / 2);

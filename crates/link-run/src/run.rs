@@ -82,6 +82,7 @@ pub struct Run {
     facts: Value,
     talk: Talk,
     runs_at_once: usize,
+    gave_way_ns: Option<u64>,
 }
 
 impl Run {
@@ -100,6 +101,7 @@ impl Run {
                 facts,
                 talk,
                 runs_at_once: 1,
+                gave_way_ns: None,
             }),
             Err(error) => Err((error, talk)),
         }
@@ -137,6 +139,7 @@ impl Run {
         let mut lanes = Vec::new();
         let of_links = links.iter().zip(ports).zip(models).zip(logs);
         for ((((link, [client, server]), models), logs), zero) in of_links.zip(&zeros) {
+            let late_from_ns = summary::lateness_bound_ns(link);
             let [up, down] = directions(
                 link,
                 models,
@@ -149,7 +152,7 @@ impl Run {
                 (client.source, server.sink, up),
                 (server.source, client.sink, down),
             ] {
-                lanes.push(Lane::new(Devices { source, sink }, waiting));
+                lanes.push(Lane::new(Devices { source, sink }, waiting, late_from_ns));
             }
         }
         Ok((start, zeros, lanes, writing, facts))
@@ -168,6 +171,11 @@ impl Run {
     /// Notes how many runs are moved at once now.
     pub fn beside(&mut self, runs: usize) {
         self.runs_at_once = self.runs_at_once.max(runs);
+    }
+
+    /// Notes that the thread gave up its precedence.
+    pub fn gave_way(&mut self, now_ns: u64) {
+        self.gave_way_ns = Some(now_ns.saturating_sub(self.start.ns));
     }
 
     /// What to wait for.
@@ -223,6 +231,7 @@ impl Run {
             mut facts,
             mut talk,
             runs_at_once,
+            gave_way_ns,
         } = self;
         let finished = moved.and_then(|()| lanes.into_iter().map(Lane::finish).collect());
         let lost = Error::system("lost a device", "its namespace must outlive the link");
@@ -234,6 +243,7 @@ impl Run {
         facts["real_time"] = timer::real_time().into();
         facts["slice_ns"] = timer::slice_ns().into();
         facts["runs_at_once"] = runs_at_once.into();
+        facts["gave_way_ns"] = gave_way_ns.into();
         let mut accounts = accounts.into_iter();
         let outcomes = zeros.iter().map_while(|zero| {
             Some(Outcome {

@@ -10,6 +10,9 @@ use crate::histogram::Histogram;
 use crate::lane::Account;
 use crate::log::{Counts, Writing};
 
+/// Share of the time, in each direction, in which packets may be late beyond the bound.
+const MOST_LATE_TIME: f64 = 0.01;
+
 /// The instant at which a run started, and what `CLOCK_REALTIME` was ahead of `CLOCK_MONOTONIC` at that moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
@@ -40,7 +43,7 @@ pub fn of(config: &Config, start: &Start, outcomes: Vec<Outcome>, writing: Writi
     let mut parts = Vec::new();
     let mut reasons = Vec::new();
     for (link, outcome) in links.iter().zip(outcomes) {
-        let (part, of_link) = account(link, outcome, written.is_ok());
+        let (part, of_link) = account(link, outcome, written.is_ok(), stopped_ns);
         parts.push(part);
         reasons.extend(of_link.into_iter().map(|reason| match links.len() {
             1 => reason,
@@ -72,7 +75,12 @@ pub fn of(config: &Config, start: &Start, outcomes: Vec<Outcome>, writing: Writi
 }
 
 /// One link's numbers, and why it is unsound.
-fn account(link: &Link, outcome: Outcome, written: bool) -> (Map<String, Value>, Vec<String>) {
+fn account(
+    link: &Link,
+    outcome: Outcome,
+    written: bool,
+    stopped_ns: u64,
+) -> (Map<String, Value>, Vec<String>) {
     let [up, down] = outcome.accounts;
     let mut lateness = up.lateness;
     lateness.add_all(&down.lateness);
@@ -84,8 +92,13 @@ fn account(link: &Link, outcome: Outcome, written: bool) -> (Map<String, Value>,
     };
     let log_fault = log_fault(&counts);
     let complete = written && log_fault.is_none();
+    let zero_ns = outcome.model_zero_ns.unwrap_or(stopped_ns);
+    let lasted_ns = stopped_ns.saturating_sub(zero_ns).max(1);
+    let late_shares = [("up", up.late_time), ("down", down.late_time)]
+        .map(|(way, late)| (way, share(late.sum_ns(), lasted_ns)));
     let reasons = [
         lateness_fault(&lateness, link),
+        late_time_fault(&late_shares, link),
         loss_fault(&outside),
         log_fault,
     ];
@@ -101,6 +114,8 @@ fn account(link: &Link, outcome: Outcome, written: bool) -> (Map<String, Value>,
             "p99_ns": lateness.quantile(990),
             "p999_ns": lateness.quantile(999),
             "max_ns": lateness.max(),
+            "up_time_share": late_shares[0].1,
+            "down_time_share": late_shares[1].1,
         },
         "outside_drops": {
             "read_errors": outside.read_errors,
@@ -137,6 +152,24 @@ fn lateness_fault(lateness: &Histogram, link: &Link) -> Option<String> {
     })
 }
 
+/// One direction may be late throughout where it has few packets, and a stop may meet few of them: a share of the time
+/// tells both.
+fn late_time_fault(shares: &[(&str, f64); 2], link: &Link) -> Option<String> {
+    let (way, share) = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (*share > MOST_LATE_TIME).then(|| {
+        format!(
+            "for {:.1} % of the time what it sent {way} was late by more than {}: this machine is too busy",
+            share * 100.0,
+            in_words(lateness_bound_ns(link))
+        )
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share, of times below 2⁵³ ns")]
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    part_ns as f64 / whole_ns as f64
+}
+
 /// A short time for people, to a hundredth of its unit.
 fn in_words(ns: u64) -> String {
     let (unit_ns, unit) = if ns < 1_000_000 {
@@ -159,7 +192,8 @@ fn in_words(ns: u64) -> String {
     clippy::cast_sign_loss,
     reason = "a bound, not a measurement"
 )]
-fn lateness_bound_ns(link: &Link) -> u64 {
+#[must_use]
+pub fn lateness_bound_ns(link: &Link) -> u64 {
     let delay = link.up.delay().min(link.down.delay());
     link.void
         .lateness_p99_ns

@@ -130,13 +130,30 @@ pub fn ask_for_punctuality(real_time: bool) {
 
 /// Asks for the shortest slice for this thread alone; a kernel without slices (before Linux 6.12) changes nothing.
 fn ask_for_shortest_slice() {
+    if let Some(attributes) = attributes_of(0) {
+        set_shortest_slice(attributes);
+    }
+}
+
+/// Gives up the precedence of this thread, for the shortest slice; whether the kernel took it. Any thread may.
+#[must_use]
+pub fn become_ordinary() -> bool {
     let Some(mut attributes) = attributes_of(0) else {
-        return;
+        return false;
     };
+    attributes.sched_policy = 0; // SCHED_OTHER
+    attributes.sched_priority = 0;
+    attributes.sched_nice = 0;
+    attributes.sched_deadline = 0;
+    attributes.sched_period = 0;
+    set_shortest_slice(attributes)
+}
+
+fn set_shortest_slice(mut attributes: libc::sched_attr) -> bool {
     attributes.sched_flags = RESET_ON_FORK;
     attributes.sched_runtime = SHORTEST_SLICE_NS;
     // SAFETY: the attributes outlive the call, and their size is in them.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) == 0 }
 }
 
 /// The slice of the process's first thread, which moves the packets; none where the kernel has no slices, or the thread

@@ -9,7 +9,7 @@ use link_core::{Bytes, Delivery, Direction, Fate, Nanos, Packet, Verdict};
 
 use crate::calendar::{Calendar, Entry};
 use crate::clock::monotonic_ns;
-use crate::counters::{reason_comment, reason_number, Counters};
+use crate::counters::Counters;
 use crate::device::Received;
 use crate::log::pcapng::{self, Way};
 use crate::log::record::{Action, Record, MARKED, NO_INDEX, OVERSIZED, REORDERED};
@@ -228,7 +228,7 @@ impl Waiting {
             record.index = verdict.index;
         }
         let comment = match verdict.fate {
-            Fate::Dropped(reason) => Some(reason_comment(reason)),
+            Fate::Dropped(reason) => Some(reason.remark()),
             Fate::Delivered(_) | Fate::Waiting => None,
         };
         self.capture(slot, arrival_ns, Way::Outbound, comment);
@@ -265,7 +265,7 @@ impl Waiting {
             Fate::Waiting => {}
             Fate::Dropped(reason) => {
                 self.counters.drop(reason);
-                record.reason = reason_number(reason);
+                record.reason = reason.number();
                 if record.action == Action::OutsideModel {
                     record.due_ns = record.arrival_ns; // a time that nothing waits for
                 } else {

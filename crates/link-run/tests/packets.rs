@@ -317,3 +317,20 @@ fn the_pool_copies_and_reuses() {
     pool.give_back(copy);
     assert_eq!(pool.take(), copy);
 }
+
+/// All fragments of a datagram are of one flow, whatever bytes stand where a first one has its ports, as in Linux.
+#[test]
+fn fragments_of_a_datagram_are_one_flow() {
+    let fragment = |field: u16, payload: &[u8]| {
+        let mut packet = ipv4(17, payload);
+        packet[6..8].copy_from_slice(&field.to_be_bytes());
+        packet
+    };
+    let first = flow(&fragment(0x2000, &[0x30, 0x39, 0x01, 0xbb, 0, 8, 0, 0]));
+    for (field, payload) in [(0x20b9, [1; 8]), (0x0172, [2; 8])] {
+        assert_eq!(flow(&fragment(field, &payload)), first);
+    }
+    let whole = ipv4(17, &[0x30, 0x39, 0x01, 0xbb, 0, 8, 0, 0]);
+    assert_eq!(flow(&fragment(0x4000, &whole[20..])), flow(&whole)); // "don't fragment" is none
+    assert_ne!(flow(&whole), first);
+}

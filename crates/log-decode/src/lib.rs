@@ -38,6 +38,7 @@ pub mod trace_events;
 
 pub use error::DecodeError;
 pub use input::Input;
+pub use json::outline;
 pub use source::{Clock, Direction, End, Options, Source};
 pub use stats::{Severity, Stat, Stats};
 

@@ -70,15 +70,10 @@ fn push(record: &[u8; RECORD_BYTES], rows: &mut LinkPackets, stats: &mut Stats) 
     };
     let reason = match record[42] {
         0 => None,
-        1 => Some("loss_entry"),
-        2 => Some("queue_full"),
-        3 => Some("loss_exit"),
-        4 => Some("listed"),
-        5 => Some("aqm"),
-        6 => Some("outage"),
-        7 => Some("policed"),
-        8 => Some("blocked"),
-        _ => return unknown_code(stats),
+        number => match reason_name(number) {
+            None => return unknown_code(stats),
+            known => known,
+        },
     };
     let left = action == "delivered" || action == "outside_model";
     let index = u32_at(record, 24);
@@ -103,6 +98,21 @@ fn push(record: &[u8; RECORD_BYTES], rows: &mut LinkPackets, stats: &mut Stats) 
         ecn_ce: flag(8),
         oversized: flag(16),
     });
+}
+
+/// The name of a reason why a packet was dropped.
+fn reason_name(number: u8) -> Option<&'static str> {
+    Some(match number {
+        1 => "loss_entry",
+        2 => "queue_full",
+        3 => "loss_exit",
+        4 => "listed",
+        5 => "aqm",
+        6 => "outage", // of earlier versions of the link
+        7 => "policed",
+        8 => "blocked",
+        _ => return None,
+    })
 }
 
 fn unknown_code(stats: &mut Stats) {
@@ -171,6 +181,14 @@ mod tests {
         let (source, tables) = decoded(&header()).unwrap();
         assert_eq!(source.realtime_minus_monotonic_ns, Some(-5));
         assert_eq!(tables.rows("link_packets"), 0);
+    }
+
+    /// A reason that the link has and this reader does not would be an unknown code.
+    #[test]
+    fn every_reason_of_the_link_has_its_name() {
+        for reason in link_core::DropReason::ALL {
+            assert_eq!(reason_name(reason.number()), Some(reason.name()));
+        }
     }
 
     #[test]

@@ -170,6 +170,27 @@ fn head(py: Python<'_>, path: PathBuf, length: usize) -> PyResult<Vec<u8>> {
     Ok(py.detach(|| Input::file(path).head(length))?)
 }
 
+/// What stands in the JSON document at `path`, or in the first record of several: the names of members, two levels deep,
+/// as JSON, those that tell a format first. Empty for what is no JSON.
+#[pyfunction]
+fn outline(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    Ok(py.detach(|| log_decode::outline(&Input::file(path)))?)
+}
+
+/// The end that the `NetLog` at `path` says it is from; None where it does not.
+#[pyfunction]
+fn netlog_end(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
+    let told = py.detach(|| log_decode::netlog::told_end(&Input::file(path)));
+    Ok(told.map_err(to_python)?.map(End::as_str))
+}
+
+/// Digests of the encrypted datagrams in the capture at `path`.
+#[pyfunction]
+fn ciphertexts(py: Python<'_>, path: PathBuf) -> PyResult<PyTable> {
+    let found = py.detach(|| log_decode::capture::ciphertexts(&Input::file(path)));
+    Ok(PyTable(found.map_err(to_python)?))
+}
+
 /// Hand chunks to `take`; what it raises, or a signal's handler, is kept in `raised` and stops the reading of `input`.
 fn outlet(take: Py<PyAny>, input: &Input, raised: &Arc<Mutex<Option<PyErr>>>) -> Outlet {
     let (stop, raised) = (input.stop(), Arc::clone(raised));
@@ -195,5 +216,5 @@ fn empty_tables(py: Python<'_>) -> PyResult<Vec<Py<PyTable>>> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{decode, empty_tables, head, Decoded, PyTable};
+    use super::{ciphertexts, decode, empty_tables, head, netlog_end, outline, Decoded, PyTable};
 }

@@ -82,6 +82,11 @@ pub struct Case {
     pub stream_window: Option<u64>,
     /// The server's send buffer.
     pub send_buffer: Option<u64>,
+    /// Time from the arrival of the request until the server's program has an answer.
+    pub think_ns: u64,
+    /// TCP: length of the settings that the server sends as soon as it has the request, which the client acknowledges
+    /// with bytes of its own, as ends of HTTP/2 do.
+    pub settings_bytes: u64,
     /// The server's program has the body from this byte on only later.
     pub pause_at: u64,
     /// Time from the sending of all before it until the program has it.
@@ -134,6 +139,8 @@ impl Default for Case {
             receive_window: None,
             stream_window: None,
             send_buffer: None,
+            think_ns: 0,
+            settings_bytes: 0,
             pause_at: 0,
             pause_ns: 0,
             pause_every: None,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use link_core::{DropReason, Fate};
+use link_core::Fate;
 use serde::Deserialize;
 use serde_json::{json, Value};
 
@@ -68,7 +68,7 @@ impl Tables {
         for (each, flow) in all {
             let (action, reason) = match each.verdict.fate {
                 Fate::Delivered(_) => ("delivered", None),
-                Fate::Dropped(reason) => ("dropped", Some(named(reason))),
+                Fate::Dropped(reason) => ("dropped", Some(reason.name())),
                 Fate::Waiting => ("inside_at_end", None),
             };
             let row = json!({
@@ -130,19 +130,7 @@ pub fn ends() -> [End<'static>; 4] {
 #[must_use]
 pub fn dropped<P>(way: &Way<P>, index: usize) -> Option<&'static str> {
     match way.log[index].verdict.fate {
-        Fate::Dropped(reason) => Some(named(reason)),
+        Fate::Dropped(reason) => Some(reason.name()),
         _ => None,
-    }
-}
-
-fn named(reason: DropReason) -> &'static str {
-    match reason {
-        DropReason::LossAtEntry => "loss_entry",
-        DropReason::QueueFull => "queue_full",
-        DropReason::LossAtExit => "loss_exit",
-        DropReason::Listed => "listed",
-        DropReason::Aqm => "aqm",
-        DropReason::Policed => "policed",
-        DropReason::Blocked => "blocked",
     }
 }

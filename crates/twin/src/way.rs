@@ -65,6 +65,14 @@ pub struct Way<P> {
 }
 
 impl<P> Way<P> {
+    /// Instant at which the last packet had come to the far end by another one: what a capture there shows of it.
+    #[must_use]
+    pub fn came_by(&self, at_ns: Option<u64>) -> Option<u64> {
+        let at_ns = at_ns?;
+        let came = self.log.iter().filter_map(Logged::due_ns);
+        came.filter(|came| *came <= at_ns).max()
+    }
+
     /// The direction to the client.
     pub fn down(case: &Case) -> Self {
         let loss = if case.drop_down.is_empty() {

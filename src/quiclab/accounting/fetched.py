@@ -32,6 +32,8 @@ class Fetch:
     stream: int
     left_ns: int
     """Instant at which the client sent the beginning of the request."""
+    asked_ns: int | None
+    """Instant at which the server had the whole request; None where neither capture nor log shows it."""
     answers_ns: int | None
     """Instant at which the server sent the header of its answer; None where neither capture nor log shows it."""
     done_ns: int | None
@@ -130,13 +132,16 @@ def _fetch(progress: _Progress, client: Sequence[Mapping[str, Any]], server: Seq
     source, done_ns = next(((source, at) for source, at in ends if at is not None), ("", None))
     if source not in progress.captures and done_ns is not None:
         done_ns = _before(came, done_ns + _READ_LATER_NS)
-    answers_ns = next((each["headers_ns"] for each in server if each["headers_ns"] is not None), None)
+    asked_ns, answers_ns = (
+        next((each[instant] for each in server if each[instant] is not None), None)
+        for instant in ("send_end_ns", "headers_ns")
+    )
     begins = (_RANGE.match(each["content_range"] or "") for each in client)
     begin = next((int(found[1]) for found in begins if found), 0)
     left_ns = progress.left(row["source"], stream, row["send_start_ns"])
     name = str(row["url"]).rpartition("/")[2]
     headers = _WITH_HEADERS["quic" if progress.evidence.quic else "tcp"]
-    return Fetch(name, stream, left_ns, answers_ns, done_ns, begin, came, progress.marks(row), headers)
+    return Fetch(name, stream, left_ns, asked_ns, answers_ns, done_ns, begin, came, progress.marks(row), headers)
 
 
 def _before(came: Sequence[tuple[int, int]], by_ns: int) -> int | None:

@@ -19,6 +19,11 @@ from quiclab.metrics.quic import is_request_stream
 
 _LARGE = 0.8
 """Share of the largest datagram from which one is taken for data where nothing can be read."""
+_USUAL_BYTES = 1_500
+"""Size of a full packet on usual paths: what is larger in a capture was mostly put together by a network card."""
+_ANSWERED_NS = 50_000_000
+"""Time within which a client that is still there acknowledges data: 25 ms (RFC 9000 section 18.2), and as much for a
+machine that is busy."""
 _FIN_OR_RST = 5
 _COVERS_ONE = "an account is of one request on a connection of its own"
 
@@ -57,7 +62,7 @@ def seen_by_client(tables: Tables, transport: Transport) -> Seen:
 
 
 def _level(of: Recorded) -> Level:
-    if "ip_packet" not in of.packets.columns:
+    if not _is_captured(of):
         return Level.E3
     return Level.E1 if of.opened else Level.E2
 
@@ -139,14 +144,15 @@ def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
     )
     if down.is_empty():
         raise Unknown("it holds no answer to the request: record until the connection closes")
-    large = down.filter(pl.col("size_bytes") >= _LARGE * down["size_bytes"].max())  # type: ignore[operator]
+    full = min(_USUAL_BYTES, int(down["size_bytes"].max()))  # type: ignore[arg-type]
+    large = down.filter(pl.col("size_bytes") >= _LARGE * full)
     close_ns = _closed_ns(of)
     before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | quic)
     whole = large.filter(pl.col("time_ns") <= close_ns)
-    if quic and large["time_ns"][-1] > close_ns:
+    if quic and large["time_ns"][-1] > close_ns and not _has_left(of, close_ns):
         raise Unknown(
-            "its last data came after the client's last packet, so that it was cut off, or the client left before: "
-            "record until the connection closes, or give the keys"
+            "data came after the client's last packet, and without keys nothing shows if the client had closed by then "
+            "or the recording was cut: record for some seconds more, or give the keys"
         )
     if whole.is_empty():
         raise Unknown("it holds no answer to the request: record until the connection closes")
@@ -166,6 +172,28 @@ def _closed_ns(of: Recorded) -> int:
             "until the client closes, or give the keys"
         )
     return closing
+
+
+def _has_left(of: Recorded, close_ns: int) -> bool:
+    """Whether a client was gone after its last packet of QUIC.
+
+    It leaves data unanswered that came well before the recording ends. Or its last packet follows the one before at
+    once, with nothing to acknowledge in between, as a close follows the last acknowledgment, and then nothing comes for
+    half a round trip, as where only lost data are on their way.
+    """
+    late_ns = int(of.down.filter(pl.col("time_ns") > close_ns)["time_ns"][0])
+    end_ns = int(of.tables["ip_packets"]["time_ns"].max()) if _is_captured(of) else 0  # type: ignore[arg-type]
+    if end_ns - late_ns > _ANSWERED_NS:
+        return True
+    if of.up.height < 2 or late_ns - close_ns < _round_trip_ns(of) / 2:
+        return False
+    before_ns = int(of.up["time_ns"][-2])
+    came = of.down.filter(pl.col("time_ns").is_between(before_ns, close_ns, closed="right"))
+    return came.is_empty() and close_ns - before_ns <= PROMPT_NS
+
+
+def _is_captured(of: Recorded) -> bool:
+    return "ip_packet" in of.packets.columns
 
 
 def _round_trip_ns(of: Recorded) -> int:

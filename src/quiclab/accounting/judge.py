@@ -24,6 +24,7 @@ from quiclab.accounting.header_captures import hides_credit
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.objects import Objects
 from quiclab.accounting.own_word import OwnWord, own_word
+from quiclab.accounting.small_segments import SmallSegments, small_segments
 from quiclab.accounting.timers import Expired, expired
 from quiclab.accounting.walk import Before, Cause, Path
 from quiclab.accounting.way import Way
@@ -37,7 +38,7 @@ _OWN = (Why.PACING, Why.LOSS_TIMER, Why.PROBE_TIMER)
 """Reasons that are timers of the sender."""
 _CREDITS = (Why.STREAM_CREDIT, Why.CONNECTION_CREDIT)
 _BUFFER = Reason(Why.SEND_BUFFER, "unacknowledged")
-_AFTER_WAITING = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
+_AFTER_WAITING = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.CORK, Why.KEPT_IN_KERNEL, Why.UNEXPLAINED)
 """Reasons that say nothing about a time before the last packet came to the sender."""
 
 
@@ -50,6 +51,7 @@ class Judge:
     timers: Expired
     window: LoggedWindow
     kernel: Kernel
+    small: SmallSegments
     credit: Credit
     buffer: SendBuffer
     objects: Objects
@@ -107,7 +109,7 @@ class Judge:
             return self._unprompted_reason(position, idle_from_ns, again=again)
         if again and (spent or self._all_sent(position)):
             return self._of_loss(position, waited_ns, idle_from_ns, full=full)
-        return self._prompted_reason(waited_ns, idle_from_ns, spent, full=full, again=again)
+        return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def probes(self, position: int) -> bool:
         """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
@@ -127,12 +129,15 @@ class Judge:
             return Cause(before, What.TIMER)
         what = What.SERVER if self.path.sender == "server" else What.CLIENT
         came = self._came.last_came(self.path.ahead.arrival[position])
-        if came is None or not self._prompted(came, self.path.ahead.arrival[position]):
+        if came is None:
             return Cause(Before.LATEST, what)
         had_room = reason.why in UNIONS[Why.PACING_OR_PROGRAM] or reason.why is Why.PACING_OR_PROGRAM
-        if had_room and data != position:
-            # An acknowledgment left at once; data, which a packet had allowed by then, did not.
+        prompted = self._prompted(came, self.path.ahead.arrival[position])
+        if had_room and (data != position or not prompted):
+            # What came earlier, or let only an acknowledgment leave, had nothing to do with it, unless it gave room.
             had_room = self.before_arrival(self._came.written[came] or 0, reason, data) == reason
+        if not prompted:
+            return Cause(Before.DATA if had_room else Before.LATEST, what)
         return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
@@ -207,10 +212,10 @@ class Judge:
         return 0
 
     def _prompted_reason(
-        self, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
+        self, sent_ns: int, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
     ) -> Reason:
         if full is None and self.kernel.samples and not spent:
-            return self._of_kernel(came_ns, idle_from_ns, again=again)
+            return self._of_kernel(sent_ns, came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
@@ -240,22 +245,25 @@ class Judge:
         between = (self.path.content(self.path.ahead, at) for at in range(first, end))
         return sum(1 for content in between if content and content.again)
 
-    def _of_kernel(self, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
+    def _of_kernel(self, sent_ns: int, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Reason by a TCP sender's kernel: bytes to send that neither buffer nor receiver holds back wait for a window.
 
-        It may wait with up to a third of the window free, for a longer burst; with more free it paces.
+        It may wait with up to a third of the window free, for a longer burst; with more free it paces, if the socket
+        can. Less than a full segment waits for the acknowledgment of an earlier one that was not full.
         """
         limited = self.kernel.limited(idle_from_ns, until_ns)
         if limited is not None:
             return Reason(limited, "tcp_info")
         had_data = self.kernel.had_data(idle_from_ns, until_ns)
         free = self.kernel.free(idle_from_ns, until_ns)
+        if self.kernel.keeps_a_piece(idle_from_ns, until_ns) and self.small.let_go(sent_ns, until_ns):
+            return Reason(Why.NAGLE, "tcp_info")
         if had_data and not free:
             return self._history(until_ns)
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
         if free:
-            return Reason(Why.PACING, "tcp_info")
+            return Reason(Why.PACING if self.kernel.paces else Why.KEPT_IN_KERNEL, "tcp_info")
         if self.kernel.buffer_full(idle_from_ns, until_ns):
             return Reason(Why.SEND_BUFFER, "tcp_info")
         if had_data is None or self.hidden_credit:  # a packet of the client let it go on: it may have brought credit
@@ -278,7 +286,9 @@ class Judge:
             full = self.kernel.buffer_full(idle_from_ns, sent_ns)
             return Reason(Why.SEND_BUFFER if full else Why.APPLICATION, "tcp_info")
         if self.kernel.free(idle_from_ns, sent_ns):
-            return Reason(Why.PACING, "tcp_info")
+            piece = self.kernel.keeps_a_piece(idle_from_ns, sent_ns)
+            kept = Why.CORK if piece else Why.KEPT_IN_KERNEL
+            return Reason(Why.PACING if self.kernel.paces else kept, "tcp_info")
         if not again and was_answered(self.path, position):
             return Reason(Why.APPLICATION, "ip_packets")
         if self.window.history.known:
@@ -295,13 +305,14 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
     numbers = dict(own.select("packet_number", "packet_index").iter_rows())
     logged = packets.filter(pl.col("event") == "received", pl.col("ip_packet").is_null())
     read = dict(logged.drop_nulls(("packet_index", "time_ns")).select("packet_index", "time_ns").iter_rows())
-    window = logged_window(evidence, numbers)
+    window, own_kernel = logged_window(evidence, numbers), kernel(evidence)
     return Judge(
         path,
         own_word(evidence),
         expired(evidence),
         window,
-        kernel(evidence),
+        own_kernel,
+        small_segments(evidence, own_kernel.full_bytes),
         credit(evidence, sent),
         send_buffer(evidence, knows_window=window.history.known),
         of,

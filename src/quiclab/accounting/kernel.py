@@ -18,11 +18,13 @@ from quiclab.metrics import Evidence
 _NEAR_NS = 20_000_000
 """Age up to which a sample before a time tells of that time."""
 _UNSET = 0x7FFFFFFF
+_NO_LIMIT = (2**64 - 1, 2**32 - 1)
+"""The bound of a socket's rate where nothing limits it."""
 _FOR_A_BURST = 3
 """One part in so many of its window may a sender leave free, so as to send a longer burst."""
 _COLUMNS = (
     "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
-    "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes",
+    "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes", "snd_mss_bytes",
 )  # fmt: skip
 
 
@@ -43,6 +45,15 @@ class Sample:
     retrans: int | None
     queued_bytes: int | None
     buffer_bytes: int | None
+    full_bytes: int | None = None
+    """Data in a full segment."""
+
+    @property
+    def keeps_a_piece(self) -> bool:
+        """Whether it keeps less than a full segment back although the window has room for one."""
+        if not self.unsent_bytes or not self.full_bytes or self.window is None or self.in_flight is None:
+            return False
+        return self.unsent_bytes < self.full_bytes and self.in_flight < self.window
 
     @property
     def unwritable(self) -> bool:
@@ -73,6 +84,13 @@ class Kernel:
     at_ns: list[int]
     samples: list[Sample]
     history: History
+    paces: bool = False
+    """Whether the socket can pace: by its congestion control, by a limit of its rate, or by the queue below it."""
+
+    @property
+    def full_bytes(self) -> int | None:
+        """Data in a full segment; None where no sample tells."""
+        return max((sample.full_bytes or 0 for sample in self.samples), default=0) or None
 
     def near(self, from_ns: int, until_ns: int) -> list[Sample]:
         """Samples within a time; without any the last one before it, where that is not old."""
@@ -99,6 +117,16 @@ class Kernel:
         """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
+
+    def kept(self, from_ns: int, until_ns: int) -> bool:
+        """Whether a sample within a time shows bytes that were handed over and not sent."""
+        first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
+        return any(sample.unsent_bytes for sample in self.samples[first:end])
+
+    def keeps_a_piece(self, from_ns: int, until_ns: int) -> bool:
+        """Whether the last sample within a time shows less than a full segment unsent, and a window with room."""
+        first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
+        return first < end and self.samples[end - 1].keeps_a_piece
 
     def free(self, from_ns: int, until_ns: int) -> bool:
         """Whether the last sample within a time shows bytes to send, and a window with room for them."""
@@ -136,7 +164,20 @@ def kernel(evidence: Evidence) -> Kernel:
         sent = rows.group_by("connection").agg(pl.col("data_segs_out").max(), pl.len()).sort("data_segs_out", "len")
         rows = rows.filter(pl.col("connection") == sent["connection"][-1])
     samples = [Sample(*row) for row in rows.sort("time_ns").select(_COLUMNS).iter_rows()]
-    return Kernel([each.time_ns for each in samples], samples, _history(evidence, samples))
+    return Kernel([each.time_ns for each in samples], samples, _history(evidence, samples), _paces(evidence, rows))
+
+
+def _paces(evidence: Evidence, rows: pl.DataFrame) -> bool:
+    """Whether a socket can pace. Linux's TCP does if the congestion control wants it (BBR), if the program or the
+    laboratory limits its rate (SO_MAX_PACING_RATE), and if the queue fq stands below it."""
+    controls = rows["congestion_control"].drop_nulls().unique().to_list()
+    limits = rows["max_pacing_rate_bytes_per_s"].drop_nulls().unique().to_list()
+    below = (evidence.trial.get("host") or {}).get("tcp_queues") or ()
+    return (
+        any(each.startswith("bbr") for each in controls)
+        or any(each not in _NO_LIMIT for each in limits)
+        or ("fq" in below)
+    )
 
 
 def _history(evidence: Evidence, samples: list[Sample]) -> History:

@@ -130,15 +130,18 @@ def _rows(evidence: Evidence, end: End, asked: Sequence[int] = ()) -> pl.DataFra
     if not asked or not evidence.quic or not found["send_end_ns"].null_count():
         return found
     came = [pl.coalesce(name, "came_ns").alias(name) for name in ("send_start_ns", "send_end_ns")]
-    return found.join(_requests_came(evidence), on="stream_id", how="left").with_columns(came).drop("came_ns")
+    return found.join(requests_came(evidence), on="stream_id", how="left").with_columns(came).drop("came_ns")
 
 
-def _requests_came(evidence: Evidence) -> pl.DataFrame:
+def requests_came(evidence: Evidence) -> pl.DataFrame:
     """Stream → instant at which all of its request had come to the server's end, `came_ns`, by the packets in which the
-    client sent it."""
+    client sent it; early data that the server refused did not come."""
     arrived = quic.arrivals(evidence, "server")
+    refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
     pieces: dict[tuple[int, int], int] = {}
     for frame in quic.stream_frames(evidence, "client", "sent"):
+        if refused and frame.packet[1] == "0RTT":
+            continue
         if (at_ns := arrived.get(frame.packet)) is not None:
             piece = frame.stream_id, frame.start
             pieces[piece] = min(at_ns, pieces.get(piece, at_ns))

@@ -19,7 +19,7 @@ import polars as pl
 
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.hop import Hop, hop
-from quiclab.accounting.origin_sender import HEADERS_BYTES, OriginSender, origin_sender
+from quiclab.accounting.origin_sender import HEADERS_BYTES, OriginSender, answers_to, last_with_data, origin_sender
 from quiclab.accounting.series import Steps
 from quiclab.accounting.walk import Before, Cause, Path, back, crossing
 from quiclab.accounting.way import Way, way
@@ -54,10 +54,11 @@ class Origin:
     """Instant at which the proxy had its first request whole; None where no record of its own shows it."""
 
     def last_data(self, sent_ns: int) -> int | None:
-        """Position down of the last packet that had come to the proxy by an instant; None where it carried no data."""
-        down = self.path.down
-        last = down.last_came(sent_ns)
-        return last if last is not None and down.size[last] > HEADERS_BYTES else None
+        """Position down of the last packet with data that had come to the proxy by an instant; None without one.
+
+        What an origin acknowledges meanwhile, as settings of HTTP/2, is nothing that a proxy waits for.
+        """
+        return last_with_data(self.path.down, sent_ns)
 
     def wait(self, client: Path, position: int, floor_ns: int, reason: Reason) -> list[Edge] | None:
         """Edges back from the sending of a packet down the client's leg to an instant, latest first, where the origin
@@ -148,8 +149,12 @@ class Origin:
             yield replace(edge, origin_why=(Why.LINK_BUSY if edge.what is What.SERVED else why) if self.own else None)
 
     def _cause(self, end: End, position: int) -> Cause:
-        """Every sending goes back to what came last. What is no data is an acknowledgment of the bodies' receiver."""
+        """Every sending goes back to what came last, an answer to its request. What is no data is an acknowledgment of
+        the bodies' receiver."""
         data = end == self.path.sender or (self.path.way == "up" and self.path.out(end).size[position] > HEADERS_BYTES)
+        asked = answers_to(self.path, position, self.own) if end == "server" else None
+        if asked is not None:
+            return Cause(Before.DATA_ARRIVAL, What.SERVER, self.path.up.written[asked])
         return Cause(Before.ARRIVAL, What.SERVER if data else What.ACK_HELD)
 
 

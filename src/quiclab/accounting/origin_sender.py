@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from quiclab.accounting.edges import PROMPT_NS
 from quiclab.accounting.kernel import Kernel, kernel
 from quiclab.accounting.walk import Leg, Path
+from quiclab.accounting.way import Way
 from quiclab.accounting.why import Why
 from quiclab.metrics import Evidence
 
@@ -33,6 +35,8 @@ class OriginSender:
         came = path.up.last_came(leg.sent_ns)
         if came is not None and path.up.size[came] > HEADERS_BYTES:
             return Why.REQUEST
+        if answers_to(path, leg.position, self) is not None:
+            return Why.REQUEST
         from_ns = min((edge.from_ns for edge in leg.edges), default=leg.sent_ns)
         limited = self.kernel.limited(from_ns, leg.sent_ns)
         if limited is not None:
@@ -44,10 +48,31 @@ class OriginSender:
         prompted = came_ns is not None and leg.sent_ns - came_ns <= PROMPT_NS
         calm = all(sample.ca_state == "open" for sample in self.kernel.near(from_ns, leg.sent_ns))
         if calm and self.kernel.free(from_ns, leg.sent_ns):  # in recovery it may be a segment that is sent again
-            return Why.PACING
+            return Why.PACING if self.kernel.paces else Why.KEPT_IN_KERNEL
         if had_data:  # without an acknowledgment it was a timer, of losses or of pacing
             return self.kernel.history.reason(leg.sent_ns).why if prompted else None
         return Why.AWAITING_ACKS if prompted and self.hidden_credit else Why.APPLICATION
+
+
+def last_with_data(way: Way, by_ns: int) -> int | None:
+    """Position of the last packet with data that had come to the end of a way by an instant; None without one."""
+    came = (way.came[number] for number in reversed(range(way.number_by(by_ns))))
+    return next((at for at in came if way.size[at] > HEADERS_BYTES), None)
+
+
+def answers_to(path: Path, position: int, own: OriginSender | None) -> int | None:
+    """Position up of the request for which an origin thought before it sent the packet at a position down, while others
+    came; None where that is no answer's first packet, or the kernel had kept it until the last of them came."""
+    sent_ns, down = path.down.arrival[position], path.down
+    asked, came = last_with_data(path.up, sent_ns), path.up.last_came(sent_ns)
+    if asked is None or asked == came or came is None or down.size[position] <= HEADERS_BYTES:
+        return None
+    asked_ns, came_ns = path.up.written[asked] or 0, path.up.written[came] or 0
+    since = range(bisect_left(down.arrival, asked_ns), position)
+    if any(down.size[at] > HEADERS_BYTES for at in since):
+        return None
+    kept = own is not None and sent_ns - came_ns <= PROMPT_NS and own.kernel.kept(asked_ns, came_ns)
+    return None if kept else asked
 
 
 def origin_sender(evidence: Evidence) -> OriginSender | None:

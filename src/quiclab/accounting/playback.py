@@ -174,7 +174,9 @@ class Playback:
         bodies, start = response_edges(path, own, max(first, served), completing)
         if served > first:
             return bodies[::-1]
-        asked = replace(self.before, path=path).request_edges(start.position, start.place, from_ns)
+        asked = replace(self.before, path=path, asked_ns=fetch.asked_ns).request_edges(
+            start.position, start.place, from_ns
+        )
         return [*reversed(bodies), *reversed(asked)]
 
     def _start(self, floor_ns: int) -> Iterator[Edge]:

@@ -37,6 +37,8 @@ _KERNELS = (
     Why.LOSS_TIMER,
     Why.PROBE_TIMER,
     Why.AWAITING_ACKS,
+    Why.NAGLE,
+    Why.KEPT_IN_KERNEL,
 )
 """What TCP's kernel sees to by itself, whatever its program gets."""
 

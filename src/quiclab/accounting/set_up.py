@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import polars as pl
 from quiclab.accounting.amplification import Amplification
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.handshakes import at_client
+from quiclab.accounting.request import Answering
 from quiclab.accounting.walk import Before, Cause, Leg, Path, back, crossing, last_with_more, queue_back
 from quiclab.accounting.what import What
 from quiclab.accounting.why import Why
@@ -48,6 +49,9 @@ class SetUp:
     evidence: Evidence
     path: Path
     amplification: Amplification
+    asked_ns: int | None = None
+    """Instant at which the server had the whole request that it answers first, of an upload all of it; None where
+    nothing shows it."""
 
     def set_up_edges(self, position: int, zero_ns: int) -> list[Edge]:
         """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
@@ -71,7 +75,31 @@ class SetUp:
             lost |= trip.repeats
             of_set_up = self._of_set_up(trip) if goes_on or self._limited(trip) else None
             edges += self._named(trip, of_set_up, lost=trip.repeats if of_set_up else lost)
-        return _cut(reversed(edges), from_ns)
+        return _cut(reversed(list(self._kept_back(edges, first))), from_ns)
+
+    def _kept_back(self, edges: Iterable[Edge], position: int) -> Iterator[Edge]:
+        """The edges of a request, latest first; from its arrival on the server's transport is why, where that had the
+        answer and kept it until an acknowledgment came."""
+        if self.path.sender == "client":
+            yield from edges
+            return
+        sent_ns = self.path.ahead.arrival[position]
+        answering, came = self._answering, self.path.up.last_came(sent_ns)
+        came_ns = 0 if came is None else self.path.up.written[came] or 0
+        if answering is None or came_ns <= answering.came_ns or not answering.held(sent_ns, came_ns):
+            yield from edges
+            return
+        reason = answering.kept_for(sent_ns, came_ns)
+        for edge in edges:
+            if edge.until_ns > answering.came_ns and edge.reason.why is Why.REQUEST and edge.from_ns < sent_ns:
+                yield replace(edge.clipped(answering.came_ns), reason=reason)
+                edge = replace(edge, until_ns=max(edge.from_ns, answering.came_ns))
+            yield edge
+
+    @cached_property
+    def _answering(self) -> Answering | None:
+        known = self.asked_ns is not None
+        return Answering(self.evidence, self.path, self.amplification, self.asked_ns or 0) if known else None
 
     def answer_edges(self, position: int, from_ns: int) -> list[Edge]:
         """Edges from the arrival of an upload's last byte to that of the packet at a position down that completes the
@@ -162,7 +190,16 @@ class SetUp:
         unprompted = after_ns is None or after_ns > PROMPT_NS
         if unprompted and content is not None and content.unasked:
             return Cause(Before.LATEST, What.TIMER)
+        if end == "server" and not (content is not None and content.again) and self._makes_answer(sent_ns):
+            return Cause(Before.DATA_ARRIVAL, What.SERVER, self.asked_ns)
         return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
+
+    def _makes_answer(self, sent_ns: int) -> bool:
+        """Whether the server had the request, and what came to it since then is not what it waited for."""
+        answering, came = self._answering, self.path.up.last_came(sent_ns)
+        if answering is None or came is None or not answering.has_it(sent_ns):
+            return False
+        return (self.path.up.written[came] or 0) > answering.came_ns and not answering.let_go(came, sent_ns)
 
     def _timer(self) -> Reason:
         return Reason(Why.PROBE_TIMER if self.evidence.quic else Why.LOSS_TIMER, "ip_packets")

@@ -14,6 +14,7 @@ from quiclab.accounting.links import path_of
 from quiclab.accounting.objects import objects
 from quiclab.accounting.pacer import told_by_rate
 from quiclab.accounting.page import account_of_page
+from quiclab.accounting.request import request_came_ns
 from quiclab.accounting.response import response_edges
 from quiclab.accounting.second_network import told_apart, told_together
 from quiclab.accounting.set_up import SetUp
@@ -49,7 +50,8 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     if first is None or first > completing:
         raise Unknown(_CONTRADICT)
     limit = amplification(evidence)
-    before = SetUp(evidence, path, limit)
+    asked_ns = ends.bodies_ns if evidence.upload else request_came_ns(evidence)
+    before = SetUp(evidence, path, limit, asked_ns)
     judge = judges(evidence, path, completing, of, limit)
     bodies, start = response_edges(path, judge, first, completing)
     edges = [

@@ -42,6 +42,9 @@ class Why(enum.StrEnum):
     LOSS_TIMER = "loss_timer"
     PROBE_TIMER = "probe_timer"
     PACING = "pacing"
+    NAGLE = "nagle"
+    CORK = "cork"
+    KEPT_IN_KERNEL = "kept_in_kernel"
     APPLICATION = "application"
     SCHEDULING = "scheduling"
     PACING_OR_PROGRAM = "pacing_or_program"
@@ -82,8 +85,10 @@ UNIONS: dict[Why, tuple[Why, ...]] = {
         Why.SEND_BUFFER,
         Why.CONTESTED,
         Why.LOSS_DETECTION,
+        Why.NAGLE,
     ),
-    Why.PACING_OR_PROGRAM: (Why.PACING, Why.APPLICATION, Why.SCHEDULING),
+    Why.KEPT_IN_KERNEL: (Why.NAGLE, Why.CORK),
+    Why.PACING_OR_PROGRAM: (Why.PACING, Why.APPLICATION, Why.SCHEDULING, Why.CORK, Why.KEPT_IN_KERNEL),
 }
 """Label → the finer ones that it stands for where the records do not tell them apart; wider unions last."""
 
@@ -118,6 +123,9 @@ _HEADINGS = {
     Why.LOSS_TIMER: "loss timer",
     Why.PROBE_TIMER: "probe timer",
     Why.PACING: "pacing",
+    Why.NAGLE: "Nagle's algorithm",
+    Why.CORK: "corked socket",
+    Why.KEPT_IN_KERNEL: "kept in the sender's kernel",
     Why.APPLICATION: "nothing to send from the application",
     Why.SCHEDULING: "another stream's turn",
     Why.PACING_OR_PROGRAM: "pacing or the sender's program",
@@ -167,8 +175,14 @@ _DEFINITIONS = {
     Why.AWAITING_ACKS: "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",
     Why.LOSS_TIMER: "A timer declares a loss: a retransmission timeout, or the time threshold of QUIC.",
     Why.PROBE_TIMER: "A probe timeout: a tail loss probe of TCP, or a PTO of QUIC.",
-    Why.PACING: "The sender says that it paces. TCP: the kernel has bytes to send and leaves more than a third of its "
-    "window free.",
+    Why.PACING: "The sender says that it paces. TCP: the socket can pace (BBR, a limit of its rate, or fq below it), "
+    "and the kernel has bytes to send and leaves more than a third of its window free.",
+    Why.NAGLE: "TCP's kernel has less than a full segment to send and room in its window, and the acknowledgment of "
+    "the last segment that was not full lets it go.",
+    Why.CORK: "TCP's kernel has less than a full segment to send and more than a third of its window free, the socket "
+    "cannot pace, and no packet lets it go.",
+    Why.KEPT_IN_KERNEL: "TCP's kernel has bytes to send and more than a third of its window free, and the socket "
+    "cannot pace: Nagle's algorithm, a cork, or the bound on what may stand in the queues below it (small queues).",
     Why.APPLICATION: "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
     Why.SCHEDULING: "The sender says that another stream has its turn.",
     Why.PACING_OR_PROGRAM: "Window and credit have room and no packet of the receiver prompts the sender: it paces, or "

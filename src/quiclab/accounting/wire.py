@@ -32,6 +32,8 @@ from quiclab.metrics.intervals import IntervalSet
 _SERVED = (What.PAYLOAD, What.HEADERS, What.OTHER_OBJECT, What.OTHER_CONNECTION)
 _OPEN = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
 """Reasons that leave open, or say, that the server had nothing to send."""
+_MEANWHILE = (What.PROPAGATION_UP, What.PROPAGATION_DOWN, What.LINK_UP, What.NODE, What.ACK_HELD, What.CLIENT)
+"""What passes of other packets while a server that has nothing else to send makes an answer."""
 _LOST = Reason(Why.LOSS_DETECTION, "ip_packets")
 _REQUEST = Reason(Why.REQUEST, "ip_packets")
 _BUSY = Reason(Why.LINK_BUSY, "link_packets")
@@ -92,7 +94,7 @@ class Wire:
         asked = self._asked(path, load, start, known)
         busy = (replace(edge, reason=_BUSY) if edge.packets and edge.what in _SERVED else edge for edge in asked)
         answers = (
-            replace(edge, reason=_REQUEST)
+            replace(edge, reason=_REQUEST, what=What.SERVER if edge.what in _MEANWHILE else edge.what)
             if edge.reason.why in _OPEN and others_ns <= edge.from_ns and edge.until_ns <= load.begun_ns
             else edge
             for edge in bodies

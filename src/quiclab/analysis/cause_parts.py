@@ -12,23 +12,9 @@ import polars as pl
 from quiclab.accounting import UNIONS, Why
 from quiclab.accounting.of import rows_for
 from quiclab.analysis.account_shares import WHYS, FloatArray, categories
-from quiclab.diagnoses import BY_NAME, Mechanism
+from quiclab.diagnoses import BY_NAME, MECHANISMS, TRIAL, Mechanism
 from quiclab.opened import OpenedStudy
 
-_OF_REASON = {
-    Why.SLOW_START: "slow_start",
-    Why.WINDOW_AFTER_LOSS: "loss_on_the_path",
-    Why.WINDOW_AFTER_EXIT: "slow_start_left_without_loss",
-    Why.STREAM_CREDIT: "stream_credit",
-    Why.CONNECTION_CREDIT: "connection_credit",
-    Why.RECEIVE_WINDOW: "receive_window",
-    Why.SEND_BUFFER: "senders_buffer",
-    Why.LOSS_DETECTION: "waiting_for_loss_report",
-    Why.PACING: "pacing",
-    Why.APPLICATION: "application",
-    Why.SCHEDULING: "scheduling",
-}
-"""Reason → the mechanism that takes most of such time, for where no record tells more."""
 Pair = tuple[str, str]
 """Trials of one block: baseline, other."""
 Member = tuple[Why, str | None]
@@ -148,18 +134,27 @@ def parts_of(known: Known, pairs: Sequence[Pair]) -> list[Part]:
             BY_NAME[mechanism] if mechanism else None,
             category,
             tuple(members),
-            () if mechanism else _rivals(category, members),
+            () if mechanism else _rivals(category, members, known, pairs),
         )
         for (mechanism, category), members in groups.items()
     ]
 
 
-def _rivals(category: Why | None, members: Sequence[Member]) -> tuple[Mechanism, ...]:
+def _rivals(
+    category: Why | None, members: Sequence[Member], known: Known, pairs: Sequence[Pair]
+) -> tuple[Mechanism, ...]:
     """The mechanisms that time without a single one may be of: those that either arm shows in it, else all that take
-    time for the reasons which its category stands for."""
+    time for the reasons which its category stands for, but those without what they need in every trial."""
     shown = [name for name in dict.fromkeys(each for _, each in members) if name]
-    of_union = [_OF_REASON[why] for why in UNIONS.get(category, ()) if why in _OF_REASON] if category else []
-    return tuple(BY_NAME[name] for name in shown or of_union if name in BY_NAME)
+    if shown:
+        return tuple(BY_NAME[name] for name in shown)
+    reasons = set(UNIONS.get(category, ())) if category else set()
+    trials = [known.facts.get(trial, {}).get(TRIAL, {}) for pair in pairs for trial in pair]
+
+    def excluded(mechanism: Mechanism) -> bool:
+        return bool(mechanism.needs) and all(trial.get((mechanism.needs, "packets")) == 0 for trial in trials)
+
+    return tuple(each for each in MECHANISMS if reasons.intersection(each.reasons) and not excluded(each))
 
 
 def _why_ms(of_trial: Mapping[Member, float], why: Why) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
 from quiclab.processes import in_fresh_process
@@ -122,6 +123,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
+    from quiclab.spec.defaults import with_defaults
     from quiclab.store.layout import write_atomically
 
     bounds = [parse_bound(text) for text in arguments.fail_if]
@@ -129,7 +131,9 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     asked = [(bound, _metric(bound.metric, known)) for bound in bounds]
     named = [*(_metric(name, known) for name in arguments.metric), *(name for _, name in asked)]
     arms = _arms(old, new, arguments.arm)
-    found = differences(old, new, arms, keys := _allowed(arguments))
+    # A key that is new to one of them is no difference where its default is what the other one had without it.
+    old_filled, new_filled = (replace(each, resolved=with_defaults(each.resolved)) for each in (old, new))
+    found = differences(old_filled, new_filled, arms, keys := _allowed(arguments))
     if arguments.interleave:
         found = tuple(replace(each, expected=True) for each in found)
     else:
@@ -198,6 +202,8 @@ def _studies(old: Path, new: Path) -> tuple[Study, Study]:
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")
+    for directory in (old, new):
+        make_needed_tables(directory)
     studies = readable(old), readable(new)
     for study in studies:
         if not study.trials.height:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.needed_tables import make_needed_tables
+from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from quiclab.study.confirm.run import Runnable, Trials
 
 _USUAL_MINUTES = 10.0
-_OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend")
+_OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend", "wait")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")
     options.add_argument("--dry-run", action="store_true", default=None, help="print the plan, and run nothing")
     add_backend(options)
+    add_wait(options)
     add_jobs(options)
 
 
@@ -88,6 +91,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         asked = Asked(arguments.study, arguments.cell, None, arguments.arm, arguments.baseline)
         return run_together(arguments, asked, causes, study, minutes, trials_of(arguments))
     asked = Asked(arguments.study, arguments.cell, next(iter(causes), None), arguments.arm, arguments.baseline)
+    in_fresh_process(make_needed_tables, arguments.study)
     plan: Plan = in_fresh_process(_planned, (asked, study))
     for line in in_fresh_process(_plan_lines, (plan, minutes)):
         print(line, flush=True)
@@ -97,7 +101,8 @@ def run_confirm(arguments: argparse.Namespace) -> int:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
     print(f"Study: {shown(plan.directory)}", flush=True)
-    judged, code = run_confirmation(plan, minutes, trials_of(arguments))
+    with measuring(arguments):
+        judged, code = run_confirmation(plan, minutes, trials_of(arguments))
     if judged is None:
         return code
     for line in in_fresh_process(_verdict_lines, (plan, asked, study)):

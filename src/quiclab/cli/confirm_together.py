@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
+from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
 from quiclab.errors import ExitCode
 from quiclab.processes import in_fresh_process
@@ -33,7 +34,8 @@ def run_together(
     refuse_too_few(plan, plan.least_blocks, minutes)
     if not arguments.dry_run:
         print(f"Study: {shown(plan.directory)}", flush=True)
-        judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
+        with measuring(arguments):
+            judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
         if judged is None:
             return code
         for line in in_fresh_process(_result_lines, plan):

@@ -53,6 +53,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Find out what is here, run in the sandbox, write the page; exit code 1 when something failed."""
     from quiclab.project import stacks_folder
+    from quiclab.testbed.neighbours import announced
     from quiclab.testbed.sandbox import run_in_sandbox
 
     clients = _chosen(arguments.clients, ("client",))
@@ -75,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
             return ExitCode.INTERRUPTED
 
     try:
-        code = run_in_sandbox(trials)
+        with announced():
+            code = run_in_sandbox(trials)
     finally:
         shutil.rmtree(folder / ".work", ignore_errors=True)
     results = folder / "conformance.json"

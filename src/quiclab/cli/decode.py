@@ -93,7 +93,7 @@ def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
     """What the user named, recognised."""
-    from quiclab.decoders import DECODERS, UNPACK_FIRST, find
+    from quiclab.decoders import find
 
     named = [*files, *client, *server]
     if not named:
@@ -122,12 +122,25 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
             f"cannot read {as_text(Path(str(error.filename)))}: {error.strerror}", "make it readable for you"
         ) from error
     if not found.logs:
-        formats = ", ".join(decoder.format for decoder in DECODERS)
-        hint = f"{UNPACK_FIRST}; formats: {formats}" if found.packed else f"formats: {formats}"
-        packed = tuple(f"{name} ({how})" for name, how in (*found.packed, *found.damaged))
-        raise DecodeError("none of these files is a log that can be read", hint, (*found.unknown, *packed))
+        raise DecodeError("none of these files is a log that can be read", *_why_none(found, names))
     single = frozenset(names[path] for path in named if not path.is_dir())
     return replace(found, key_logs=(*found.key_logs, *keys), named=single)
+
+
+def _why_none(found: Found, names: Mapping[Path, str]) -> tuple[str, tuple[str, ...]]:
+    """A hint, and each file with the reason why it is not read."""
+    from quiclab.decoders import UNPACK_FIRST, why_unread
+
+    paths = {name: path for path, name in names.items()}
+    reasons = [(name, why_unread(paths[name])) for name in found.unknown]
+    reasons += [*found.packed, *found.damaged]
+    if found.packed:
+        hint = UNPACK_FIRST
+    elif found.key_logs:
+        hint = "a key log opens a capture: name that, too"
+    else:
+        hint = "give a capture (pcap, pcapng), a qlog, a NetLog, a HAR or another of docs/reference/log-formats.md"
+    return hint, tuple(f"{name} ({why})" for name, why in reasons)
 
 
 def _files(path: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli import confirm
 from quiclab.cli.explain_recordings import add_options, explain_recordings
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, print_document
 from quiclab.errors import ExitCode, SpecError, nearest
 
@@ -100,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError("--keys belongs to two recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
     if arguments.study is None:
         raise SpecError("explain needs a study or two recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
+    make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     files = readable(study.directory)
     comparable = None if arguments.metric is None else comparable_metric(arguments.metric)

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.layout import write_atomically
+from quiclab.units import Duration
 
 if TYPE_CHECKING:
     from quiclab.figures import Figure
@@ -28,7 +30,7 @@ examples:
   quiclab figure window STUDY --cell 1MB/loss --block 3
   quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
-  quiclab figure sequence STUDY --from 100 --until 400 --packets 60
+  quiclab figure sequence STUDY --from 100ms --until 400ms --packets 60
   quiclab figure distributions STUDY --metric ttfb_ms --shape violin
   quiclab figure queue STUDY --cell 1MB/loss --block 3 -o queue.csv
 """
@@ -61,12 +63,20 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
     parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt, loss, ...")
     parser.add_argument("--packets", type=int, metavar="N", default=40, help="packets of `sequence` (default: 40)")
-    parser.add_argument("--from", type=float, metavar="MS", default=0.0, dest="from_ms", help="where `sequence` begins")
-    parser.add_argument("--until", type=float, metavar="MS", dest="until_ms", help="and where it ends")
+    parser.add_argument("--from", type=_ms, metavar="TIME", default=0.0, dest="from_ms", help="where `sequence` begins")
+    parser.add_argument("--until", type=_ms, metavar="TIME", dest="until_ms", help="and where it ends, such as 400ms")
     parser.add_argument("--shape", choices=("box", "violin"), default="box", help="shape of `distributions`")
     add_json(parser)
     add_quiet(parser)
     parser.set_defaults(run=run)
+
+
+def _ms(text: str) -> float:
+    """A time in milliseconds, which is written with its unit."""
+    try:
+        return Duration.parse(text).ms
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.report.page.alone import UNTOUCHED, write_figure
 
     figure = names[arguments.name]
+    make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     files = readable(study.directory)
     metric = asked_metric(files, arguments.metric)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs, jobs_again
 from quiclab.errors import RAN, SpecError
 from quiclab.store.layout import StudyDir
@@ -23,12 +24,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--blocks", type=int, metavar="N", help="blocks of each cell (default: as OLD has)")
     options.add_argument("--out", type=Path, metavar="STUDY", help="its directory (default: studies/NAME-interleaved)")
     add_backend(options)
+    add_wait(options)
     add_jobs(options)
 
 
 def refuse_without(arguments: argparse.Namespace) -> None:
     """Raise SpecError for an option that does nothing with or without --interleave."""
-    given = [name for name in ("blocks", "out", "backend") if getattr(arguments, name) is not None]
+    given = [name for name in ("blocks", "out", "backend", "wait") if getattr(arguments, name) is not None]
     given += ["jobs"] * (arguments.jobs != ONE_JOB)
     if given and not arguments.interleave:
         raise SpecError(f"--{given[0]} is for a study to be run", "add --interleave, with two specs as OLD and NEW")
@@ -65,7 +67,8 @@ def run_interleaved(arguments: argparse.Namespace) -> tuple[StudyDir, int]:
                     interrupted=f"interrupted: finished trials are kept; the same command continues, as does {again}",
                 )
 
-            code = in_sandbox_of(study_dir, trials)
+            with measuring(arguments):
+                code = in_sandbox_of(study_dir, trials)
             if code in RAN:
                 from quiclab.cli.analyse import make_tables_visibly
                 from quiclab.cli.console import VisibleConsole

@@ -44,8 +44,8 @@ def as_typed(text: str) -> str:
 def own_name() -> str:
     """Return `quiclab` where a shell finds this program by it, else the command that started this program."""
     started = Path(sys.argv[0])
-    if started.name == "main.py" and started.parent.name == "cli":
-        return shlex.join([sys.executable, "-m", "quiclab.cli.main"])
+    if started.parts[-2:] in {("quiclab", "__main__.py"), ("cli", "main.py")}:
+        return shlex.join([sys.executable, "-m", "quiclab"])
     found = shutil.which("quiclab")
     if started.name != "quiclab" or (found is not None and Path(found).resolve() == started.resolve()):
         return "quiclab"

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 
-from quiclab.endpoints import look_for
+from quiclab.endpoints import Presence, look_for
 from quiclab.errors import HostError
 from quiclab.spec.model import Study
 from quiclab.testbed.host import bounded_run
@@ -29,9 +29,11 @@ def own_programs(study: Study) -> str | None:
     )
 
 
-def missing_programs(study: Study) -> tuple[str, ...]:
-    """Return what the arms ask for and is not here."""
-    return (*absent_commands(study), *_absent_programs(study))
+def programs_here(study: Study) -> Presence:
+    """Look for every program and command that the arms ask for. Those below a `prefix` are asked for their version in a
+    sandbox, without a network and, where root runs it, as an unprivileged user."""
+    found = _look_for(study)
+    return Presence(found.versions, (*absent_commands(study), *found.missing))
 
 
 def absent_commands(study: Study) -> tuple[str, ...]:
@@ -45,11 +47,9 @@ def absent_commands(study: Study) -> tuple[str, ...]:
     )
 
 
-def _absent_programs(study: Study) -> tuple[str, ...]:
-    """Return programs that quiclab knows and that are not here. Those below a `prefix` are asked for their version in
-    a sandbox, without a network and, where root runs it, as an unprivileged user."""
+def _look_for(study: Study) -> Presence:
     if not any(program.prefix for arm in study.arms for _, program, _ in arm.programs()):
-        return look_for(study.arms, bounded_run).missing
+        return look_for(study.arms, bounded_run)
     from quiclab.runner.confined import confined_run, reached_by
     from quiclab.testbed.confinement import confine
     from quiclab.testbed.sandbox import run_in_sandbox
@@ -59,22 +59,23 @@ def _absent_programs(study: Study) -> tuple[str, ...]:
     def inside() -> int:
         try:
             with confine(None, reached_by(study)) as looking:
-                found = look_for(study.arms, confined_run(looking)).missing
+                found = look_for(study.arms, confined_run(looking))
         except HostError as error:
-            found = (_unasked(error),)
+            found = _unasked(error)
         with os.fdopen(writer, "w") as told:
-            json.dump(found, told)
+            json.dump([found.versions, found.missing], told)
         return 0
 
     with os.fdopen(reader) as told:
         try:
             run_in_sandbox(inside)
         except HostError as error:
-            return (_unasked(error),)
+            return _unasked(error)
         finally:
             os.close(writer)
-        return tuple(json.loads(told.read() or "[]"))
+        versions, missing = json.loads(told.read() or "[{}, []]")
+        return Presence(versions, tuple(missing))
 
 
-def _unasked(error: HostError) -> str:
-    return f"its own programs were not asked for their versions: {error.message}"
+def _unasked(error: HostError) -> Presence:
+    return Presence(missing=(f"its own programs were not asked for their versions: {error.message}",))

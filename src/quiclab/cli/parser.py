@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from quiclab.cli.own_name import own_name
@@ -16,12 +17,19 @@ class Parser(argparse.ArgumentParser):
     """Parser of the command line or of one verb. Raises SpecError for words that it does not know."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Take what argparse takes; texts are laid out by `HelpText`."""
-        super().__init__(*arguments, **(options | {"formatter_class": HelpText}))
+        """Take what argparse takes; texts are laid out by `HelpText`, and an option has its whole name only: the
+        beginning of one may be the whole name of another verb's."""
+        super().__init__(*arguments, **(options | {"formatter_class": HelpText, "allow_abbrev": False}))
         self.set_defaults(verb=self)
+        self._words: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
-        """Raise SpecError with what argparse found wrong."""
+        """Raise SpecError with what argparse found wrong. An option that there is not comes first: what else is missing
+        may be what it was meant to be."""
+        takes_a_command = any(action.nargs == argparse.REMAINDER for action in self._actions)
+        own = takewhile(lambda word: word != "--" and (word.startswith("-") or not takes_a_command), self._words)
+        for word in own:
+            self.check_option(word)
         raise SpecError(f"{self.word}: {message}" if self.word else message, f"{self.prog} --help shows how it is used")
 
     def format_help(self) -> str:
@@ -35,6 +43,11 @@ class Parser(argparse.ArgumentParser):
             place = f"{self.word}: " if self.word else ""
             hint = nearest(str(value), [str(each) for each in action.choices], "there are")
             raise SpecError(f"{place}there is no {of} {value!r}", hint)
+
+    def parse_known_args(self, words: Any = None, namespace: Any = None) -> Any:
+        """Return what the words ask for, and the words that are left over."""
+        self._words = tuple(words or ())
+        return super().parse_known_args(words, namespace)
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Return what the words ask for. Raises SpecError for an option that the verb does not have."""
@@ -60,7 +73,7 @@ class Parser(argparse.ArgumentParser):
     def check_option(self, word: str) -> None:
         """Raise SpecError for a long option that is not of this verb."""
         option = word.partition("=")[0]
-        if option.startswith("--") and not any(each.startswith(option) for each in self.long_options()):
+        if option.startswith("--") and option not in self.long_options():
             raise SpecError(
                 f"{self.word or self.prog} has no option {option}", nearest(option, self.long_options(), "it has")
             )

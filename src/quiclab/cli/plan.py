@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.console import VisibleConsole
-from quiclab.cli.own_programs import missing_programs, own_programs
+from quiclab.cli.own_programs import own_programs, programs_here
 from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
 from quiclab.cli.voice import add_json, documents
-from quiclab.endpoints import objections
+from quiclab.endpoints import Presence, objections
 from quiclab.errors import ExitCode
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import planned_rows
@@ -32,7 +32,7 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
 from quiclab.study.foreseen import foreseen
-from quiclab.study.specs import describe_arms, load_study, spec_file_of
+from quiclab.study.specs import describe_arms, in_versions, load_study, spec_file_of
 from quiclab.visible import visible
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="say what a spec would run, and run nothing",
         description="Read a spec and print what it would run: what the arms are and where they differ, the paths with "
         "every default, the number of trials, the expected time, whether so many blocks can decide anything, and the "
-        "order of the trials. Runs nothing and writes nothing.",
+        "order of the trials. Runs nothing and writes nothing. Exit code 2 or 3, with which `quiclab run` would refuse "
+        "the study, where an arm cannot run.",
         epilog=_EPILOG,
     )
     parser.add_argument(
@@ -72,19 +73,29 @@ def run(arguments: argparse.Namespace) -> int:
     size = plan_size(study)
     begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
     matters = power_of(study, arguments.spec if begun else None)
+    here = programs_here(study)
+    code = code_of_run(study, here)
     if arguments.json:
-        _print_json(plan_json(study, size, matters), _in_order(study, begun), study)
-        return ExitCode.OK
+        _print_json(plan_json(study, size, matters, here), _in_order(study, begun), study)
+        return code
     console = VisibleConsole(highlight=False, soft_wrap=False)
-    print_plan(console, study, size, describe_arms(study), warnings(study, size.samples), matters.sentence)
+    told = warnings(study, size.samples, here)
+    print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence)
     if arguments.all:
         for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size)):
             print(visible(line))
-        return ExitCode.OK
+        return code
     console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS)))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
-    return ExitCode.OK
+    return code
+
+
+def code_of_run(study: Study, here: Presence) -> ExitCode:
+    """Exit code with which `quiclab run` would refuse this study, as an arm cannot run; 0 where all can."""
+    if any(objections(arm, workloads) for arm, workloads in study.runs()):
+        return ExitCode.SPEC
+    return ExitCode.HOST if here.missing else ExitCode.OK
 
 
 def power_of(study: Study, directory: Path | None) -> Power:
@@ -115,16 +126,17 @@ def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study)
     stream.write("\n ]\n}\n")
 
 
-def warnings(study: Study, rows: Sequence[PlanRow]) -> list[str]:
-    """Why this plan would disappoint, each as a sentence; `rows` has a trial of each arm of each cell."""
+def warnings(study: Study, rows: Sequence[PlanRow], here: Presence) -> list[str]:
+    """Why this plan would disappoint, each as a sentence; `rows` has a trial of each arm of each cell, `here` the
+    programs that were found."""
     found = []
     power = attainable(study)
     if power.together is None or power.together > max(1, power.comparisons // 2):
         found.append(power.sentence)
     for arm, workloads in study.runs():
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]
-    found += [f"Not on this machine: {reason}." for reason in missing_programs(study)]
-    found += foreseen(study)
+    found += [f"Not on this machine: {reason}." for reason in here.missing]
+    found += foreseen(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     if (own := own_programs(study)) is not None:
         found.append(own)
     limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
@@ -141,13 +153,13 @@ def _links(path: NetworkPath) -> dict[str, Any]:
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, size: PlanSize, matters: Power) -> dict[str, Any]:
+def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
     power = attainable(study)
     return {
         "version": 1,
         "study": resolved_json(study),
-        "arms": describe_arms(study),
+        "arms": describe_arms(study, here.versions),
         "links": {path.name: _links(path) for path in study.paths},
         "cells": len(size.cells),
         "blocks": size.blocks,
@@ -155,5 +167,5 @@ def plan_json(study: Study, size: PlanSize, matters: Power) -> dict[str, Any]:
         "expected_ns": size.expected(study).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
         "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
-        "warnings": warnings(study, size.samples),
+        "warnings": warnings(study, size.samples, here),
     }

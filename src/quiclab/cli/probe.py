@@ -9,6 +9,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from quiclab.cli.neighbours import measuring
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
@@ -73,7 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             if not arguments.yes and sys.stdin.isatty() and not _confirmed():
                 print("nothing was sent", file=sys.stderr)
                 return ExitCode.INTERRUPTED
-            code = _in_sandbox(order, study_dir, arguments.backend, nat)
+            with measuring(arguments):
+                code = _in_sandbox(order, study_dir, arguments.backend, nat)
         shutil.rmtree(study_dir.root / ".work", ignore_errors=True)
         if code not in RAN or not study_dir.resolved.exists():
             return code

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from quiclab.cli.link_options import add_link_options, read_link_options, words_of
+from quiclab.cli.neighbours import add_wait
 from quiclab.cli.run_options import add_backend
 from quiclab.errors import SpecError
 from quiclab.spec.model import LEAST_TOLERATED, Limits
@@ -45,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-host-nat", action="store_true", help="allow the change to this machine's network")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first packet")
     add_backend(parser)
+    add_wait(parser)
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
 from quiclab.cli.trouble import code_of
@@ -68,6 +69,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
     )
     add_jobs(parser)
+    add_wait(parser)
     parser.add_argument(
         "--keep-raw",
         type=_keep_raw,
@@ -187,12 +189,13 @@ def run(arguments: argparse.Namespace) -> int:
                 watched_by=lambda bar: _watchers(bar, arguments, study_dir, events),
             )
 
-        while True:
-            code = in_sandbox_of(study_dir, trials)
-            if code not in RAN:
-                return _end_early(study, study_dir, code, events)
-            if goal is None or not look(study_dir, study, goal):
-                break
+        with measuring(arguments):
+            while True:
+                code = in_sandbox_of(study_dir, trials)
+                if code not in RAN:
+                    return _end_early(study, study_dir, code, events)
+                if goal is None or not look(study_dir, study, goal):
+                    break
         return finish(code)
 
 

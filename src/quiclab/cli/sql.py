@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.trouble import tell
 from quiclab.errors import DecodeError, ExitCode
 
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     a wrong query."""
     from quiclab.opened import open_study
 
+    make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     if arguments.query is None:
         return _list(study)

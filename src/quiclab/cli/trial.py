@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
 from quiclab.errors import SpecError, nearest
@@ -65,6 +66,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the logs go (default: studies/NAME-trial)")
     add_backend(parser)
+    add_wait(parser)
     parser.set_defaults(run=run)
 
 
@@ -102,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             return code_of(work, "interrupted: nothing is left of the trial")
 
         try:
-            with terminal_restored():
+            with measuring(arguments), terminal_restored():
                 return in_sandbox_of(study_dir, inside)
         finally:
             os.close(host_proc)

@@ -20,10 +20,12 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
         if at_most is not None:
             raise SpecError("--at-most bounds a study that goes on, and this one does not", "add --until 5%")
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", until)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", until)
     effect = float(found[1]) if found else 0.0
     if not 0 < effect < 100:
         raise SpecError(f"--until {until}: this is not a difference", "write per cent, such as --until 5%")
+    if found is None or not found[2]:
+        raise SpecError(f"--until {until}: a number without its unit", f"write per cent: --until {until.strip()}%")
     if study.only_blocks:
         raise SpecError("a spec with only_blocks runs these blocks and no others", "leave out --until")
     most = at_most if at_most is not None else _USUAL_FACTOR * study.blocks

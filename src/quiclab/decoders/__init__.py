@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.decoders._api import Context, Decoder, End, FileTables, Finding
 from quiclab.decoders._registry import DECODERS
 from quiclab.decoders.decode import Account, decode_files, finished
-from quiclab.decoders.log_files import UNPACK_FIRST, Found, decoder_of, find
+from quiclab.decoders.log_files import UNPACK_FIRST, Found, decoder_of, find, why_unread
 from quiclab.decoders.placing import Source
 from quiclab.decoders.sinks import ParquetParts
 from quiclab.decoders.trial import Decoded, decode_trial, with_verdict
@@ -29,5 +29,6 @@ __all__ = [
     "decoder_of",
     "find",
     "finished",
+    "why_unread",
     "with_verdict",
 ]

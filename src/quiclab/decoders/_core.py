@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab import _core
-from quiclab.decoders._api import Absent, Context, FileTables, Finding, Take
+from quiclab.decoders._api import Absent, Context, End, FileTables, Finding, Take
 from quiclab.errors import DecodeError
 
 _LARGE_BYTES = 1 << 24
@@ -58,6 +58,25 @@ def head(path: Path, count: int) -> bytes:
     """The first bytes of a file, unpacked if it is compressed. Raises DecodeError."""
     with _errors(path):
         return _core.head(path, count)
+
+
+def outline(path: Path) -> bytes:
+    """The names of a JSON document's members, two levels deep, as JSON: those that tell a format first, wherever they
+    stand. Of several records it is the first one's; empty for what is no JSON. Raises DecodeError."""
+    with _errors(path):
+        return _core.outline(path).encode()
+
+
+def ciphertexts(path: Path) -> pl.DataFrame:
+    """The encrypted datagrams of a capture: `number` in ip_packets and `digest`, as UInt64. Raises DecodeError."""
+    with _errors(path):
+        return pl.DataFrame(_core.ciphertexts(path))
+
+
+def netlog_end(path: Path) -> End | None:
+    """The end that a NetLog says it is from; None where it does not. Raises DecodeError."""
+    with _errors(path):
+        return _core.netlog_end(path)
 
 
 @contextmanager

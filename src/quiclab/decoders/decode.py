@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 
 from quiclab.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.decoders.aligned import aligned
+from quiclab.decoders.ciphertexts import same_ciphertexts
 from quiclab.decoders.clocks import Placement
 from quiclab.decoders.departures import with_departures
 from quiclab.decoders.ends import end_by
@@ -82,7 +84,7 @@ def decode_files(
         account.absent += [(log.name, each) for each in file.absent]
         account.sources.append(_source(log, file, end_by(log, ends), offset_error_ns))
     account.sources = of_other_machines(account.sources, realtime_minus_monotonic_ns)
-    _place(account, sink)
+    _place(account, sink, {log.name: log.path for log in found.logs})
     account.findings += taken_as_synchronised(account.sources)
     # Where packets have placed a file, it does not matter what its clock lacks.
     placed = {each.name for each in account.sources if each.placed_by in ("joined_packets", "shared_realtime")}
@@ -150,13 +152,15 @@ def _columns(name: str) -> tuple[pl.Expr | None, ...]:
     )  # fmt: skip
 
 
-def _place(account: Account, sink: Sink) -> None:
+def _place(account: Account, sink: Sink, paths: Mapping[str, Path]) -> None:
     captures = [each.name for each in account.sources if each.format in CAPTURES]
     packets = sink.table("packets")
     if len(account.sources) == 1 and packets.select(pl.struct("vantage", "connection").n_unique()).collect().item() < 2:
         packets = packets.clear()  # nothing to join: a large log need not be held for it
     seen = named(sightings(packets, captures))
     seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
+    if any(each.placement is None for each in account.sources if each.format in CAPTURES):
+        seen = pl.concat([seen, same_ciphertexts(seen, packets, {name: paths[name] for name in captures})])
     account.sources = by_realtime(place_all([part for each in account.sources for part in _traces(each, seen)], seen))
     account.captured = in_captures(seen, captures)
 

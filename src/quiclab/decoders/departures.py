@@ -6,8 +6,9 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.tables import LEFT
+from quiclab.tables.drop_reasons import Stage, reasons_at
 
-_BEHIND = ("loss_exit", "listed")
+_BEHIND = reasons_at(Stage.BEHIND, Stage.EITHER)
 """Reasons for which a packet can be dropped after the bottleneck has sent it; `service_ns` says whether it had."""
 
 

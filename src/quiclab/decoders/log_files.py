@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,13 @@ _UNREAD_COMPRESSIONS = (
 )
 """Magic numbers of compressions that are not read; gzip and Zstandard are unpacked while they are read."""
 UNPACK_FIRST = "gzip and Zstandard are read as they are: unpack other archives first"
+_JSON_STARTS = (b"{", b"[", b"\x1e")
+"""First characters of JSON documents and of sequences of them (RFC 7464)."""
+_MEMBER = re.compile(r'"([^"]+)":')
+_MOST_MEMBERS = 6
+_MOST_OF_LINE = 40
+_FIRST_PRINTABLE = 9
+"""Lowest byte that occurs in text: a tab."""
 _KEY_LOG_LABELS = (b"CLIENT_", b"SERVER_", b"EXPORTER_", b"EARLY_EXPORTER_", b"RSA ", b"QUIC_")
 
 
@@ -82,7 +90,7 @@ def find(paths: Iterable[tuple[Path, str]], vantages: dict[str, End] | None = No
             continue
         path = plain.get(file, file)
         head = head_of(path)
-        decoder = decoder_for(head)
+        decoder = decoder_for(head) or _by_members(path, head)
         if decoder is not None:
             given = (vantages or {}).get(name)
             logs.append(LogFile(path, name, decoder, given or end_of(Path(name)), given is not None))
@@ -128,7 +136,34 @@ def decoder_for(head: bytes) -> Decoder | None:
 
 def decoder_of(path: Path) -> Decoder | None:
     """The decoder that recognises a file; None if none does."""
-    return decoder_for(head_of(path))
+    head = head_of(path)
+    return decoder_for(head) or _by_members(path, head)
+
+
+def _by_members(path: Path, head: bytes) -> Decoder | None:
+    """The decoder that recognises a JSON document by its members, whose order means nothing (RFC 8259 section 4).
+
+    The member that tells may stand behind all others.
+    """
+    if head.lstrip()[:1] not in _JSON_STARTS:
+        return None
+    return decoder_for(_core.outline(path))
+
+
+def why_unread(path: Path) -> str:
+    """The reason why no decoder reads a file, in a few words about its content. Raises DecodeError."""
+    head = head_of(path)
+    if not head:
+        return "empty"
+    if head.lstrip()[:1] in _JSON_STARTS:
+        if members := _MEMBER.findall(_core.outline(path).decode(errors="replace")):
+            names = ", ".join(dict.fromkeys(members[:_MOST_MEMBERS]))
+            return f"JSON, but of no log that is known: it has {names}"
+        return "JSON that breaks off or is damaged: no member can be read"
+    if b"\0" in head or sum(byte < _FIRST_PRINTABLE for byte in head) > len(head) // 8:
+        return f"binary, of no format that is known: it starts with {head[:8].hex(' ')}"
+    line = head.lstrip().splitlines()[0].decode(errors="replace") if head.strip() else ""
+    return f"text of no log that is known: it starts with {line[:_MOST_OF_LINE]!r}"
 
 
 def unread_compression(head: bytes) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import polars as pl
 
 from quiclab.decoders._api import Context
 from quiclab.decoders.decode import decode_files, finished
-from quiclab.decoders.log_files import find
+from quiclab.decoders.log_files import LogFile, find
 from quiclab.decoders.sinks import InMemory
 from quiclab.decoders.trial_document import TrialDocument
+from quiclab.store.left_files import was_written_by_laboratory
 from quiclab.store.packed_logs import plain_copies, plain_names
 from quiclab.tables import TABLES
 
@@ -38,8 +39,9 @@ def decode_trial(trial_dir: Path) -> Decoded:
     """Decode `trial.json` and every log under `trial_dir/raw`; a file that cannot be read is counted, not raised.
 
     The offset between the clocks comes from the packet log, else from `trial.json`. Files of no known format are left
-    alone. For a path of several links, the packet logs of all of them and the captures at both ends of the client's leg
-    are decoded: metrics are about that leg, and a packet is seen once at each of its ends.
+    alone, as are packets that a program of the trial says it saw. For a path of several links, the packet logs of all
+    of them and the captures at both ends of the client's leg are decoded: metrics are about that leg, and a packet is
+    seen once at each of its ends.
     """
     document = _document(trial_dir)
     paths = [trial_dir / _REGISTER, *sorted((trial_dir / "raw").rglob("*"))]
@@ -53,6 +55,7 @@ def decode_trial(trial_dir: Path) -> Decoded:
         ((path, name) for path, name in names.items() if name not in left_out and not name.startswith(behind)),
         dict.fromkeys(servers_end, "server"),
     )
+    found = replace(found, logs=tuple(log for log in found.logs if _may_tell(log)))
     sink = InMemory()
     account = decode_files(found, sink, *_offset_of(document))
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
@@ -68,6 +71,15 @@ def with_verdict(tables: Mapping[str, pl.DataFrame], trial_dir: Path) -> dict[st
     told = TrialDocument().decode(trial_dir / _REGISTER, Context()).tables["trials"]
     instants = TABLES["trials"].instants
     return {**tables, "trials": decoded.with_columns(told.select(pl.exclude(*instants)).get_columns())}
+
+
+_OF_PROGRAMS = ("har", "netlog", "player", "qlog", "trace_events")
+"""Formats that programs under test may write. What the laboratory alone observes, such as packets, none of theirs may
+tell."""
+
+
+def _may_tell(log: LogFile) -> bool:
+    return log.decoder.format in _OF_PROGRAMS or was_written_by_laboratory(log.name)
 
 
 _ORIGIN_LOGS = ("raw/server-qlog/",)

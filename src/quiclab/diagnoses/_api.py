@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from quiclab.accounting.levels import Level
+from quiclab.accounting.why import Why
 from quiclab.diagnoses._trial import Trial
 
 
@@ -158,6 +159,11 @@ class Mechanism:
     """Settings that take it away, the one that changes least else first; empty where no program here has one."""
     follows: Follows | None = None
     """What lies upstream of it; None where its time is always its own."""
+    reasons: tuple[Why, ...] = ()
+    """Reasons whose time its claim can take, of those that are part of a union (`UNIONS`): where the records show no
+    more than the union, it is one of those that may have taken the time."""
+    needs: str = ""
+    """A number of a trial (`_measures.py`) without which it takes no time; empty where none is."""
     transports: frozenset[Transport] = frozenset(Transport)
     """Transports that can have it at all: it cannot be given to an arm over another one."""
     counted: Counted | None = None

@@ -12,9 +12,7 @@ import polars as pl
 
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import Direction
-
-CORRUPTED = "corrupted"
-"""Reason of a packet that a link delivered with flipped bits: nobody takes it."""
+from quiclab.tables.drop_reasons import CORRUPTED
 
 
 def logs(evidence: Evidence) -> list[str]:

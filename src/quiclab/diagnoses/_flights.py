@@ -25,7 +25,9 @@ _SET_UP = (
 )  # fmt: skip
 
 
-_PROGRAM = (Why.APPLICATION, Why.PACING, Why.PACING_OR_PROGRAM)
+_PROGRAM = (
+    Why.APPLICATION, Why.PACING, Why.NAGLE, Why.CORK, Why.KEPT_IN_KERNEL, Why.PACING_OR_PROGRAM,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from quiclab.diagnoses._api import Fact
 from quiclab.diagnoses._flights import begin_of_body, flights
-from quiclab.diagnoses._trial import PATH_DROPS, Trial
+from quiclab.diagnoses._trial import OF_THE_PATH, Trial
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
 TRIAL = "trial"
 """Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
@@ -32,15 +33,24 @@ def _sender(trial: Trial) -> str:
 
 def measures(trial: Trial) -> tuple[Fact, ...]:
     """The numbers that a trial shows, those that it does not show left out."""
+    round_trip = (Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()
+    sent = Fact(SENT, len(trial.own), "packets")
+    return (*_drops(trial), sent, *round_trip, Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
+
+
+def _drops(trial: Trial) -> tuple[Fact, ...]:
+    """Packets that links dropped, by what took them; none of a trial without a log of its links."""
+    if trial.ahead.is_empty():
+        return ()
     drops = trial.drops(trial.way)
     of_body = drops.filter(drops["arrival_ns"] >= (begin_of_body(trial) or 0))
-    on_the_path = int(of_body["reason"].is_in(PATH_DROPS).sum())
+
+    def dropped_by(*kinds: DropKind) -> int:
+        return int(of_body["reason"].is_in(reasons_of(*kinds)).sum())
+
     return (
         Fact("lost", drops.height, "packets"),
-        Fact(LOST_ON_THE_PATH, on_the_path, "packets"),
-        Fact(SENT, len(trial.own), "packets"),
-        Fact("dropped_by_queues", of_body.height - on_the_path, "packets"),
-        *((Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()),
-        Fact(f"{SENT_BY}{_sender(trial)}", 1, ""),
-        *flights(trial),
+        Fact(LOST_ON_THE_PATH, dropped_by(*OF_THE_PATH), "packets"),
+        Fact("dropped_by_queues", dropped_by(DropKind.QUEUE, DropKind.AQM), "packets"),
+        Fact("dropped_by_policers", dropped_by(DropKind.POLICER), "packets"),
     )

@@ -16,6 +16,7 @@ from quiclab.diagnoses.client_without_processor import CLIENT_WITHOUT_PROCESSOR
 from quiclab.diagnoses.competing_flow import COMPETING_FLOW
 from quiclab.diagnoses.competition_for_the_queue import COMPETITION_FOR_THE_QUEUE
 from quiclab.diagnoses.connection_credit import CONNECTION_CREDIT
+from quiclab.diagnoses.cork import CORK
 from quiclab.diagnoses.credit_update_lost import CREDIT_UPDATE_LOST
 from quiclab.diagnoses.dropped_at_the_receiver import DROPPED_AT_THE_RECEIVER
 from quiclab.diagnoses.early_data_beyond_amplification import EARLY_DATA_BEYOND_AMPLIFICATION
@@ -28,6 +29,7 @@ from quiclab.diagnoses.loss_timer import LOSS_TIMER
 from quiclab.diagnoses.managed_queue import MANAGED_QUEUE
 from quiclab.diagnoses.minimum_window import MINIMUM_WINDOW
 from quiclab.diagnoses.model_of_the_path import MODEL_OF_THE_PATH
+from quiclab.diagnoses.nagle import NAGLE
 from quiclab.diagnoses.needless_probe import NEEDLESS_PROBE
 from quiclab.diagnoses.needless_repeats import NEEDLESS_REPEATS
 from quiclab.diagnoses.origin import ORIGIN
@@ -103,6 +105,8 @@ MECHANISMS: tuple[Mechanism, ...] = (
     TAIL_PROBE,
     WAITING_FOR_LOSS_REPORT,
     PACING,
+    NAGLE,
+    CORK,
     APPLICATION,
     SCHEDULING,
     ORIGIN,

@@ -12,12 +12,13 @@ from operator import or_
 import polars as pl
 
 from quiclab.accounting import What, Why
-from quiclab.diagnoses._course import CORRUPTED, at_sender, course, of_client
+from quiclab.diagnoses._course import at_sender, course, of_client
 from quiclab.metrics import Evidence
 from quiclab.metrics.evidence import Direction
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
-PATH_DROPS = ("loss_entry", "loss_exit", "listed", "outage", "blocked", CORRUPTED)
-"""Reasons in link_packets for which the path itself loses a packet, whatever its sender does."""
+OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
+"""Kinds of drops by which the path itself loses a packet, whatever its sender does."""
 
 _BEHIND = 3
 """Number of packets behind a lost one whose acknowledgment shows the loss."""
@@ -163,8 +164,9 @@ class Trial:
                 found.append((due_ns[third] + self.round_trip_ns // 2, reason))
         return found
 
-    def dropped_for(self, *reasons: str) -> pl.Series:
-        """Whether the packet of each edge's event was dropped for one of some reasons."""
+    def dropped_by(self, *kinds: DropKind) -> pl.Series:
+        """True for each edge whose event's packet was dropped for a reason of some kinds."""
+        reasons = reasons_of(*kinds)
         return pl.Series([fate in reasons for fate in self.event_fates], dtype=pl.Boolean)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.diagnoses._api import Follows
 
-_SENDER = ("application", "pacing", "largest_window")
+_SENDER = ("application", "pacing", "nagle", "cork", "largest_window")
 _LIMITS = ("stream_credit", "connection_credit", "receive_window", "senders_buffer")
 _ACKS = ("acknowledgment_held", "acknowledgments_lost")
 

@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from math import ceil, floor
 from statistics import median
 
 import polars as pl
 
+from quiclab.diagnoses._api import Fact
 from quiclab.diagnoses._trial import Trial
 
 _NEAR_NS = 5_000_000
 """How far a log's word of a loss and that of the smaller window may lie apart."""
+_WIDEST = 0.2
+"""Widest range of a share that is told: ten points either way."""
 _FULL_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
 
@@ -51,38 +57,76 @@ def before_each_end(trial: Trial) -> pl.Series:
     return ends.join_asof(windows(trial), left_on="until_ns", right_on="time_ns", strategy="backward")["packets"]
 
 
-def left_by_reductions(trial: Trial, edges: pl.Series) -> float | None:
+@dataclass(frozen=True)
+class Left:
+    """Share of a window that a reduction leaves, as far as it is known."""
+
+    least: float
+    most: float
+
+    def facts(self, name: str) -> tuple[Fact, ...]:
+        """Its facts, in whole percents where it is not exact; none where it is known to less than ten points."""
+        if self.least == self.most:
+            return (Fact(name, 100 * self.least, "%"),)
+        if self.most - self.least > _WIDEST:
+            return ()
+        bounds = floor(100 * self.least), ceil(100 * self.most)
+        return tuple(Fact(name + end, bound, "%") for end, bound in zip(("_at_least", "_at_most"), bounds, strict=True))
+
+
+def left_by_reductions(trial: Trial, edges: pl.Series) -> Left | None:
     """Share of the window that the reductions which some edges name leave, by their median; None where nothing tells.
 
-    The window before is the last one known before the event, the one after the least in the round trip from then on;
-    of TCP, whose kernel takes a round trip to get there, the threshold that it aims at.
+    A QUIC log has every step: the window before is the last one known before the event, the one after the least in the
+    round trip from then on. Of TCP there are samples, between which the window may have grown.
     """
-    told = windows(trial) if trial.evidence.quic else _thresholds(trial)
-    events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort()
-    if told.is_empty() or events.is_empty():
+    events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort().to_list()
+    shares = _left_by_log(trial, events) if trial.evidence.quic else _left_by_samples(trial, events)
+    if not shares:
         return None
+    return Left(median(each.least for each in shares), median(each.most for each in shares))
+
+
+def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
+    told = windows(trial)
     at_ns, held = told["time_ns"].to_list(), told["packets"].to_list()
-    reduced = told["reduced"].to_list() if "reduced" in told.columns else held
     trip_ns = max(trial.round_trip_ns, _NEAR_NS)
     shares = []
     for event_ns in events:
         # A log may tell of the new window a little before it tells of the loss.
         before = bisect_left(at_ns, event_ns - _NEAR_NS) - 1
-        after = reduced[before + 1 : bisect_right(at_ns, event_ns + trip_ns)]
+        after = held[before + 1 : bisect_right(at_ns, event_ns + trip_ns)]
         if before >= 0 and after and held[before]:
-            shares.append(min(after) / held[before])
-    return median(shares) if shares else None
+            shares.append(Left(min(after) / held[before], min(after) / held[before]))
+    return shares
 
 
-def _thresholds(trial: Trial) -> pl.DataFrame:
-    """TCP's window over time, and the threshold that the kernel reduces it to in the course of a round trip."""
+def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
+    """What reductions of TCP's window leave: the threshold that the kernel reduces it to, of the window before.
+
+    That is the last sample's, and at most as much larger as what was delivered since then lets it grow: by a segment
+    for each in slow start, for every second one by CUBIC after it, and for a window of them by Reno. A timeout leaves
+    what the kernel says.
+    """
     rows = trial.evidence.table("tcp_info").filter(pl.col("vantage") == trial.evidence.sender)
-    rows = rows.drop_nulls(("snd_cwnd", "snd_ssthresh")).sort("time_ns")
-    return rows.select(
-        "time_ns",
-        pl.col("snd_cwnd").cast(pl.Float64).alias("packets"),
-        pl.min_horizontal("snd_cwnd", "snd_ssthresh").cast(pl.Float64).alias("reduced"),
-    )
+    columns = ("time_ns", "snd_cwnd", "snd_ssthresh", "delivered", "ca_state", "congestion_control")
+    samples = list(rows.drop_nulls(columns[:4]).sort("time_ns").select(columns).iter_rows())
+    at_ns = [sample[0] for sample in samples]
+    trip_ns = max(trial.round_trip_ns, _NEAR_NS)
+    shares = []
+    for event_ns in events:
+        first, end = bisect_left(at_ns, event_ns - _NEAR_NS), bisect_right(at_ns, event_ns + trip_ns)
+        changed = (at for at in range(max(1, first), end) if samples[at][2] < samples[at - 1][1])
+        at = next((at for at in changed if samples[at][2] != samples[at - 1][2]), None)
+        if at is None:
+            continue
+        (_, window, threshold, delivered, _, control), (_, now, reduced, by_now, state, _) = samples[at - 1 : at + 1]
+        grown = max(0, by_now - delivered)
+        if window >= threshold:
+            grown = ceil(grown / {"cubic": 2, "reno": window}.get(control or "", 1))
+        left = now if state == "loss" else reduced
+        shares.append(Left(left / (window + grown), left / window))
+    return shares
 
 
 def taken_back(trial: Trial) -> int:

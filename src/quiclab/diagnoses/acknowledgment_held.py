@@ -58,6 +58,7 @@ ACKNOWLEDGMENT_HELD = Mechanism(
     _claim,
     (
         Rival("client_without_processor", "a thread of the receiver waited for a processor meanwhile"),
+        Rival("nagle", "the window has room, and less than a full segment waits"),
         Rival("slow_reader", "credit waits for the program to read, while acknowledgments leave"),
     ),
     (
@@ -85,5 +86,19 @@ ACKNOWLEDGMENT_HELD = Mechanism(
             ("more packets on the way back",),
             ("100 ms", "25 ms", "1 ms"),
         ),
+    ),
+    reasons=(
+        Why.SLOW_START,
+        Why.WINDOW_AFTER_LOSS,
+        Why.WINDOW_AFTER_EXIT,
+        Why.WINDOW,
+        Why.STREAM_CREDIT,
+        Why.CONNECTION_CREDIT,
+        Why.STREAM_LIMIT,
+        Why.RECEIVE_WINDOW,
+        Why.SEND_BUFFER,
+        Why.CONTESTED,
+        Why.LOSS_DETECTION,
+        Why.AWAITING_ACKS,
     ),
 )

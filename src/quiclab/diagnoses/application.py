@@ -33,4 +33,5 @@ APPLICATION = Mechanism(
         Rival("server_without_processor", "a thread of the server waited for a processor"),
         Rival("origin", "a proxy waits for data of its origin"),
     ),
+    reasons=(Why.APPLICATION,),
 )

@@ -10,10 +10,11 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._queue import filled_by_others
 from quiclab.diagnoses._trial import Trial
+from quiclab.tables.drop_reasons import DropKind
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for("queue_full", "aqm")
+    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(DropKind.QUEUE, DropKind.AQM)
     others = filled_by_others(trial) if edges.any() else frozenset()
     edges &= pl.Series([packet in others for packet in trial.account["event_packet"]], dtype=pl.Boolean)
     return Claim(edges, (Fact("reductions", trial.events(edges), ""),) if edges.any() else ())
@@ -43,4 +44,6 @@ COMPETITION_FOR_THE_QUEUE = Mechanism(
             ("packets are dropped before a queue is full", "flows take turns"),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS,),
+    needs="dropped_by_queues",
 )

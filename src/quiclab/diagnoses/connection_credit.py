@@ -43,4 +43,5 @@ CONNECTION_CREDIT = Mechanism(
             ("64 KB", "256 KB", "1 MB", "24 MB"),
         ),
     ),
+    reasons=(Why.CONNECTION_CREDIT,),
 )

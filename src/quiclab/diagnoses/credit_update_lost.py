@@ -56,5 +56,6 @@ CREDIT_UPDATE_LOST = Mechanism(
         ),
         Setting("path", "loss", "none", "No update is lost.", ("all other losses go too",)),
     ),
+    reasons=(Why.STREAM_CREDIT, Why.CONNECTION_CREDIT, Why.STREAM_LIMIT, Why.CONTESTED),
     transports=frozenset({Transport.QUIC}),
 )

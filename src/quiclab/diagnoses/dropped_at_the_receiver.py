@@ -7,6 +7,8 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
+from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.diagnoses._receiver import receiver, taken
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.diagnoses._receiver import taken
 from quiclab.diagnoses._trial import Trial
@@ -21,17 +23,22 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _counted(trial: Trial) -> tuple[Fact, ...]:
-    """What the receiver's kernel and program say that they threw away."""
+    """Packets that came and were not read, and what kernel and program say of them: a program may drop a packet for
+    which it has no keys yet without a word."""
     evidence = trial.evidence
     counters = ((evidence.trial.get("host") or {}).get("counters") or {}).get(evidence.receiver) or {}
     sockets = evidence.table("udp_drops").filter(pl.col("vantage") == evidence.receiver)["drops"].sum()
     refused = evidence.table("packets").filter(
         pl.col("vantage") == evidence.receiver, pl.col("event") == "dropped", pl.col("direction") == trial.way
     )
-    return (
+    known = receiver(trial)
+    unread = len((known.captured or frozenset()) - (known.read or frozenset()))
+    told = (
+        Fact("came_and_were_not_read", unread, "packets"),
         Fact("dropped_by_the_socket", float(max(int(counters.get("UdpRcvbufErrors", 0)), int(sockets))), "packets"),
         Fact("refused_by_the_program", refused.height, "packets"),
     )
+    return tuple(fact for fact in told if fact.value)
 
 
 DROPPED_AT_THE_RECEIVER = Mechanism(
@@ -64,5 +71,6 @@ DROPPED_AT_THE_RECEIVER = Mechanism(
             also_changes=("the beginning takes longer",),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER),
     transports=frozenset({Transport.QUIC}),
 )

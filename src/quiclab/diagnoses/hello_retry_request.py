@@ -41,5 +41,6 @@ HELLO_RETRY_REQUEST = Mechanism(
             ("the key exchange is another one",),
         ),
     ),
+    reasons=(Why.HELLO_RETRY_REQUEST,),
     counted=Counted("round_trips", Each.ROUND_TRIP),
 )

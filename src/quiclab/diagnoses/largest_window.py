@@ -85,4 +85,5 @@ LARGEST_WINDOW = Mechanism(
             ("64 KB", "256 KB", "1 MB", "25 MB"),
         ),
     ),
+    reasons=(Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW),
 )

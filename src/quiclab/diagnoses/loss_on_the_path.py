@@ -6,17 +6,18 @@ from __future__ import annotations
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
-from quiclab.diagnoses._trial import PATH_DROPS, Trial
+from quiclab.diagnoses._trial import OF_THE_PATH, Trial
 from quiclab.diagnoses._upstream import OF_A_LOSS_ON_THE_PATH
 from quiclab.diagnoses._window import left_by_reductions, taken_back
+from quiclab.tables.drop_reasons import reasons_of
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for(*PATH_DROPS)
+    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(*OF_THE_PATH)
     if not edges.any():
         return Claim(edges)
     drops = trial.drops(trial.way)
-    lost = drops.filter(drops["reason"].is_in(PATH_DROPS)).height
+    lost = drops.filter(drops["reason"].is_in(reasons_of(*OF_THE_PATH))).height
     left = left_by_reductions(trial, edges)
     return Claim(
         edges,
@@ -24,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
             Fact("lost_packets", lost, ""),
             Fact("sent_packets", len(trial.own), ""),
             Fact("reductions", trial.events(edges), ""),
-            *((Fact("window_left_by_a_reduction", 100 * left, "%"),) if left is not None else ()),
+            *(left.facts("window_left_by_a_reduction") if left is not None else ()),
             *((Fact("reductions_taken_back", undone, ""),) if (undone := taken_back(trial)) else ()),
         ),
     )
@@ -60,4 +61,6 @@ LOSS_ON_THE_PATH = Mechanism(
         ),
     ),
     follows=OF_A_LOSS_ON_THE_PATH,
+    reasons=(Why.WINDOW_AFTER_LOSS,),
+    needs="lost_on_the_path",
 )

@@ -12,13 +12,14 @@ from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._queue import filled_by_others
 from quiclab.diagnoses._trial import Trial
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
 _SINCE_NS = 50_000_000
 """Time in addition to three round trips before a reduction in which a mark counts as its cause."""
 
 
 def _claim(trial: Trial) -> Claim:
-    dropped = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for("aqm")
+    dropped = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(DropKind.AQM)
     if dropped.any():
         others = filled_by_others(trial)
         dropped &= pl.Series([packet not in others for packet in trial.account["event_packet"]], dtype=pl.Boolean)
@@ -26,7 +27,7 @@ def _claim(trial: Trial) -> Claim:
     edges = dropped | _marked(trial, marks)
     drops = trial.drops(trial.way)
     facts = (
-        Fact("dropped_by_the_queue", drops.filter(drops["reason"] == "aqm").height, "packets"),
+        Fact("dropped_by_the_queue", drops.filter(drops["reason"].is_in(reasons_of(DropKind.AQM))).height, "packets"),
         Fact("marked", marks.height, "packets"),
         Fact("reductions", trial.events(edges), ""),
     )
@@ -63,4 +64,5 @@ MANAGED_QUEUE = Mechanism(
         Setting("path", "aqm", "none", "A plain queue drops only what it cannot hold.", ("packets wait longer",)),
         Setting("path", "queue", "4 bdp", "A longer queue, where the management allows it.", ("packets wait longer",)),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.WINDOW),
 )

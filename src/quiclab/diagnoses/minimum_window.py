@@ -69,4 +69,5 @@ MINIMUM_WINDOW = Mechanism(
         ),
     ),
     follows=OF_A_LOSS,
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.WINDOW),
 )

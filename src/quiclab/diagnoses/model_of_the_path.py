@@ -94,4 +94,5 @@ MODEL_OF_THE_PATH = Mechanism(
             ("a loss reduces the window", "the queue is longer"),
         ),
     ),
+    reasons=(Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW),
 )

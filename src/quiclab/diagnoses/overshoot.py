@@ -11,17 +11,18 @@ from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Settin
 from quiclab.diagnoses._queue import filled_by_others
 from quiclab.diagnoses._trial import Trial
 from quiclab.diagnoses._upstream import OF_A_FULL_QUEUE
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for("queue_full")
+    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(DropKind.QUEUE)
     if not edges.any():
         return Claim(edges)
     others = filled_by_others(trial)
     if others:
         edges &= pl.Series([packet not in others for packet in trial.account["event_packet"]], dtype=pl.Boolean)
     drops = trial.drops(trial.way)
-    full = drops.filter(drops["reason"] == "queue_full")
+    full = drops.filter(drops["reason"].is_in(reasons_of(DropKind.QUEUE)))
     return Claim(
         edges,
         (
@@ -77,4 +78,6 @@ OVERSHOOT = Mechanism(
         ),
     ),
     follows=OF_A_FULL_QUEUE,
+    reasons=(Why.WINDOW_AFTER_LOSS,),
+    needs="dropped_by_queues",
 )

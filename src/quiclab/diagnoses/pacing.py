@@ -21,13 +21,15 @@ PACING = Mechanism(
     "The sender spreads its packets over the round trip so as not to fill queues. Where it paces more slowly than the "
     "path carries, the link runs idle between its packets.",
     "Waits of which the sender's log says that it paces, or in which TCP's kernel has bytes to send and leaves more "
-    "than a third of its window free.",
+    "than a third of its window free, of a socket that can pace: by BBR, by a limit of its rate, or by fq below it.",
     Level.E0,
     "RFC 9002 section 7.7; neqo issues 3640 and 3760",
     _claim,
     (
         Rival("application", "the sender's log says that there is nothing to send"),
         Rival("slow_start", "an acknowledgment ends the wait, and the window is full"),
+        Rival("nagle", "less than a full segment waits for the acknowledgment of the small one before it"),
+        Rival("cork", "the socket cannot pace, and less than a full segment waits"),
     ),
     (
         *of_both_transports(
@@ -45,4 +47,5 @@ PACING = Mechanism(
             (10, 16, 32),
         ),
     ),
+    reasons=(Why.PACING,),
 )

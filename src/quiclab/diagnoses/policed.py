@@ -7,12 +7,13 @@ from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._trial import Trial
+from quiclab.tables.drop_reasons import DropKind, reasons_of
 
 
 def _claim(trial: Trial) -> Claim:
-    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_for("policed")
+    edges = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(DropKind.POLICER)
     drops = trial.drops(trial.way)
-    dropped = drops.filter(drops["reason"] == "policed").height
+    dropped = drops.filter(drops["reason"].is_in(reasons_of(DropKind.POLICER))).height
     return Claim(edges, (Fact("dropped_by_the_policer", dropped, "packets"),) if edges.any() else ())
 
 
@@ -39,4 +40,6 @@ POLICED = Mechanism(
             ("the rate is another one",),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS,),
+    needs="dropped_by_policers",
 )

@@ -48,5 +48,6 @@ RECEIVE_WINDOW = Mechanism(
             ("more memory for each connection",),
         ),
     ),
+    reasons=(Why.RECEIVE_WINDOW,),
     transports=frozenset({Transport.TCP}),
 )

@@ -86,4 +86,5 @@ REORDERING_TAKEN_FOR_LOSS = Mechanism(
         ),
         Setting("path", "reorder", "none", "Nothing overtakes.", ("held packets come earlier",)),
     ),
+    reasons=(Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION),
 )

@@ -8,8 +8,8 @@ import polars as pl
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.diagnoses._course import CORRUPTED
 from quiclab.diagnoses._trial import Trial
+from quiclab.tables.drop_reasons import CORRUPTED
 
 
 def _claim(trial: Trial) -> Claim:

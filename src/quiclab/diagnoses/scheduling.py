@@ -25,4 +25,5 @@ SCHEDULING = Mechanism(
     _claim,
     (Rival("bytes_on_the_wire", "the bottleneck is busy, with whatever object"),),
     (Setting("sender", "scheduler", "round_robin", "All responses take turns.", ("each object takes longer",)),),
+    reasons=(Why.SCHEDULING,),
 )

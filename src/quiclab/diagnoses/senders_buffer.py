@@ -61,4 +61,5 @@ SENDERS_BUFFER = Mechanism(
             ("more memory for each connection", "the program may be further ahead of the network"),
         ),
     ),
+    reasons=(Why.SEND_BUFFER,),
 )

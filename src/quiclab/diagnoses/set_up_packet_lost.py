@@ -65,4 +65,5 @@ SET_UP_PACKET_LOST = Mechanism(
             ("333 ms", "200 ms", "100 ms"),
         ),
     ),
+    reasons=(Why.SET_UP_LOSS, Why.WINDOW_AFTER_LOSS),
 )

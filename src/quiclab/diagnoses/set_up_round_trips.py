@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.what import What
+from quiclab.accounting.why import Why
 from quiclab.diagnoses._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Setting
 from quiclab.diagnoses._set_up import ROUND_TRIPS
 from quiclab.diagnoses._trial import Trial
@@ -47,5 +48,6 @@ SET_UP_ROUND_TRIPS = Mechanism(
             ("over QUIC it is always 1.3",),
         ),
     ),
+    reasons=(Why.TCP_HANDSHAKE, Why.TLS_ROUND_TRIP, Why.QUIC_HANDSHAKE, Why.SET_UP),
     counted=Counted("round_trips", Each.ROUND_TRIP),
 )

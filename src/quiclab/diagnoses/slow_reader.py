@@ -67,4 +67,5 @@ SLOW_READER = Mechanism(
             ("64 KB", "256 KB", "1 MB", "16 MB"),
         ),
     ),
+    reasons=(Why.STREAM_CREDIT, Why.CONNECTION_CREDIT, Why.RECEIVE_WINDOW),
 )

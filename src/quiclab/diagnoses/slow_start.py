@@ -52,4 +52,5 @@ SLOW_START = Mechanism(
         ),
     ),
     follows=OF_THE_FIRST_FLIGHT,
+    reasons=(Why.SLOW_START,),
 )

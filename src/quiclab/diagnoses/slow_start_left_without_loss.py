@@ -94,4 +94,5 @@ SLOW_START_LEFT_WITHOUT_LOSS = Mechanism(
             ("after a loss the window is halved, and grows by a packet per round trip",),
         ),
     ),
+    reasons=(Why.WINDOW_AFTER_EXIT,),
 )

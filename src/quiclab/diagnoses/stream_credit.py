@@ -44,4 +44,5 @@ STREAM_CREDIT = Mechanism(
             ("64 KB", "256 KB", "1 MB", "16 MB"),
         ),
     ),
+    reasons=(Why.STREAM_CREDIT,),
 )

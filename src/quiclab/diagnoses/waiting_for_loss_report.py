@@ -53,4 +53,5 @@ WAITING_FOR_LOSS_REPORT = Mechanism(
         ),
     ),
     follows=OF_A_LOSS,
+    reasons=(Why.LOSS_DETECTION,),
 )

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
         Origin,
         PageContext,
         ServedHost,
+        SizesDatagrams,
         Unsupported,
     )
-    from quiclab.endpoints._presence import Presence, look_for
+    from quiclab.endpoints._presence import Presence, label_of, look_for
     from quiclab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
     from quiclab.endpoints._upload import Uploads
 
@@ -35,16 +36,18 @@ __all__ = [
     "PageContext",
     "Presence",
     "ServedHost",
+    "SizesDatagrams",
     "Unsupported",
     "Uploads",
     "find",
+    "label_of",
     "look_for",
     "names_by_role",
     "objections",
 ]
 
 _HOMES = {
-    "_presence": ("Presence", "look_for"),
+    "_presence": ("Presence", "label_of", "look_for"),
     "_registry": ("ENDPOINTS", "find", "names_by_role", "objections"),
     "_upload": ("Uploads",),
 }

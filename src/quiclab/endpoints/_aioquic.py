@@ -8,6 +8,7 @@ from typing import Any
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.endpoints._stacks import find_python
+from quiclab.endpoints._versions import Known
 from quiclab.project import SET_UP
 from quiclab.spec.model import Knobs, Program, Protocol
 
@@ -15,6 +16,9 @@ CONGESTION_CONTROLS = ("reno", "cubic")
 
 
 KNOBS: Mapping[Protocol, frozenset[str]] = {"h3": frozenset({"congestion_control", "initial_rtt", "max_payload"})}
+KNOWN = Known("aioquic", "1.7", "1.7")
+"""Read in its source."""
+BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 DEFAULT_PAYLOAD, DEFAULT_RTT_S = 1200, 0.1
 """Payload and initial RTT of aioquic 1.7: no path MTU discovery, and a shorter RTT than the 333 ms of RFC 9002 section
 6.2.2."""

@@ -278,7 +278,7 @@ class Endpoint(Protocol):
         ...
 
     def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """Describe what decides the program's speed.
+        """Describe what decides the program's speed, as it is in the version that `program` has (`_versions.Known`).
 
         Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.
         """
@@ -305,6 +305,16 @@ class Proxy(Endpoint, Protocol):
     @property
     def origin_protocols(self) -> frozenset[HttpProtocol]:
         """Versions of HTTP that the proxy speaks to the server."""
+        ...
+
+
+@runtime_checkable
+class SizesDatagrams(Endpoint, Protocol):
+    """A QUIC program that is known to begin with datagrams of one size."""
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams. Path MTU discovery only finds that more goes through: over a
+        path that carries less they never arrive."""
         ...
 
 

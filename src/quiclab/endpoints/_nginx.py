@@ -2,9 +2,10 @@
 """nginx as a server and as a proxy: one worker, one listener for all versions of HTTP.
 
 Its QUIC sends with NewReno up to version 1.27.4 and with CUBIC from 1.27.5 on, does not pace, and accepts early data
-from 1.29.1 on (with OpenSSL). Its first flight is not the ten packets of RFC 9002 section 7.2: its window starts at
-twice the largest datagram that it accepts, 2 × 65,527 bytes, so that only its stream buffer ends the flight. Up to
-1.27.4 no loss reduces the window below that either: on a path that holds less it does not react to loss.
+from 1.29.1 on (with OpenSSL). Up to 1.27.4 its window counts in the largest datagram that it accepts, 65,527 bytes, in
+place of one that the path carries: it starts at two of these, not at the ten packets of RFC 9002 section 7.2, so that
+only its stream buffer ends the first flight, and no loss reduces it below that: on a path that holds less it does not
+react to loss.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Cont
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
+from quiclab.endpoints._versions import ByVersion, Known
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Protocol, Tcp
+from quiclab.spec.model import Program, Protocol, Tcp
 
 INSTALL = MORE_PROGRAMS
 KNOBS: Mapping[Protocol, frozenset[str]] = {
@@ -31,6 +33,19 @@ OWN_VALUES: Mapping[Protocol, Mapping[str, str | int | bool]] = {
 }
 """Defaults by its documentation: http2_ and http3_max_concurrent_streams, http3_stream_buffer_size."""
 ABILITIES: frozenset[Ability] = frozenset({"resumption", "early_data", "content_type", "ranges", "pages"})
+KNOWN = Known("nginx", "1.25", "1.31")
+"""Read in its source: the tags 1.25.0 to 1.31.4, src/event/quic."""
+DATAGRAM = 1200
+"""UDP payload of a datagram before path MTU discovery has found that more goes through (NGX_QUIC_MIN_INITIAL_SIZE)."""
+INITIAL_PACKETS = 10
+_SENDING: Mapping[str, str | ByVersion] = {
+    "congestion_control": {
+        "1.25": "nginx NewReno with beta 0.5, window never below 131 KB",
+        "1.27.5": "nginx CUBIC with beta 0.7 (of what is in flight)",
+    },
+    "packet_size": f"UDP payload {DATAGRAM} bytes, growing by path MTU discovery",
+    "pacing": "not paced",
+}
 _ALL: tuple[Protocol, ...] = ("h1", "h2", "h3")
 
 
@@ -46,16 +61,19 @@ def probe_nginx(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
     return Available(text.split("nginx/", 1)[1].split()[0], started.path)
 
 
-def nginx_facts(protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-    """Facts about nginx's sending, as read in its source, 1.26 and 1.29."""
+def nginx_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    """Facts about nginx's sending: those of its QUIC, or of the kernel's TCP."""
     if protocol != "h3":
         return tcp_sender_facts(tcp)
-    return {
-        "congestion_control": "nginx NewReno with beta 0.5, window never below 131 KB (from 1.27.5 on: CUBIC)",
-        "initial_window": "58 packets (seen: as much as its stream buffer of 64 KiB holds)",
-        "packet_size": "UDP payload 1200 bytes, growing by path MTU discovery",
-        "pacing": "not paced",
+    buffer = program.knobs.stream_window or "64 KiB"
+    sending = {
+        **_SENDING,
+        "initial_window": {
+            "1.25": f"as much as its stream buffer of {buffer} holds (the window is 131 KB)",
+            "1.27.5": f"{INITIAL_PACKETS} packets of {DATAGRAM} bytes",
+        },
     }
+    return KNOWN.facts(program, sending)
 
 
 def nginx_command(context: Context, location: str, upstream: str = "") -> Command:

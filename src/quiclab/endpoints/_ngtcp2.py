@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from quiclab.endpoints._api import Available, BoundedRun, Unsupported
 from quiclab.endpoints._job import discovery_conflict
 from quiclab.endpoints._stacks import find_program, package_version, why_absent
+from quiclab.endpoints._versions import Known
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
+KNOWN = Known("ngtcp2", "1.11", "1.11")
+"""Read in its source and its help."""
+DATAGRAM = 1200
+"""UDP payload of a datagram before path MTU discovery has found that more goes through."""
+BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 _INSTALL = MORE_PROGRAMS
 _CONGESTION_CONTROLS = ("reno", "cubic", "bbr")
 _GNUTLS_GROUPS = {"x25519": "X25519", "secp256r1": "SECP256R1", "secp384r1": "SECP384R1"}

@@ -35,7 +35,7 @@ def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
     results = {key: find(key[0], key[1]).probe(run, key[2]) for key in probed}
     for arm, role, program in asked:
         found, who = results[role, program.name, program.prefix], f"the {role} {program.name}"
-        label = f"{role} {program.name}" + (f" of {program.prefix}" if program.prefix else "")
+        label = label_of(role, program)
         if isinstance(found, Available):
             versions[label] = found.version
             if program.version is None or is_of(found.version, program.version):
@@ -49,6 +49,11 @@ def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
         missing[f"arm {arm.name!r}: {told}"] = None
         cannot_run.setdefault(arm.name, told)
     return Presence(versions, tuple(missing), cannot_run)
+
+
+def label_of(role: Role, program: Program) -> str:
+    """Name under which the version of a program is kept."""
+    return f"{role} {program.name}" + (f" of {program.prefix}" if program.prefix else "")
 
 
 def is_of(found: str, asked: str) -> bool:

@@ -12,10 +12,15 @@ from typing import Literal
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._job import discovery_conflict, job_command
 from quiclab.endpoints._stacks import find_program, why_absent
+from quiclab.endpoints._versions import ByVersion, Known
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program
 
 PROGRAM = "quiclab-quic-go"
+KNOWN = Known("quic-go", "0.37", "0.65")
+"""Read in its source: the tags 0.37.1 to 0.60.0, and 0.65.0."""
+PAYLOAD: Mapping[str, Mapping[int, int]] = {"0.37": {4: 1252, 6: 1232}, "0.44": {4: 1280, 6: 1280}}
+"""UDP payload of its first datagrams, by version and version of IP."""
 _INSTALL = MORE_PROGRAMS
 _GROUPS = ("x25519mlkem768", "x25519", "secp256r1", "secp384r1")
 """Groups in Go's own order of preference, which cannot be changed."""
@@ -52,27 +57,32 @@ def wrong_window(name: Literal["stream_window", "connection_window"], knobs: Kno
     return f"{name} is {least} to {_LARGEST} bytes here, not {window.bytes}"
 
 
-def packet_size(knobs: Knobs) -> str:
-    """Size of quic-go's packets, as read in its source, 0.65."""
-    if knobs.max_payload is None and knobs.path_mtu_discovery is not False:
-        return "UDP payload 1280 to 1452 bytes (path MTU discovery)"
-    return f"UDP payload {knobs.max_payload or 1280} bytes"
+def packet_size(knobs: Knobs) -> str | ByVersion:
+    """Size of quic-go's packets."""
+    if knobs.max_payload is not None:
+        return f"UDP payload {knobs.max_payload} bytes"
+    sizes = " bytes" if knobs.path_mtu_discovery is False else " to 1452 bytes (path MTU discovery)"
+    return {since: f"UDP payload {size[4]}{sizes}" for since, size in PAYLOAD.items()}
 
 
-def sender_facts(knobs: Knobs) -> dict[str, str]:
-    """Facts about quic-go as a sender, as read in its source, 0.65."""
-    return {
-        "congestion_control": "New Reno with beta 0.7",
-        "initial_window": "32 packets",
-        "packet_size": packet_size(knobs),
-        "pacing": "paced, in bursts of up to 10 packets",
-        "gso": "off" if knobs.gso is False else "on",
-        "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
-    }
+def sender_facts(program: Program) -> dict[str, str]:
+    """Facts about quic-go as a sender."""
+    knobs = program.knobs
+    return KNOWN.facts(
+        program,
+        {
+            "congestion_control": "New Reno with beta 0.7",
+            "initial_window": "32 packets",
+            "packet_size": packet_size(knobs),
+            "pacing": "paced, in bursts of up to 10 packets",
+            "gso": "off" if knobs.gso is False else "on",
+            "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
+        },
+    )
 
 
 def quic_windows(knobs: Knobs) -> str:
-    """Receive windows of quic-go, as read in its source, 0.65; one that is set neither grows nor shrinks."""
+    """Receive windows of quic-go; one that is set neither grows nor shrinks."""
     stream, connection = knobs.stream_window, knobs.connection_window
     return (
         f"QUIC stream window {stream or '512 KiB growing to 6 MiB'}, "

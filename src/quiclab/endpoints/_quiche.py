@@ -3,15 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._job import job_command, probe_program
 from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._versions import Known
 from quiclab.spec.model import Program
 from quiclab.units import Duration
 
 PROGRAM = "quiclab-quiche"
+KNOWN = Known("quiche", "0.30", "0.30")
+"""Read in its source."""
+DATAGRAM = 1200
+"""UDP payload of a datagram without the knob `max_payload`."""
+BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 COMMON_KNOBS = frozenset(
     {"congestion_control", "initial_window", "pacing", "hystart", "connection_window", "stream_window"}
     | {"groups", "initial_rtt", "max_payload"}

@@ -9,10 +9,14 @@ from typing import Literal
 from quiclab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.endpoints._job import discovery_conflict, job_command, probe_program
 from quiclab.endpoints._stacks import find_program
-from quiclab.spec.model import Knobs, Program
+from quiclab.endpoints._versions import Known
+from quiclab.spec.model import Program
 from quiclab.units import Duration
 
 PROGRAM = "quiclab-quinn"
+KNOWN = Known("quinn", "0.11", "0.11")
+"""Read in its source, 0.11.12 with quinn-proto 0.11.19."""
+BETA: Mapping[str, str] = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 COMMON_KNOBS = frozenset(
     {"congestion_control", "initial_window", "max_window", "connection_window", "stream_window", "groups"}
     | {"packet_threshold", "time_threshold", "initial_rtt", "gso", "ecn", "max_payload", "path_mtu_discovery"}
@@ -48,22 +52,23 @@ def unsupported_by_quinn(program: Program) -> str | None:
     return None
 
 
-def sending_facts(knobs: Knobs) -> dict[str, str]:
-    """Facts about quinn as a sender, as read in its source, 0.11.12. Its BBR is version 1 and documented as
-    experimental."""
+def sending_facts(program: Program) -> dict[str, str]:
+    """Facts about quinn as a sender. Its BBR is version 1 and documented as experimental."""
+    knobs = program.knobs
     chosen = knobs.congestion_control or "cubic"
     packets = knobs.initial_window or (200 if chosen == "bbr" else 10)
     discovered = f"{FIRST_PAYLOAD} bytes"
     discovered += "" if knobs.path_mtu_discovery is False else f", up to {LARGEST_PAYLOAD} by path MTU discovery"
     facts = {
-        "congestion_control": f"quinn {chosen}",
+        "congestion_control": f"quinn {chosen}{BETA.get(chosen, '')}",
         "initial_window": f"{packets} packets of {knobs.max_payload or FIRST_PAYLOAD} bytes",
         "packet_size": f"UDP payload {f'{knobs.max_payload} bytes' if knobs.max_payload else discovered}",
         "pacing": "paced in bursts of 2 ms, at least 10 packets; timers of 1 ms",
         "ecn": "not marked" if knobs.ecn is False else "ECT(0)",
         "datagrams_per_system_call": "1" if knobs.gso is False else "up to 10 (UDP_SEGMENT)",
     }
-    return facts | ({"max_window": str(knobs.max_window)} if knobs.max_window else {})
+    facts |= {"max_window": str(knobs.max_window)} if knobs.max_window else {}
+    return KNOWN.facts(program, facts)
 
 
 def quinn_command(

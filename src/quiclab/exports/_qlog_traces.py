@@ -10,6 +10,7 @@ import polars as pl
 from quiclab.errors import DecodeError
 from quiclab.exports._api import Choice, Tables
 from quiclab.exports._choosing import chosen
+from quiclab.exports._qlog_events import TABLES_WRITTEN
 
 _KEY = ("source", "connection", "vantage")
 _OF_QUIC = {
@@ -45,7 +46,7 @@ class Trace:
     connection: str
     vantage: str | None
     zero_ns: int
-    """Instant that counts as 0: the same for all traces whose clock is placed."""
+    """Instant that counts as 0, before which nothing is: the same for all traces whose clock is placed."""
     clock: Clock
 
     def rows(self, table: pl.LazyFrame) -> pl.LazyFrame:
@@ -77,12 +78,11 @@ def traces(tables: Tables, choice: Choice) -> list[Trace]:
 
 
 def _found(tables: Tables) -> pl.DataFrame:
-    """Every trace, with its first instant; in the order of names."""
-    parts = [
-        tables[name].filter(of_quic).group_by(_KEY).agg(first_ns=pl.col("time_ns").min())
-        for name, of_quic in _OF_QUIC.items()
-    ]
-    together = pl.concat(parts).group_by(_KEY).agg(pl.col("first_ns").min())
+    """Every trace, with the first instant of all that is written of it; in the order of names."""
+    shown = [tables[name].filter(of_quic).select(_KEY).unique() for name, of_quic in _OF_QUIC.items()]
+    instants = [tables[name].group_by(_KEY).agg(first_ns=pl.col("time_ns").min()) for name in TABLES_WRITTEN]
+    first = pl.concat(instants).group_by(_KEY).agg(pl.col("first_ns").min())
+    together = pl.concat(shown).unique().join(first, on=_KEY, nulls_equal=True)
     return together.sort("connection", "vantage", "source").collect(engine="streaming")
 
 

@@ -51,6 +51,8 @@ _STYLES = {
     Why.REQUEST: ReasonStyle("#14746f"),
     Why.BROWSER: ReasonStyle("#8d6e63", "."),
     Why.PLAYER: ReasonStyle("#5d4037", "."),
+    Why.CHANGE_OF_ADDRESS: ReasonStyle("#5d4037", "/"),
+    Why.ORIGIN: ReasonStyle("#8d6e63", "\\"),
     Why.LINK_BUSY: ReasonStyle("#c3c8ce"),
     Why.SLOW_START: ReasonStyle("#f2b04c"),
     Why.WINDOW_AFTER_LOSS: ReasonStyle("#d55e00"),
@@ -58,6 +60,7 @@ _STYLES = {
     Why.WINDOW: ReasonStyle("#e58a3c", "x"),
     Why.STREAM_CREDIT: ReasonStyle("#1f63a0"),
     Why.CONNECTION_CREDIT: ReasonStyle("#1f63a0", "/"),
+    Why.LATER_REQUEST: ReasonStyle("#14746f", "/"),
     Why.STREAM_LIMIT: ReasonStyle("#16456f", "."),
     Why.RECEIVE_WINDOW: ReasonStyle("#56b4e9"),
     Why.SEND_BUFFER: ReasonStyle("#56b4e9", "x"),
@@ -67,6 +70,9 @@ _STYLES = {
     Why.LOSS_TIMER: ReasonStyle("#b3123f"),
     Why.PROBE_TIMER: ReasonStyle("#b3123f", "/"),
     Why.PACING: ReasonStyle("#009e73"),
+    Why.NAGLE: ReasonStyle("#009e73", "/"),
+    Why.CORK: ReasonStyle("#009e73", "x"),
+    Why.KEPT_IN_KERNEL: ReasonStyle("#009e73", "."),
     Why.APPLICATION: ReasonStyle("#006b4e"),
     Why.SCHEDULING: ReasonStyle("#7ccfb2", "x"),
     Why.PACING_OR_PROGRAM: ReasonStyle("#7ccfb2"),
@@ -74,6 +80,7 @@ _STYLES = {
     Why.LABORATORY: ReasonStyle("#5c5c5c", "x"),
     Why.UNEXPLAINED: ReasonStyle("#33363b", "x"),
     Why.LAST_FLIGHT: ReasonStyle("#7f848a"),
+    Why.ANSWER: ReasonStyle("#14746f", "."),
 }
 _OTHER = ReasonStyle("#7f848a", "x")
 _NO_WAIT = {PLAYING: ReasonStyle("#f3f5f7")}
@@ -81,7 +88,7 @@ _BY_NAME = _NO_WAIT | {name: style for why, style in _STYLES.items() for name in
 
 
 def reason_style(name: str) -> ReasonStyle:
-    """The look of a reason, by its label or its heading; a look of its own for anything else."""
+    """The look of a reason, by its label or its heading; one for everything else."""
     return _BY_NAME.get(name, _OTHER)
 
 

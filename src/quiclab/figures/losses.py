@@ -14,16 +14,23 @@ from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 from quiclab.figures._series import best_source, of_the_transfer, start_ns
 from quiclab.opened import OpenedStudy
+from quiclab.tables.drop_reasons import CORRUPTED, DropKind, reasons_of
 
+LANES_BY_KIND = {
+    DropKind.LOSS: "link: lost", DropKind.BLOCK: "link: blocked", DropKind.POLICER: "link: policed",
+    DropKind.QUEUE: "link: queue full", DropKind.AQM: "link: dropped by AQM", DropKind.CORRUPTION: "link: corrupted",
+}  # fmt: skip
+"""Lane of what the link dropped, by what took it."""
+_ALWAYS = (DropKind.LOSS, DropKind.QUEUE)
+"""Kinds whose lanes are shown even where nothing was dropped for them."""
 _LANES = (
-    "link: lost", "link: queue full", "link: overtaken", "client: saw a gap", "client: received twice",
+    *LANES_BY_KIND.values(), "link: overtaken", "client: saw a gap", "client: received twice",
     "sender: declared lost", "sender: declared lost, but had arrived", "sender (estimate): declared lost",
     "sender (estimate): declared lost, but had arrived",
 )  # fmt: skip
 """Lanes of an arm from top to bottom: first what caused a loss, last what the sender made of it."""
 
 _SCHEMA = {"arm": pl.String, "lane": pl.String, "x_ms": pl.Float64, "told": pl.String}
-_ON_PURPOSE = ("loss_entry", "loss_exit", "listed", "outage", "blocked", "policed")
 
 
 class Losses(Figure):
@@ -103,13 +110,16 @@ def _lanes(study: OpenedStudy, trial_id: str, zero_ns: int) -> Iterator[tuple[st
 
 
 def _by_link(log: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    dropped = log.filter(pl.col("action") == "dropped").with_columns(
+    reason = pl.when(pl.col("action") == "dropped").then(pl.col("reason")).when("corrupted").then(pl.lit(CORRUPTED))
+    lost = log.with_columns(reason=reason).drop_nulls("reason")
+    lost = lost.with_columns(
         time_ns=pl.col("arrival_ns"),
         told=pl.concat_str(pl.lit("packet "), pl.col("index").cast(pl.String), pl.lit(", "), pl.col("reason")),
     )
-    asked = pl.col("reason").is_in(_ON_PURPOSE)
-    yield "link: lost", dropped.filter(asked)
-    yield "link: queue full", dropped.filter(~asked)
+    for kind, lane in LANES_BY_KIND.items():
+        events = lost.filter(pl.col("reason").is_in(reasons_of(kind)))
+        if events.height or kind in _ALWAYS:
+            yield lane, events
     left = log.filter((pl.col("action") == "delivered") & ~pl.col("duplicate")).with_columns(
         time_ns=pl.col("due_ns") + pl.col("lateness_ns").fill_null(0)
     )

@@ -12,6 +12,7 @@ from quiclab.figures import _curves
 from quiclab.figures._api import Figure, Where
 from quiclab.figures._asked import Asked
 from quiclab.figures._series import FURTHER, of_log
+from quiclab.tables.drop_reasons import Stage, reasons_at
 
 
 class QueueLength(Figure):
@@ -41,7 +42,9 @@ def _waiting(log: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
     """
     further = pl.col("source").str.extract(FURTHER, 2)
     down = log.filter(direction="down").filter(pl.col("action") != "outside_model").sort("arrival_ns")
-    turned_away = (pl.col("action") == "dropped") & ~pl.col("reason").is_in(["loss_exit", "aqm"]).fill_null(False)
+    sent = pl.col("reason").is_in(reasons_at(Stage.EITHER)) & (pl.col("service_ns") > 0)
+    joined_first = pl.col("reason").is_in(reasons_at(Stage.WITHIN, Stage.BEHIND)) | sent
+    turned_away = (pl.col("action") == "dropped") & ~joined_first.fill_null(False)
     joined = down.filter(pl.col("arrival_ns") >= zero_ns, ~turned_away).with_columns(
         pl.format("link {}", further).fill_null("waiting").alias("series"),
         (pl.col("queue_bytes").cast(pl.Float64) + pl.col("size_bytes")).alias("y"),

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 
 def moved_bytes(trial: Mapping[str, Any]) -> int | None:
     """Bytes of all bodies, which random content cannot be compressed below; None where a part may be lacking.
@@ -18,6 +20,24 @@ def moved_bytes(trial: Mapping[str, Any]) -> int | None:
         return None
     sizes = [each["body_bytes"] for each in expected.get("objects", [expected])]
     return None if None in sizes else sum(sizes)
+
+
+def may_use_several_sockets(trial: Mapping[str, Any]) -> bool:
+    """Whether the bodies may come over several sockets of the client: by one connection that migrates, or after a
+    change of address by another one."""
+    asked = trial.get("asked") or {}
+    moves = trial.get("address_change") or asked.get("on_address_change") or asked.get("migration")
+    return bool(moves) or (trial.get("proof") or {}).get("connections") == 1
+
+
+def when_carried(packets: pl.DataFrame, *, up: bool, size_bytes: int, apart: bool) -> int | None:
+    """The first instant at which so many bytes of payload had passed (rows of `ip_packets` of one direction and one
+    end); with `apart`, on one socket of the client. None where that never was."""
+    sockets = ["src", "src_port"] if up else ["dst", "dst_port"]
+    payload = pl.col("payload_bytes").fill_null(0).cast(pl.Int64)
+    passed = payload.cum_sum().over(sockets) if apart else payload.cum_sum()
+    instant = packets.sort("time_ns", maintain_order=True).filter(passed >= size_bytes)["time_ns"].min()
+    return int(instant) if isinstance(instant, int) else None
 
 
 def protocol_of(trial: Mapping[str, Any]) -> str:

@@ -10,9 +10,10 @@ import polars as pl
 
 from quiclab.metrics._api import Metric
 from quiclab.metrics.evidence import Direction, Evidence, Unknown
+from quiclab.tables.drop_reasons import DropKind, Stage, reasons_at, reasons_of
 
-_LOSS = ("loss_entry", "loss_exit", "listed", "outage")
-"""Drops that the spec asks of the path; those of a full queue or its AQM are the sender's doing."""
+_LOSS = reasons_of(DropKind.LOSS)
+_BEHIND = reasons_at(Stage.BEHIND)
 _DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 _PRECISION, _MANY = 0.05, 50
 """Largest relative error of a measured rate; and the number of packets from which on that error is not checked, so
@@ -105,7 +106,7 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
     between the two departures. Packets that were lost behind the bottleneck count with the next one that was not.
     """
     served = packets.filter(
-        (pl.col("action") == "delivered") | (pl.col("reason") == "loss_exit"),
+        (pl.col("action") == "delivered") | pl.col("reason").is_in(_BEHIND),
         ~pl.col("duplicate"),
         ~pl.col("reordered"),
     )
@@ -228,8 +229,8 @@ PATH = (
         "path_loss_{}_pct",
         "packet loss of the path going {}",
         "%",
-        "Share of the packets going {} that the link's loss took (loss model, list, outage); not those for which the "
-        "queue had no room. Of several links: what their shares make together.",
+        "Share of the packets going {} that the link's loss took (loss model, list, outage); not those that its "
+        "queue, AQM, policer or block dropped. Of several links: what their shares make together.",
         loss_pct,
     ),
     Metric(

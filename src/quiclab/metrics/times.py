@@ -9,7 +9,7 @@ from quiclab.metrics import quic, tcp
 from quiclab.metrics._api import Metric, Noted
 from quiclab.metrics.connection_times import closed_ns
 from quiclab.metrics.evidence import CAPTURES, End, Evidence, Unknown
-from quiclab.metrics.moved import moved_bytes
+from quiclab.metrics.moved import may_use_several_sockets, moved_bytes, when_carried
 from quiclab.metrics.responses import BY_ACCOUNT, shown, those_asked_for
 
 _FIN = 1
@@ -86,18 +86,25 @@ def _last_ns(evidence: Evidence) -> tuple[int, str]:
 
 
 def _check_passed(evidence: Evidence, end: End, by_ns: int) -> None:
-    """Raise Unknown where fewer bytes than the bodies have had passed one end: the instant is of something else."""
+    """Raise Unknown where fewer bytes than the bodies have had passed one end, on one socket of the client: the instant
+    is of something else."""
     size_bytes = moved_bytes(evidence.trial)
     if size_bytes is None:
         return
-    packets = evidence.packets(end, evidence.way).filter(pl.col("time_ns") <= by_ns)
-    passed = int(packets["payload_bytes"].sum())
-    if passed < size_bytes:
-        at_ms = evidence.since_zero_ms(by_ns)
-        raise Unknown(
-            f"what was asked for had not ended at {at_ms:.1f} ms, which the {end}'s end tells: only {passed} of "
-            f"{size_bytes} bytes were there"
-        )
+    packets, apart = evidence.packets(end, evidence.way), not may_use_several_sockets(evidence.trial)
+    passed_ns = when_carried(packets, up=evidence.upload, size_bytes=size_bytes, apart=apart)
+    if passed_ns is not None and passed_ns <= by_ns:
+        return
+    before = packets.filter(pl.col("time_ns") <= by_ns)
+    passed, where = int(before["payload_bytes"].sum()), ""
+    if passed >= size_bytes:
+        sockets = ["src", "src_port"] if evidence.upload else ["dst", "dst_port"]
+        most = before.group_by(sockets).agg(pl.col("payload_bytes").sum())["payload_bytes"].max()
+        passed, where = int(most or 0), " on one connection"  # type: ignore[arg-type]
+    raise Unknown(
+        f"what was asked for had not ended at {evidence.since_zero_ms(by_ns):.1f} ms, which the {end}'s end tells: "
+        f"only {passed} of {size_bytes} bytes were there{where}"
+    )
 
 
 def ttlb_client_ms(evidence: Evidence) -> float:

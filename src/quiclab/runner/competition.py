@@ -22,6 +22,7 @@ from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.runner.competitor import Competitor, ends_of, told_end_ns
 from quiclab.runner.competitor_programs import CompetitorPrograms
 from quiclab.runner.flows import MEASURED, other_flows
+from quiclab.runner.jails import Jails
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.topology import Topology
 from quiclab.testbed.hub import Pair
@@ -35,15 +36,15 @@ _LOOK_S = 0.1
 class Contest:
     """Context manager around the other flows of a trial; of one without a competition it does nothing."""
 
-    def __init__(self, laboratory: Laboratory, row: PlanRow, raw: Path, topology: Topology) -> None:
-        self._raw = raw
+    def __init__(self, laboratory: Laboratory, row: PlanRow, raw: Path, topology: Topology, jails: Jails) -> None:
+        self._measured = jails.of("client").raw
         self._topology = topology
         self._ip_version: Literal[4, 6] = path_of(laboratory.study, row).ip_version
         self._competition = workload_of(laboratory.study, row).competition
         self._arm = arm_of(laboratory.study, row)
-        self._programs = CompetitorPrograms(laboratory, row, raw, topology)
+        self._programs = CompetitorPrograms(laboratory, row, raw, topology, jails)
         flows = other_flows(laboratory.study, row)
-        self._running = [Competitor(flow, self._programs.folder(flow)) for flow in flows]
+        self._running = [Competitor(flow, jails.of_flow(flow.label, "client")) for flow in flows]
         self._over = threading.Event()
         self._began_ns = self._ended_ns = self._measured_ns = 0
 
@@ -135,7 +136,7 @@ class Contest:
             **ends_of(Pair(0), PORT, self._ip_version),
             "started_ns": self._measured_ns,
         }
-        told_ns = told_end_ns(self._raw)
+        told_ns = told_end_ns(self._measured)
         return {
             "competition": {
                 "began_ns": self._began_ns,

@@ -13,6 +13,7 @@ from quiclab.runner.document import read_json
 from quiclab.runner.flows import Flow
 from quiclab.spec import model
 from quiclab.testbed.hub import Pair
+from quiclab.testbed.jail import Jail
 from quiclab.testbed.link import End
 from quiclab.testbed.process import Process
 
@@ -20,9 +21,10 @@ from quiclab.testbed.process import Process
 class Competitor:
     """What runs of one flow."""
 
-    def __init__(self, flow: Flow, raw: Path) -> None:
+    def __init__(self, flow: Flow, jail: Jail) -> None:
+        """`jail` is that of the flow's client."""
         self.flow = flow
-        self.raw = raw
+        self.jail = jail
         self.processes: dict[Part, Process] = {}
         self.started_ns: int | None = None
         self.ended = "not started"
@@ -54,9 +56,9 @@ class Competitor:
             return
         if client.poll() == 0:
             self._keep_account()
-            if command.ready_file is not None:
-                command.ready_file.unlink(missing_ok=True)
-            self._next_is_ready = command.ready_file
+            self._next_is_ready = command.ready_file and self.jail.real(command.ready_file)
+            if self._next_is_ready is not None:
+                self._next_is_ready.unlink(missing_ok=True)
             start()
         elif self._next_is_ready is not None and self._next_is_ready.exists():
             self._next_is_ready = None
@@ -82,10 +84,10 @@ class Competitor:
         """Keep the account of the load that is over, before the next one writes its own."""
         number = len(self.loads) + 1
         for name in ("client.json", "client-trace.json", "client-page.jpg"):
-            file = self.raw / name
+            file = self.jail.raw / name
             if file.exists():
                 file.rename(file.with_stem(f"{file.stem}-{number}"))
-        account = read_json(self.raw / f"client-{number}.json")
+        account = read_json(self.jail.raw / f"client-{number}.json")
         page = account.get("page") if isinstance(account, dict) else None
         went_ns = page.get("went_ns") if isinstance(page, dict) else None
         self.loads.append({"went_ns": went_ns, "whole_ns": _last_byte_ns(account)})

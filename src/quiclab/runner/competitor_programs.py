@@ -16,6 +16,7 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import ORIGIN_PORT, Part, Seat, part_command, path_of
 from quiclab.runner.competitor import Competitor
 from quiclab.runner.flows import Flow
+from quiclab.runner.jails import Jails, role_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.pacing import pace
 from quiclab.runner.topology import Topology
@@ -32,8 +33,9 @@ _CLIENT_PATIENCE_S = 60
 class CompetitorPrograms:
     """Starts the programs of all competitors, each in the namespaces of its flow; `close` ends them."""
 
-    def __init__(self, laboratory: Laboratory, row: PlanRow, raw: Path, topology: Topology) -> None:
+    def __init__(self, laboratory: Laboratory, row: PlanRow, raw: Path, topology: Topology, jails: Jails) -> None:
         self._laboratory = laboratory
+        self._jails = jails
         self._raw = raw
         self._topology = topology
         self._seed = row.seed
@@ -56,6 +58,7 @@ class CompetitorPrograms:
         Raises TrialError with the label of a flow whose programs cannot."""
         for each in competitors:
             self._commands[each.flow.label] = self._commands_with_files(each.flow)
+        self._jails.build()
         for each in competitors:
             for part in ("server", "proxy", "warm-up"):
                 if part in self._commands[each.flow.label]:
@@ -82,8 +85,8 @@ class CompetitorPrograms:
                 command.env,
                 self._topology.others[each.flow.pair][end],
                 work_dir=self._home(each.flow),
-                output=each.raw / f"{part}.out",
-                confinement=self._laboratory.confinement,
+                output=self.folder(each.flow) / f"{part}.out",
+                jail=self._jails.of_flow(each.flow.label, role_of(part)),
                 waits_for_go=command.waits_for_go,
             )
         )
@@ -97,15 +100,13 @@ class CompetitorPrograms:
 
     def _commands_with_files(self, flow: Flow) -> dict[Part, Command]:
         raw, home = self.folder(flow), self._home(flow)
-        for folder in (raw, home):
-            folder.mkdir(parents=True)
+        raw.mkdir(parents=True)
         commands = self._commands_of(flow, raw, home)
-        for command in commands.values():
+        for part, command in commands.items():
+            jail = self._jails.of_flow(flow.label, role_of(part))
             for file, content in command.files.items():
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(content)
-        for folder in (raw, home):
-            self._laboratory.confinement.give(folder)
+                jail.real(file).parent.mkdir(exist_ok=True)
+                jail.real(file).write_text(content)
         return commands
 
     def _commands_of(self, flow: Flow, raw: Path, home: Path) -> dict[Part, Command]:
@@ -143,13 +144,13 @@ class CompetitorPrograms:
             raise TrialError(f"its server did not answer the warm-up request: {words}")
         command = self.command(each, "client")
         if command.ready_file is not None and command.waits_for_go:
-            each.processes["client"].wait_for_file(command.ready_file, _CLIENT_PATIENCE_S)
+            each.processes["client"].wait_for_file(each.jail.real(command.ready_file), _CLIENT_PATIENCE_S)
 
     def _sample_tcp(self, each: Competitor) -> None:
         """Ask the kernel of a download's server about its TCP from now on."""
         flow = each.flow
         if flow.arm is not None and flow.arm.protocol != "h3":
-            namespace, file = self._topology.others[flow.pair]["server"], each.raw / "server.tcpinfo"
+            namespace, file = self._topology.others[flow.pair]["server"], self.folder(flow) / "server.tcpinfo"
             self._resources.enter_context(TcpInfoSampler(namespace, self._ip_version, flow.port, _SAMPLES, file))
 
 

@@ -31,5 +31,5 @@ def reached_by(study: Study) -> Iterator[Path]:
 
 def confined_run(confinement: Confinement) -> BoundedRun:
     """Short commands, run as programs under test are."""
-    entry = ("nsenter", *confinement.entry(Path("/")))
+    entry = ("nsenter", *confinement.entry())
     return lambda argv: bounded_run([*entry, *argv], pass_fds=confinement.fds)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from quiclab.runner.places import CLIENT, address_of, front_place, links_documen
 from quiclab.spec import model
 from quiclab.spec.address_change import MIGRATIONS
 from quiclab.spec.video import QUALITIES
-from quiclab.store.own_files import content_of, is_own_file, own_files, read_own
+from quiclab.store.own_files import content_of, is_own_file, read_own
 from quiclab.testbed import clock
 from quiclab.testbed.clock import Instant
 
@@ -127,18 +128,18 @@ def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
     }
 
 
-def kept_body(file: Path) -> dict[str, Any] | None:
-    """What a program of the user's own kept of the response; it writes no account of its own."""
+def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
+    """What a program of the user's own kept of the response; it writes no account of its own. Without a hash where it
+    is longer than `most_bytes`."""
     if not is_own_file(file, file.parent):
         return None
-    return content_of(file)
+    return content_of(file, most_bytes)
 
 
-def received_bodies(folder: Path) -> dict[str, dict[str, Any]] | None:
-    """What the server kept of an upload, by name; None where there is none."""
-    if not folder.is_dir():
-        return None
-    return {file.name: content_of(file) for file in own_files(folder, folder) if not file.name.startswith(".")}
+def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, Any]]:
+    """What the server kept of an upload, by name, of the objects with these names alone."""
+    files = (folder / name for name in names)
+    return {file.name: content_of(file, most_bytes) for file in files if is_own_file(file, folder)}
 
 
 def read_json(path: Path) -> Any:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path as File
 from typing import TYPE_CHECKING
 
-from quiclab.endpoints import Command
 from quiclab.errors import TrialError
 from quiclab.spec.model import Direction, Path
 from quiclab.testbed.namespace import NetworkNamespace
@@ -38,13 +38,16 @@ def unimpaired(path: Path) -> Path:
     return replace(path, up=delayed(path.up), down=delayed(path.down), more_links=more)
 
 
-def visit_first(client: Process, command: Command, at_client: NetworkNamespace, path: Path, patience_s: float) -> None:
-    """Let the client visit, and wait until its connections are closed at both ends. Raises TrialError."""
-    assert command.first_visit_file is not None
-    if command.ready_file is not None:
-        client.wait_for_file(command.ready_file, patience_s)
+def visit_first(
+    client: Process, files: tuple[File | None, File], at_client: NetworkNamespace, path: Path, patience_s: float
+) -> None:
+    """Let the client visit, and wait until its connections are closed at both ends. `files` appear when it is ready,
+    if it says so, and when it has visited. Raises TrialError."""
+    ready, visited = files
+    if ready is not None:
+        client.wait_for_file(ready, patience_s)
     client.say(b"first visit\n")
-    client.wait_for_file(command.first_visit_file, patience_s)
+    client.wait_for_file(visited, patience_s)
     deadline = time.monotonic() + _CLOSING_PATIENCE_S
     while _open_connections(at_client):
         if time.monotonic() > deadline:

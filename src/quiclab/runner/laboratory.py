@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.cpu import Calibrations, calibrate
 from quiclab.runner.pages import ServedPage, place_page
 from quiclab.spec.model import Certificate, Study
+from quiclab.store.left_files import remove_tree
 from quiclab.testbed import _libc
 from quiclab.testbed.certificates import HOST, Certificates, lend, make_certificates
 from quiclab.testbed.confinement import Confinement, confine, mount_work_dir
@@ -76,7 +76,7 @@ class Laboratory:
     def trial_dir(self, trial_id: str) -> Path:
         """An empty folder in memory for one trial, while that runs closed to other users: there are keys in it."""
         folder = self.work_dir / trial_id
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
         folder.mkdir(mode=0o700)
         return folder
 

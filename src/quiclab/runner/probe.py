@@ -23,6 +23,7 @@ from quiclab.runner.account import text_problem
 from quiclab.runner.allowance import Allowance
 from quiclab.runner.confined import confined_run, reached_by
 from quiclab.runner.document import read_json, trial_document
+from quiclab.runner.jails import Jails
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.probe_transfer import CLIENT, ProbeTransfer
@@ -30,7 +31,7 @@ from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.spec.model import Study
 from quiclab.spec.target import Target
-from quiclab.store.own_files import OwnFolder, write_anew
+from quiclab.store.own_files import write_anew
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.confinement import confine, mount_work_dir
@@ -87,29 +88,23 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     left = probe.allowance.take(target.authority, sizes)
     folder = laboratory.trial_dir(row.trial_id)
     collect()
-    raw, home = folder / "raw", folder / "home"
-    logs = OwnFolder(raw)
-    for each in (home, raw / "client-qlog"):
-        each.mkdir()
+    raw = folder / "raw"
+    raw.mkdir()
+    jails = Jails(laboratory.confinement, laboratory.work_dir, laboratory.kept, folder)
     started = clock.read()
     record = Record()
     summary: dict[str, Any] = {}
     try:
         with ExitStack() as resources:
-            trial = RunningTrial(laboratory, row, raw, record, resources)
+            trial = RunningTrial(laboratory, row, raw, record, resources, resources.enter_context(jails))
             summary = _carry_out(probe, trial, min(left, probe.most_bytes or left))
     except VoidError as error:
         record.void = error.message
-    except (HostError, OSError):
-        record.logs_spoiled = logs.spoiled()
-        if record.logs_spoiled is None:
-            raise
     finally:
         kill_everything_else()
-    record.logs_spoiled = record.logs_spoiled or logs.replaced()
+    record.logs_spoiled = jails.gather()
+    jails.remove()
     keep_safe(folder)
-    logs.restore()
-    shutil.rmtree(home, ignore_errors=True)
     account = read_json(raw / "client.json")
     if (problem := text_problem(account)) is not None:
         record.failure, account = record.failure or problem, None

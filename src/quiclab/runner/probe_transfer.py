@@ -39,9 +39,10 @@ class ProbeTransfer:
     def start_early(self, command: Command, way: ForwardedWay) -> None:
         """Start the client, which waits for its go, and the link; behind that lies `way`."""
         trial, namespaces = self._trial, self._topology.namespaces
+        trial.real("client", trial.raw / "client-qlog").mkdir()
         for file, content in command.files.items():
-            file.write_text(content)
-        trial.laboratory.confinement.give(trial.raw.parent)
+            trial.real("client", file).write_text(content)
+        trial.jails.build()
         self._client = trial.resources.enter_context(
             Process(
                 f"the client ({CLIENT})",
@@ -50,7 +51,7 @@ class ProbeTransfer:
                 namespaces["client"],
                 work_dir=trial.home,
                 output=trial.raw / "client.out",
-                confinement=trial.laboratory.confinement,
+                jail=trial.jails.of("client"),
                 waits_for_go=True,
             )
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from quiclab.endpoints import Command
 from quiclab.runner.commands import Part, parts_of, received_folder, shown_name, trial_command
 from quiclab.runner.cpu import SlowCpu
+from quiclab.runner.jails import role_of
 from quiclab.runner.observation import Observation
 from quiclab.runner.places import place_of_part
 from quiclab.runner.running_trial import RunningTrial
@@ -21,7 +22,6 @@ from quiclab.testbed.syscall_count import counting
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
 """A program whose every call stops it twice takes its time to end, and its counts come last."""
-_QLOG_FOLDERS = ("server-qlog", "proxy-qlog", "client-qlog")
 
 
 def counts_file(raw: Path, role: str) -> Path:
@@ -32,15 +32,17 @@ def counts_file(raw: Path, role: str) -> Path:
 def commands_with_files(trial: RunningTrial) -> dict[Part, Command]:
     """The command of every part of a trial; the files and folders that they need are written."""
     commands = {part: trial_command(trial.laboratory, trial.row, trial.raw, part) for part in parts_of(trial.arm)}
-    for command in commands.values():
+    for part, command in commands.items():
         for file, content in command.files.items():
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(content)
+            real = trial.real(part, file)
+            real.parent.mkdir(exist_ok=True)
+            real.write_text(content)
     if trial.workload.upload:
-        received_folder(trial.raw).mkdir(parents=True, exist_ok=True)
-    for folder in _QLOG_FOLDERS:
-        (trial.raw / folder).mkdir()
-    trial.laboratory.confinement.give(trial.raw.parent)
+        trial.real("server", received_folder(trial.raw)).mkdir(parents=True, exist_ok=True)
+    for part in commands:
+        if part in ("server", "proxy", "client"):
+            trial.real(part, trial.raw / f"{part}-qlog").mkdir()
+    trial.jails.build()
     return commands
 
 
@@ -71,9 +73,9 @@ class Programs:
         return "proxy" if self._trial.arm.proxy else "server"
 
     @property
-    def answering(self) -> dict[str, Process]:
+    def answering(self) -> dict[model.Role, Process]:
         """Role → program that the transfer needs beside the client, beginning with the one that answers it."""
-        roles: tuple[Part, ...] = ("proxy", "server")
+        roles: tuple[model.Role, ...] = ("proxy", "server")
         return {role: self.started[role] for role in roles if role in self.started}
 
     def start(self, part: Part) -> Process:
@@ -89,7 +91,7 @@ class Programs:
             self._namespaces[place_of_part(trial.arm, trial.path, part)],
             work_dir=trial.home,
             output=trial.raw / f"{part}.out",
-            confinement=trial.laboratory.confinement,
+            jail=trial.jails.of(role_of(part)),
             waits_for_go=command.waits_for_go,
         )
         trial.resources.enter_context(process)

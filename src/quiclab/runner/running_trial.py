@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import arm_of, path_of, workload_of
+from quiclab.runner.commands import Part, arm_of, path_of, workload_of
+from quiclab.runner.jails import Jails, role_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.onlooker import NOBODY, Onlooker
 from quiclab.spec import model
@@ -50,17 +51,23 @@ class RunningTrial:
     laboratory: Laboratory
     row: PlanRow
     raw: Path
-    """Where logs go."""
+    """Where logs go: the laboratory's at once, those of programs when all have ended."""
     record: Record
     resources: ExitStack
     """Everything that is opened, and closed in the opposite order when the trial ends."""
+    jails: Jails
+    """What the programs of each role see, and where their files are."""
     counted: bool = False
     """Whether the system calls of its programs are counted."""
 
     @property
     def home(self) -> Path:
-        """Where programs keep their other files."""
+        """Where programs keep their other files, as they name it."""
         return self.raw.parent / "home"
+
+    def real(self, part: Part, shown: Path) -> Path:
+        """Where a file lies that a part of the trial knows as `shown`."""
+        return self.jails.of(role_of(part)).real(shown)
 
     @property
     def arm(self) -> model.Arm:

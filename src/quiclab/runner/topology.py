@@ -106,7 +106,6 @@ class Topology:
         """The links between client and server, not yet running; those that are not impaired leave no logs."""
         study, path = self._laboratory.study, self._path if impaired else unimpaired(self._path)
         page, front = self._laboratory.pages.get(self._row.workload), front_place(self._arm, self._path)
-        real_time = leaves_room(busiest_rate(path))
         settings = LinkSettings(
             backend=self._laboratory.backend,
             mtu=path.mtu,
@@ -121,8 +120,7 @@ class Topology:
             snaplen_bytes=None if study.captures == "whole" else HEADER_BYTES,
             lateness_p99_ns=[_ANY_NS for _ in lateness_bounds(path, self._later)],
             spin_ns=self._laboratory.spin_ns,
-            real_time=real_time,
-            shared=self._laboratory.links if real_time else None,
+            shared=self._laboratory.links if leaves_room(busiest_rate(path)) else None,
         )
         client, *nodes, server = self.namespaces.values()
         if self._hubs:

@@ -75,7 +75,7 @@ class Transfer:
         if command.waits_for_go and (visits_itself or not resumes(trial.arm)):
             self._programs.start("client")
         self._link = trial.resources.enter_context(self._topology.link(impaired=not visits_itself))
-        at_client, reached = self._topology.namespaces[CLIENT], trial.home / "reached"
+        at_client, reached = self._topology.namespaces[CLIENT], trial.real("client", trial.home / "reached")
         self._moving = ChangingAddress(trial.workload.address_change, at_client, trial.path, self._link, reached)
         trial.resources.enter_context(self._moving)
         self._topology.join()
@@ -100,15 +100,18 @@ class Transfer:
         trial, command = self._trial, self._programs.commands["client"]
         visit(self._warm_up, self._patience_s, "the server did not answer the warm-up request")
         if self._client is not None and command.first_visit_file is not None:
-            visit_first(self._client, command, self._topology.namespaces[CLIENT], trial.path, _CLIENT_PATIENCE_S)
+            ready, visited = command.ready_file, trial.real("client", command.first_visit_file)
+            files = (ready and trial.real("client", ready), visited)
+            visit_first(self._client, files, self._topology.namespaces[CLIENT], trial.path, _CLIENT_PATIENCE_S)
             self._link = trial.resources.enter_context(self._topology.link_instead_of(self._link))
             greet_network(self._topology)
         elif resumes(trial.arm):
             first_visit = self._programs.start("first-visit")
             visit(first_visit, self._patience_s, "the first visit, which fetches the ticket, failed")
-        for folder in ("server-qlog", "proxy-qlog"):
-            for old in own_files(trial.raw / folder, trial.raw):
-                old.unlink()  # it has the connections so far
+        for role in self._programs.answering:
+            jail = trial.jails.of(role)
+            for old in own_files(jail.raw / f"{role}-qlog", jail.raw):
+                old.unlink(missing_ok=True)  # it has the connections so far
         self._contest.prepare(self._patience_s)
         trial.record.phase("warm_up")
 
@@ -119,7 +122,7 @@ class Transfer:
         if client is None and command.waits_for_go:
             client = self._programs.start("client")
         if client is not None and command.ready_file is not None:
-            client.wait_for_file(command.ready_file, _CLIENT_PATIENCE_S)
+            client.wait_for_file(trial.real("client", command.ready_file), _CLIENT_PATIENCE_S)
             trial.record.phase("client_start")
         trial.record.onlooker.begins()
         self._link.begin()

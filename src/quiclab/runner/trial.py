@@ -10,18 +10,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import HostError, TrialError, VoidError
+from quiclab.errors import TrialError, VoidError
 from quiclab.plan.rows import PlanRow
 from quiclab.runner.account import account_problem, text_problem
 from quiclab.runner.commands import received_folder
 from quiclab.runner.competition import Contest
 from quiclab.runner.document import kept_body, read_json, received_bodies, trial_document
 from quiclab.runner.flows import other_flows, who_cannot_run
+from quiclab.runner.jails import Jails
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.observation import Observation
 from quiclab.runner.onlooker import NOBODY, Onlooker
@@ -29,7 +29,7 @@ from quiclab.runner.programs import Programs, commands_with_files
 from quiclab.runner.running_trial import Record, RunningTrial
 from quiclab.runner.topology import Topology
 from quiclab.runner.transfer import Transfer
-from quiclab.store.own_files import OwnFolder, write_anew
+from quiclab.store.own_files import write_anew
 from quiclab.store.secrets import keep_safe
 from quiclab.testbed import clock
 from quiclab.testbed.process import collect, kill_everything_else
@@ -46,29 +46,24 @@ def run_trial(
     """
     folder = laboratory.trial_dir(row.trial_id)
     collect()
-    raw, home = folder / "raw", folder / "home"
-    home.mkdir()
-    logs = OwnFolder(raw)
+    raw = folder / "raw"
+    raw.mkdir()
+    jails = Jails(laboratory.confinement, laboratory.work_dir, laboratory.kept, folder)
     started = clock.read()
     record = Record(onlooker)
     summary: dict[str, Any] = {}
     try:
         with ExitStack() as resources:
-            trial = RunningTrial(laboratory, row, raw, record, resources, counted)
+            trial = RunningTrial(laboratory, row, raw, record, resources, resources.enter_context(jails), counted)
             summary = _carry_out(trial)
     except VoidError as error:
         record.void = error.message
-    except (HostError, OSError):
-        record.logs_spoiled = logs.spoiled()
-        if record.logs_spoiled is None:
-            raise
     finally:
         kill_everything_else()
-    record.logs_spoiled = record.logs_spoiled or logs.replaced()
+    body, received = _bodies(trial)
+    record.logs_spoiled = jails.gather()
+    jails.remove()
     keep_safe(folder)
-    logs.restore()
-    body, received = kept_body(home / "body"), received_bodies(received_folder(raw))
-    shutil.rmtree(home, ignore_errors=True)  # what programs left beside their logs
     record.phase("teardown")
     over = clock.read()
     account, own = read_json(raw / "client.json"), bool(trial.arm.client.argv)
@@ -84,6 +79,16 @@ def run_trial(
         document["received"] = received
     write_anew(folder / "trial.json", json.dumps(document, indent=1))
     return folder
+
+
+def _bodies(trial: RunningTrial) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]] | None]:
+    """What the client kept of a download, and what the server kept of an upload."""
+    most_bytes = trial.workload.total.bytes
+    kept = kept_body(trial.real("client", trial.home / "body"), most_bytes)
+    if not trial.workload.upload:
+        return kept, None
+    folder = trial.real("server", received_folder(trial.raw))
+    return kept, received_bodies(folder, trial.workload.object_names, most_bytes)
 
 
 def _facts(record: Record) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def _carry_out(trial: RunningTrial) -> dict[str, Any]:
     # Findings are read once it has ended, in namespaces that are there.
     resources.callback(lambda: record.host.update(observation.findings()))
     resources.enter_context(observation)
-    contest = resources.enter_context(Contest(laboratory, row, trial.raw, topology))
+    contest = resources.enter_context(Contest(laboratory, row, trial.raw, topology, trial.jails))
     programs = Programs(trial, commands, namespaces, observation)
     steps = Transfer(trial, topology, programs, contest, observation)
     try:

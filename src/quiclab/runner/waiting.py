@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.errors import TrialError
+from quiclab.spec import model
 from quiclab.testbed.process import Process
 
 
@@ -17,7 +18,7 @@ def visit(client: Process, patience_s: float, trouble: str) -> None:
         raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
-def ended(answering: Mapping[str, Process], patience_s: float) -> str | None:
+def ended(answering: Mapping[model.Role, Process], patience_s: float) -> str | None:
     """Say which of these programs has ended, if one has; the first is given `patience_s` to do so."""
     for role, process in answering.items():
         code = process.wait(patience_s)

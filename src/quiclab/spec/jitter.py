@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.spec.network import Jitter
 from quiclab.units import Duration
 
-LEAST_IN_SCALES = {"uniform": 0.4, "normal": 0.85, "pareto": 2.2, "paretonormal": 1.4}
+LEAST_IN_SCALES = {"uniform": 0.7, "normal": 0.85, "pareto": 2.2, "paretonormal": 1.4}
 """Shortest half-life in scales, by distribution: at it the delay falls as fast as time passes, at most."""
 USUAL_IN_SCALES = 4
 """Half-life in scales where none is asked for."""

@@ -9,7 +9,7 @@ from typing import Any
 from quiclab.spec.model import Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
 from quiclab.units import Bitrate, ByteCount, Duration, Share
 
-_MODEL_NAMES = {
+MODEL_NAMES: dict[type[Any], str] = {
     Bernoulli: "bernoulli",
     GilbertElliott: "gilbert-elliott",
     Bursts: "bursts",
@@ -18,7 +18,9 @@ _MODEL_NAMES = {
     FqCoDel: "fq_codel",
     Step: "step",
 }
-_SUFFIXES = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}
+_BY_TYPE = {Duration: "_ns", Bitrate: "_bit_per_s", ByteCount: "_bytes", Share: "_pct"}
+SUFFIXES = tuple(_BY_TYPE.values())
+"""Endings of names, one for each kind of quantity."""
 
 
 def resolved_json(study: Study) -> dict[str, Any]:
@@ -32,24 +34,26 @@ def resolved_json(study: Study) -> dict[str, Any]:
 
 def _table(value: Any) -> dict[str, Any]:
     """A dataclass as a table; a model of loss or queue management has its name first."""
-    table: dict[str, Any] = {"model": _MODEL_NAMES[type(value)]} if type(value) in _MODEL_NAMES else {}
+    table: dict[str, Any] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
-        table[field.name + _suffix(field.name, content)] = _json(content)
+        table[field.name + suffix_of(field.name, content)] = as_json(content)
     return table
 
 
-def _suffix(name: str, content: Any) -> str:
+def suffix_of(name: str, content: Any) -> str:
+    """Ending of a key's name for a quantity: its unit, unless the name is the unit."""
     unit = type(content[0] if isinstance(content, tuple) and content else content)
-    suffix = _SUFFIXES.get(unit, "")
+    suffix = _BY_TYPE.get(unit, "")
     return "" if suffix == f"_{name}" else suffix
 
 
-def _json(content: Any) -> Any:
+def as_json(content: Any) -> Any:
+    """A value as JSON."""
     if isinstance(content, Share):
         return content.pct
-    if type(content) in _SUFFIXES:
+    if type(content) in _BY_TYPE:
         return dataclasses.astuple(content)[0]
     if dataclasses.is_dataclass(content):
         return _table(content)
-    return [_json(element) for element in content] if isinstance(content, tuple) else content
+    return [as_json(element) for element in content] if isinstance(content, tuple) else content

@@ -44,6 +44,8 @@ WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
 """Reasons of a void trial that are not its own."""
 """Reason of a void trial that was not at fault itself: it is not counted against its arm."""
 
+BESIDE = "measured_beside"
+"""Member of host.json with the other quiclab processes that measured on the machine while trials ran."""
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 

@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
-from quiclab.visible import visible
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
 """Largest file that is read at once: what is larger no program of ours has written."""
-_MOST_HASHED_BYTES = 1 << 34
-"""Largest file that is hashed: logs and bodies are kept in memory, and what is larger is a hole."""
 _ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -51,12 +48,12 @@ def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
         return opened.read(_MOST_BYTES)
 
 
-def content_of(file: Path) -> dict[str, Any]:
-    """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is too large to have been
-    transferred. Raises OSError for anything else."""
+def content_of(file: Path, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+    """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is longer than
+    `most_bytes`, and so is not what was transferred. Raises OSError for anything else."""
     with open_own(file) as opened:
         size = os.fstat(opened.fileno()).st_size
-        whole = size <= _MOST_HASHED_BYTES
+        whole = size <= most_bytes
         return {"body_bytes": size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest() if whole else ""}
 
 
@@ -67,56 +64,6 @@ def write_anew(file: Path, text: str) -> None:
     file.unlink(missing_ok=True)
     with file.open("x", encoding="utf-8") as opened:
         opened.write(text)
-
-
-def strange_file(folder: Path) -> str | None:
-    """The first thing below `folder` that is neither a folder nor a regular file, by its path from there; None where
-    all are."""
-    for above, folders, files in os.walk(folder):
-        for name in sorted((*folders, *files)):
-            path = Path(above, name)
-            mode = path.lstat().st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                return str(path.relative_to(folder))
-    return None
-
-
-class OwnFolder:
-    """A new folder in which programs under test write, and which they may replace."""
-
-    def __init__(self, path: Path) -> None:
-        path.mkdir()
-        self._path = path
-        self._made = self._seen()
-
-    def replaced(self) -> str | None:
-        """Say so where the folder is no longer there, or another one is; None where it is."""
-        if self._seen() == self._made:
-            return None
-        return f"a program of the trial replaced the folder of its logs ({self._path.name}/)"
-
-    def spoiled(self) -> str | None:
-        """Describe what a program put in the place of the folder or of a file in it, so that it cannot be written; None
-        where all is in order."""
-        strange = strange_file(self._path)
-        told = strange and f"a program of the trial made {visible(strange)} in {self._path.name}/, which is no file"
-        return self.replaced() or told
-
-    def restore(self) -> None:
-        """Make it again, empty, where it was replaced."""
-        if self._seen() == self._made:
-            return
-        if self._path.is_dir() and not self._path.is_symlink():
-            shutil.rmtree(self._path)
-        self._path.unlink(missing_ok=True)
-        self._path.mkdir()
-
-    def _seen(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.lstat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
 
 def _regular(file: Path, flags: int) -> int:

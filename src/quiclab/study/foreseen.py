@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.endpoints.datagrams import mtu_warnings
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.idle_settings import idle_settings
@@ -17,6 +18,11 @@ def foreseen(study: Study) -> list[str]:
     of_paths = [
         told
         for path in study.paths
-        for told in (*loss_warnings(path), *ecn_warnings(study.arms, path), *block_warnings(study.arms, path))
+        for told in (
+            *loss_warnings(path),
+            *ecn_warnings(study.arms, path),
+            *block_warnings(study.arms, path),
+            *mtu_warnings(study.arms, path),
+        )
     ]
     return [*of_paths, *address_warnings(study), *unmeasured(study), *idle_settings(study)]

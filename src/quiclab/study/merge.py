@@ -13,6 +13,7 @@ from typing import Any
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow
+from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import (
@@ -27,7 +28,7 @@ from quiclab.store.layout import (
 )
 from quiclab.store.ledger import Ledger, open_ledger
 from quiclab.store.looks import keep_look, read_looks
-from quiclab.study.specs import held, load_study
+from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
 """Facts of host.json that all parts of a study must share. Machine and kernel may differ: each is an occasion of its
@@ -129,12 +130,14 @@ def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[st
 
 def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyDir) -> None:
     """Raise SpecError for a part with another spec than `first`, or with other programs."""
-    resolved = read_object(first.resolved)
+    resolved = with_defaults(read_object(first.resolved))
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
         try:
-            problems += [f"{each.root}: {told}" for told in conflicts(read_object(each.resolved), resolved)]
+            problems += [
+                f"{each.root}: {told}" for told in conflicts(with_defaults(read_object(each.resolved)), resolved)
+            ]
         except (KeyError, TypeError, AttributeError) as error:
             told = f"{each.resolved} is not a resolved spec: {error!r}"
             raise DecodeError(told, "put it back from a copy of the study") from error
@@ -229,7 +232,8 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
 
 
 def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
-    """Facts about each machine, each look at the results, and what a paper claims."""
+    """Facts about each machine and about the arms with its programs, each look at the results, and what a paper
+    claims."""
     seen = [look for each in parts for look in read_looks(each.root)]
     for look in sorted(seen, key=lambda each: each.when_utc):
         keep_look(study_dir.root, look)
@@ -244,3 +248,5 @@ def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) ->
             source, target = getattr(parts[0], name), getattr(study_dir, name)
             if source.is_file() and not target.exists():
                 write_atomically(target, source.read_bytes())
+        if (arms := read_object(parts[0].resolved).get(ARMS)) is not None:
+            write_atomically(study_dir.resolved, json.dumps(read_object(study_dir.resolved) | {ARMS: arms}, indent=1))

@@ -13,6 +13,7 @@ from quiclab.plan.probing import describe_probe, planned_requests, probe_study
 from quiclab.runner.allowance import Allowance, Bounds
 from quiclab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
 from quiclab.runner.probe_transfer import CLIENT
+from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Limits, Study
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.resolved import resolved_json
@@ -102,7 +103,7 @@ def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
         before = read_object(study_dir.resolved)
         check_probe(before, study_dir.resolved, whole=True)
-        found = conflicts(before, resolved)
+        found = conflicts(with_defaults(before), resolved)
         ways = [each["paths"][0]["title"] for each in (before, resolved)]
         if ways[0] != ways[1]:
             found = (*found, f"the link: was {ways[0]!r}, is {ways[1]!r}")

@@ -19,6 +19,7 @@ from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir, disk_errors
 from quiclab.study.claims import keep_claims, read_claims
 from quiclab.study.specs import as_begun, held, load_study, spec_file_of
+from quiclab.testbed.neighbours import announced
 from quiclab.testbed.sandbox import run_in_sandbox
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def run_study(
 def in_sandbox_of(study_dir: StudyDir, inside: Callable[[], int]) -> int:
     """Run `inside` in a sandbox, and remove what it used of the directory to work in. Returns its exit code."""
     try:
-        return run_in_sandbox(inside)
+        with announced():
+            return run_in_sandbox(inside)
     finally:
         with disk_errors(study_dir.root):
             shutil.rmtree(study_dir.root / ".work", ignore_errors=True)

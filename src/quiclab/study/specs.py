@@ -6,17 +6,19 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from quiclab.endpoints import Uploads, find, names_by_role
+from quiclab.endpoints import Uploads, find, label_of, names_by_role
 from quiclab.errors import DecodeError, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
-from quiclab.spec.model import Arm, Role, Study, Workload
+from quiclab.spec.defaults import with_defaults
+from quiclab.spec.model import Arm, Program, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
@@ -25,6 +27,9 @@ from quiclab.store.looks import read_looks
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
 from quiclab.study.until import FILE as SEQUENTIAL
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
+
+ARMS = "arms_summary"
+"""Member of resolved.json with what the arms are and where they differ."""
 
 
 def spec_file_of(place: Path) -> Path:
@@ -87,9 +92,28 @@ def _comparable(name: str) -> tuple[str, str | None]:
     return metric, kind_of(metric)
 
 
-def describe_arms(study: Study) -> ArmsSummary:
-    """Describe the arms and where they differ, from the facts that their endpoints declare."""
-    return arms_summary(study, {arm.name: _facts(arm, study.measured_workloads) for arm in study.measured_arms})
+def describe_arms(study: Study, versions: Mapping[str, str] = MappingProxyType({})) -> ArmsSummary:
+    """Describe the arms and where they differ, from the facts that their endpoints declare of these `versions`, by
+    role, name and prefix of the program; of one that is not among them, of the version that the spec asks for."""
+    of_arms = {arm.name: _facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms}
+    return arms_summary(study, of_arms)
+
+
+def in_versions(arm: Arm, versions: Mapping[str, str]) -> Arm:
+    """Return the arm with the versions that its programs really have, where these are known."""
+
+    def found(role: Role, program: Program) -> Program:
+        return dataclasses.replace(program, version=versions.get(label_of(role, program), program.version))
+
+    proxy = None if arm.proxy is None else found("proxy", arm.proxy)
+    return dataclasses.replace(arm, client=found("client", arm.client), server=found("server", arm.server), proxy=proxy)
+
+
+def keep_versions(study_dir: StudyDir, study: Study, versions: Mapping[str, str]) -> None:
+    """Keep what the arms are with the versions of their programs that really run."""
+    if study_dir.resolved.exists():
+        resolved = read_object(study_dir.resolved) | {ARMS: describe_arms(study, versions)}
+        write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
 def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
@@ -116,7 +140,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     if not study_dir.resolved.exists():
         return
     with _of_its_form(study_dir.resolved):
-        found = conflicts(read_object(study_dir.resolved), resolved_json(study))
+        found = conflicts(with_defaults(read_object(study_dir.resolved)), resolved_json(study))
     if found:
         hint = "put the spec back that they were run with"
         raise SpecError(f"{study_dir.spec} differs from the spec that the trials of the study had", hint, found)
@@ -152,12 +176,12 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
-    resolved: dict[str, Any] = resolved_json(study) | {"arms_summary": describe_arms(study)}
+    resolved: dict[str, Any] = resolved_json(study) | {ARMS: describe_arms(study)}
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
         with _of_its_form(study_dir.resolved):
-            found = conflicts(before, resolved)
+            found = conflicts(with_defaults(before), resolved)
             changes = told_changes(before["limits"], study) if before.get("limits") else ()
             resolved[EARLIER] = earlier_limits(before, resolved["limits"])
         if found:

@@ -23,6 +23,7 @@ from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Settle, Settled
 from quiclab.study.trial_tables import a_run_goes_on, keep_tables
 from quiclab.verify.trial import judge
+from quiclab.verify.unreadable import judge_as_unreadable
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,21 @@ class Judged:
 
 
 def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
-    """Decode what an attempt left in `folder`, and judge it."""
+    """Decode what an attempt left in `folder`, and judge it.
+
+    An attempt whose logs cannot be judged has failed, and no more: they may be anybody's. If that is a mistake of
+    quiclab's own, the trace in `MISTAKE` tells where it is.
+    """
+    try:
+        return _judge(folder, trial_id, number)
+    except Exception as error:
+        if not folder.is_dir():
+            raise
+        verdict = judge_as_unreadable(folder, error)
+        return Judged(folder, Attempt(trial_id, number, verdict.status, verdict.reason), {}, None)
+
+
+def _judge(folder: Path, trial_id: str, number: int) -> Judged:
     tables = decode_trial(folder).tables
     weighed = _Weighed(tables)
     verdict = judge(folder, tables, weighed.disturbance)

@@ -24,16 +24,18 @@ from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
-from quiclab.store.layout import MACHINE_CHECK, StudyDir, read_object, write_atomically
+from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir, read_object, write_atomically
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
+from quiclab.study.neighbours import NeighbourWatch
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
+from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
@@ -104,8 +106,11 @@ def run_trials(
     _refuse_to_mix(study_dir, backend)
     laboratory, run_one = prepare(study, study_dir.root, backend)
     keep_host(study_dir, laboratory, backend)
+    keep_versions(study_dir, study, laboratory.programs)
     rows = part.of(grow_plan(study, blocks))
-    observer.began(Beginning(study, backend, why, laboratory.cannot_run, rows))
+    beginning = Beginning(study, backend, why, laboratory.cannot_run, rows)
+    observer = Both(observer, NeighbourWatch(study_dir))
+    observer.began(beginning)
     try:
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
@@ -164,8 +169,9 @@ def _check_machine(
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
     """Write down the machine and the programs, as they are when the study is run."""
     told: dict[str, Any] = {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
-    if study_dir.host.exists() and (check := read_object(study_dir.host).get(MACHINE_CHECK)) is not None:
-        told[MACHINE_CHECK] = check  # of an earlier run: this one may have too few trials for its own
+    before = read_object(study_dir.host) if study_dir.host.exists() else {}
+    # Of an earlier run: this one may have too few trials for a check of its own, or no neighbour.
+    told |= {key: before[key] for key in (MACHINE_CHECK, BESIDE) if before.get(key) is not None}
     write_atomically(study_dir.host, json.dumps(told | {"link_backend": backend}, indent=1))
 
 

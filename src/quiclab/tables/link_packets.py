@@ -6,6 +6,9 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.tables._api import LEFT, NEVER, Column, of_logs
+from quiclab.tables.drop_reasons import DROP_REASONS
+
+_REASONS = " or ".join(", ".join(f"`{reason.name}`" for reason in DROP_REASONS).rsplit(", ", 1))
 
 LINK_PACKETS = of_logs(
     "link_packets",
@@ -30,10 +33,7 @@ LINK_PACKETS = of_logs(
             "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like; what a proxy "
             "fetched before the transfer), or `inside_at_end`.",
         ),
-        Column(
-            "reason", pl.String, "", "not dropped",
-            "`loss_entry`, `queue_full`, `loss_exit`, `listed`, `aqm`, `outage`, `policed` or `blocked`.",
-        ),
+        Column("reason", pl.String, "", "not dropped", f"{_REASONS}."),
         Column("duplicate", pl.Boolean, "", NEVER, "A copy that the link made."),
         Column("corrupted", pl.Boolean, "", NEVER, "The link flipped bits of it."),
         Column("reordered", pl.Boolean, "", NEVER, "The link let others overtake it on purpose."),

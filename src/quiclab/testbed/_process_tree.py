@@ -141,6 +141,16 @@ def memory(pid: int) -> tuple[int, int]:
     return fields.get("VmRSS", 0) * 1024, fields.get("VmHWM", 0) * 1024
 
 
+def signals_caught(pid: int) -> set[int]:
+    """Numbers of the signals that a process has a handler for; none of one that has ended."""
+    try:
+        line = next(each for each in _read(f"/proc/{pid}/status").splitlines() if each.startswith("SigCgt:"))
+    except (OSError, StopIteration):
+        return set()
+    mask = int(line.split()[1], 16)
+    return {number for number in range(1, mask.bit_length() + 1) if mask >> (number - 1) & 1}
+
+
 def _cpu_clock_ns(stat: Stat) -> int:
     """CPU time by the process's own clock, to the nanosecond; by the ticks of /proc where that is refused."""
     try:

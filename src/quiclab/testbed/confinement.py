@@ -51,14 +51,17 @@ class Confinement:
         """File descriptors that `entry` needs open."""
         return tuple(fd for fd in (self.user_namespace, self.mount_namespace) if fd is not None)
 
-    def entry(self, work_dir: Path) -> tuple[str, ...]:
-        """Options of nsenter(1), and the command behind it, to begin there in `work_dir`."""
-        user = (f"--user=/proc/self/fd/{self.user_namespace}",)
-        gain_nothing = ("--", "setpriv", "--no-new-privs", "--")
+    def entry(self) -> tuple[str, ...]:
+        """Options of nsenter(1), and the commands behind it, to begin there in the root folder."""
         if self.mount_namespace is None:
-            return (*user, "--preserve-credentials", *gain_nothing)
-        mounts = (f"--mount=/proc/self/fd/{self.mount_namespace}", f"--wdns={work_dir}")
-        return (*mounts, *user, "--setuid", str(ORDINARY_ID), "--setgid", str(ORDINARY_ID), *gain_nothing)
+            return self.as_user()
+        return (f"--mount=/proc/self/fd/{self.mount_namespace}", "--", "nsenter", *self.as_user())
+
+    def as_user(self) -> tuple[str, ...]:
+        """Options of nsenter(1), and the command behind it, to become the ordinary user, without privileges."""
+        user = f"--user=/proc/self/fd/{self.user_namespace}"
+        ids = ("--setuid", str(ORDINARY_ID), "--setgid", str(ORDINARY_ID))
+        return (user, *(ids if self.owner else ("--preserve-credentials",)), "--", "setpriv", "--no-new-privs", "--")
 
     def __enter__(self) -> Self:
         return self

@@ -80,7 +80,7 @@ class LinkSettings:
     """TCP's settings on the routes of namespaces that differ from `route`."""
     spin_ns: int | None = None
     real_time: bool = True
-    """Whether to ask for real-time scheduling (`real_time.leaves_room`)."""
+    """False leaves real-time scheduling out."""
     program: Sequence[str] = ()
     """Program to start instead of quiclab-link: a benchmark compares it with others that have the same protocol."""
     shared: SharedLinkProcess | None = None

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +19,11 @@ from typing import Self
 
 from quiclab.errors import TrialError
 from quiclab.store.own_files import append_to_own, read_own
+from quiclab.testbed import _libc
+from quiclab.testbed._process_tree import everybody, signals_caught, tree
 from quiclab.testbed._socket_owners import holds, strangers
-from quiclab.testbed.confinement import ORDINARY_ID, Confinement
+from quiclab.testbed.confinement import ORDINARY_ID
+from quiclab.testbed.jail import Jail
 from quiclab.testbed.listening import Kind, ListeningPorts
 from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.process_cost import reap
@@ -30,8 +33,8 @@ from quiclab.visible import visible
 _LONGEST_WORDS = 500
 _LAST_BYTES = 1 << 16
 _FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
-"""Signals that programs do not send themselves. Crashes have others: SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE. The
-kernel's out-of-memory killer sends SIGKILL."""
+"""Signals that no program in a jail can send itself or have from its children: it is the first process of its PID
+namespace. Crashes have others: SIGSEGV, SIGBUS, SIGILL, SIGFPE. The kernel's out-of-memory killer sends SIGKILL."""
 
 
 class Process:
@@ -46,20 +49,21 @@ class Process:
         *,
         work_dir: Path,
         output: Path | None,
-        confinement: Confinement | None = None,
+        jail: Jail | None = None,
         ordinary_id: int | None = ORDINARY_ID,
         waits_for_go: bool = False,
     ) -> None:
         """Describe the process. `output` takes stdout and stderr; None leaves the caller's own. Programs under test
-        have a `confinement`. Without it the program is the caller, and `ordinary_id` the uid and gid that it sees; None
-        leaves it root of the sandbox. `waits_for_go` gives it a pipe on stdin."""
+        have a `jail`, begin in its home, and are the first process of a PID namespace. Without it the program is the
+        caller, and `ordinary_id` the uid and gid that it sees; None leaves it root of the sandbox. `waits_for_go` gives
+        it a pipe on stdin."""
         self.name = name
         self.argv = tuple(argv)
         self._env = dict(env)
         self._namespace = namespace
         self._work_dir = work_dir
         self._output = output
-        self._confinement = confinement
+        self._jail = jail
         self._ordinary_id = ordinary_id
         self._waits_for_go = waits_for_go
         self._process: subprocess.Popen[bytes] | None = None
@@ -73,16 +77,18 @@ class Process:
         stdin = subprocess.PIPE if self._waits_for_go else (subprocess.DEVNULL if self._output else None)
         with contextlib.ExitStack() as stack:
             sink = stack.enter_context(self._opened(self._output)) if self._output else None
-            if sink is not None and self._confinement is not None:
-                self._confinement.give(sink.fileno())  # else it could not open /dev/stdout
+            if self._jail is not None:
+                if sink is not None:
+                    self._jail.give(sink.fileno())  # else it could not open /dev/stdout
+                stack.enter_context(_new_pid_namespace())
             self._process = subprocess.Popen(
                 [*self._entry(), *self.argv],
                 env=self._env,
-                cwd=self._work_dir,
+                cwd=None if self._jail else self._work_dir,
                 stdin=stdin,
                 stdout=sink,
                 stderr=sink,
-                pass_fds=(self._namespace.fd, *(self._confinement.fds if self._confinement else ())),
+                pass_fds=(self._namespace.fd, *(self._jail.fds if self._jail else ())),
                 start_new_session=self._output is not None,
             )
         return self
@@ -97,8 +103,8 @@ class Process:
     def _entry(self) -> tuple[str, ...]:
         """Programs that take the process into its namespaces, and then become the program itself."""
         network = ("nsenter", f"--net=/proc/self/fd/{self._namespace.fd}")
-        if self._confinement is not None:
-            return (*network, *self._confinement.entry(self._work_dir))
+        if self._jail is not None:
+            return (*network, *self._jail.entry())
         if self._ordinary_id is None:
             return (*network, "--")
         ids = (f"--map-user={self._ordinary_id}", f"--map-group={self._ordinary_id}")
@@ -160,7 +166,7 @@ class Process:
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
             if self.poll() is not None:
                 break
-            if number == signal.SIGTERM and grace_s == 0:
+            if number == signal.SIGTERM and (grace_s == 0 or self._leaves_its_end_to_others()):
                 continue
             with contextlib.suppress(ProcessLookupError):
                 if self._output is not None:
@@ -174,6 +180,13 @@ class Process:
         code = self.wait(None)
         assert code is not None
         return code
+
+    def _leaves_its_end_to_others(self) -> bool:
+        """Whether the program has neither a handler for SIGTERM nor children. Elsewhere that signal would end it, but
+        not the first process of a PID namespace: there is nothing to wait for."""
+        if self._jail is None or signal.SIGTERM in signals_caught(self.pid):
+            return False
+        return len(tree(everybody(), self.pid, frozenset())) <= 1
 
     def last_words(self, lines: int = 3) -> str:
         """The end of what the program printed, for error messages."""
@@ -235,6 +248,20 @@ class Process:
         if self._process is None:
             raise RuntimeError(f"{self.name} was not started")
         return self._process
+
+
+@contextlib.contextmanager
+def _new_pid_namespace() -> Iterator[None]:
+    """Context in which the next process that this thread starts is the first one of a new PID namespace."""
+    own = os.open("/proc/thread-self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _libc.unshare(_libc.CLONE_NEWPID, "a PID namespace")
+        try:
+            yield
+        finally:
+            _libc.setns(own, _libc.CLONE_NEWPID)
+    finally:
+        os.close(own)
 
 
 def kill_everything_else() -> None:

@@ -11,7 +11,9 @@ namespaces), and the caller answers whether it granted the request. On two busy 
 from milliseconds to tens of microseconds; a plain user goes without, and every trial says which it was.
 
 A link that never sleeps takes a whole processor, and under real time no other process gets it back: if the ends need
-that processor, the lateness merely moves from the link to the ends. In that case the link goes without real time.
+that processor, the lateness merely moves from the link to the ends. So on fewer than three processors a link gives its
+precedence up by itself once it takes too much of one (`link-run/src/precedence.rs`): what comes decides, not what may
+come. A process that several links share keeps it, and only links that carry little share one (`leaves_room`).
 """
 
 from __future__ import annotations
@@ -38,8 +40,9 @@ PRIORITY = 50
 """Priority under SCHED_FIFO."""
 _PROCESSORS = 3
 """Processors that are enough: one each for the link, the sender and the receiver."""
-_SLEEPLESS = Bitrate(200_000_000)
-"""Rate from which on the link never sleeps: packets of 1500 bytes follow each other by 60 µs, for which it spins."""
+_HARDLY_SLEEPS = Bitrate(140_000_000)
+"""Rate from which on the link is awake for more than 70 % of the time: packets of 1500 bytes follow each other by
+86 µs, for 60 of which it spins."""
 _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Budget under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 
@@ -109,10 +112,10 @@ class Grants:
 
 
 def leaves_room(busiest: Bitrate | None) -> bool:
-    """Whether a real-time link leaves the ends the processors that they want; `busiest` is the highest rate that a
-    direction of the path passes, None if nothing limits it."""
+    """True of a path over which a real-time link always leaves the ends the processors that they want; `busiest` is
+    the highest rate that a direction of the path passes, None if nothing limits it."""
     few = len(os.sched_getaffinity(0)) < _PROCESSORS
-    return not few or (busiest is not None and busiest.bit_per_s < _SLEEPLESS.bit_per_s)
+    return not few or (busiest is not None and busiest.bit_per_s < _HARDLY_SLEEPS.bit_per_s)
 
 
 def ask_for_real_time(pid: int, *, deadline: bool) -> RealTime:

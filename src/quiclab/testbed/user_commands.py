@@ -16,7 +16,7 @@ from typing import Any
 from quiclab.errors import HostError
 from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
-from quiclab.spec.link import busiest_rate, lateness_bounds, link_config
+from quiclab.spec.link import lateness_bounds, link_config
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.link import (
     CLIENT_ADDRESSES,
@@ -31,7 +31,6 @@ from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, kill_everything_else
 from quiclab.testbed.process_cost import ProcessCosts
-from quiclab.testbed.real_time import leaves_room
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.testbed.way_out import NAME_SERVER, WayOut
@@ -73,7 +72,6 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
         route=route,
         work_dir=commands.log_dir,
         lateness_p99_ns=[bound.ns for bound in lateness_bounds(commands.path)],
-        real_time=leaves_room(busiest_rate(commands.path)),
     )
     name_the_ends()
     try:

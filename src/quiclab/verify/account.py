@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.metrics.asked_for import asked_for, is_named_by
-from quiclab.metrics.moved import protocol_of
+from quiclab.metrics.moved import may_use_several_sockets, protocol_of, when_carried
 from quiclab.verify.responses import CAPTURE
 
 _ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
@@ -42,7 +42,8 @@ def account_contradiction(
     if told is None and document["expected"].get("direction") == "download" and document.get("content") == "random":
         packets, kept = _of_arm(tables, document), document.get("client_body")
         got = sum(each["body_bytes"] for each in requests) or (kept["body_bytes"] if kept else 0)
-        told = _too_few(packets, got) or (_too_soon(packets, requests, got) if requests else None)
+        apart = not may_use_several_sockets({**document, "proof": proof})
+        told = _too_few(packets, got) or (_too_soon(packets, requests, got, apart=apart) if requests else None)
     return told or _before_http(requests, document, proof, tables)
 
 
@@ -107,14 +108,18 @@ def _too_few(packets: pl.DataFrame, got: int) -> str | None:
     return None if came >= got else f"the client says that it got {got} bytes, but only {came} came to it"
 
 
-def _too_soon(packets: pl.DataFrame, requests: list[dict[str, Any]], got: int) -> str | None:
+def _too_soon(packets: pl.DataFrame, requests: list[dict[str, Any]], got: int, *, apart: bool) -> str | None:
+    """Where the account begins after the client's first packet, or ends before so many bytes had come; with `apart`, on
+    one connection."""
     sent = packets.filter(pl.col("direction") == "up")["time_ns"]
     start_ns = min(each["start_ns"] for each in requests)
     if not sent.is_empty() and start_ns > sent[0] + _GRACE_NS:
         return f"the client's account begins {(start_ns - sent[0]) / 1e6:.1f} ms after its first packet"
     down = packets.filter(pl.col("direction") == "down")
-    enough = down.filter(pl.col("payload_bytes").cast(pl.Int64).cum_sum() >= got)["time_ns"]
+    enough_ns = when_carried(down, up=False, size_bytes=got, apart=apart)
     end_ns = max(each["last_byte_ns"] for each in requests)
-    if not enough.is_empty() and end_ns < enough[0] - _GRACE_NS:
-        return f"the client says that it had all bytes {(enough[0] - end_ns) / 1e6:.1f} ms before so many had come"
-    return None
+    if enough_ns is None or end_ns >= enough_ns - _GRACE_NS:
+        return None
+    together_ns = when_carried(down, up=False, size_bytes=got, apart=False)
+    where = " on one connection" if together_ns is not None and end_ns >= together_ns - _GRACE_NS else ""
+    return f"the client says that it had all bytes {(enough_ns - end_ns) / 1e6:.1f} ms before so many had come{where}"

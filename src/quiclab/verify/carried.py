@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quiclab.metrics.moved import moved_bytes, protocol_of
-from quiclab.verify.delivered import may_begin_again
+from quiclab.metrics.moved import may_use_several_sockets, moved_bytes, protocol_of
 from quiclab.verify.proof import UNPROVEN
 
+_HANDSHAKE_BYTES = 16 << 10
+"""What a handshake brings, its chain of certificates included."""
+_BESIDE_BYTES = 64 << 10
+"""The most that all other connections may bring: a choice, for the handshakes of some that are not needed."""
 _NAMES = {"tcp": "TCP", "udp": "QUIC"}
 
 
@@ -36,15 +39,33 @@ def split_problem(document: Mapping[str, Any]) -> str | None:
     """
     proof, size_bytes = document["proof"], moved_bytes(document)
     most = proof["payload_bytes_of_one_socket"]
-    if most == UNPROVEN or size_bytes is None or proof["connections"] == 1:
-        return None
-    if may_begin_again(document) or (document.get("asked") or {}).get("migration"):
+    if most == UNPROVEN or size_bytes is None or may_use_several_sockets(document):
         return None
     sender, way = _sender(document)
     largest = most[protocol_of(document)][sender]
     if largest >= size_bytes:
         return None
     return f"asked for {size_bytes} bytes on one connection, but none carried more than {largest} {way} the client"
+
+
+def twice_problem(document: Mapping[str, Any]) -> str | None:
+    """Where other sockets than the one that carried most carried so much that it is no handshake: the client fetched
+    something beside what is measured, or before it.
+
+    A browser opens connections that it then does not need, and may come to QUIC by an answer over TCP.
+    """
+    proof, size_bytes = document["proof"], moved_bytes(document)
+    carried, most = proof["payload_bytes"], proof["payload_bytes_of_one_socket"]
+    if UNPROVEN in (carried, most) or size_bytes is None or may_use_several_sockets(document) or document.get("probe"):
+        return None
+    (sender, way), own = _sender(document), protocol_of(document)
+    beside = {name: counts[sender] for name, counts in carried.items() if name in _NAMES}
+    beside[own] -= most[own][sender]
+    for name, count in beside.items():
+        if count > min(_BESIDE_BYTES, size_bytes + _HANDSHAKE_BYTES):
+            over = f"other {_NAMES[name]} connections {way} the client"
+            return f"beside the connection that is measured, {count} bytes went over {over}"
+    return None
 
 
 def _sender(document: Mapping[str, Any]) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab.metrics.measured import measured_tables
 from quiclab.verify.account import account_contradiction
+from quiclab.verify.captured import capture_problem
 from quiclab.verify.competition import prove_competition
 from quiclab.verify.early_data_log import early_data_bytes_by_log
 from quiclab.verify.handshake import Handshake, read_handshake
@@ -73,6 +74,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
     _add_opened(folder, document, proof, found, closed)
     _ask_the_log(own, proof)
     proof["account_contradicted"] = account_contradiction(document, proof, own)
+    proof["capture_contradicted"] = capture_problem(document, tables)
     return proof
 
 

@@ -9,6 +9,7 @@ client tell what it got; *void* is the laboratory's fault and voids the whole bl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +20,16 @@ import polars as pl
 from quiclab.store.layout import Status, write_atomically
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
+from quiclab.tables.drop_reasons import DropKind, dropped_by
 from quiclab.verify.address_change import change_problem, changed_in_vain
 from quiclab.verify.artefacts import register
 from quiclab.verify.asked import objects_apart, shortfall
 from quiclab.verify.bodies import body_problem
-from quiclab.verify.carried import carried_problem, split_problem
+from quiclab.verify.carried import carried_problem, split_problem, twice_problem
 from quiclab.verify.competition import broken_wire, competition_problem
 from quiclab.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.verify.disturbed import bound_ns, disturbance_problem
-from quiclab.verify.ends import ends_problem
+from quiclab.verify.ends import children_problem, ends_problem
 from quiclab.verify.origin_leg import control_problem, relay_problem
 from quiclab.verify.proof import UNPROVEN, prove
 from quiclab.visible import plain
@@ -56,13 +58,18 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     found = None if spoiled or not document["link"] else disturbed(document)
     document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns(document, found)}
     told = _verdict(document)
-    verdict = Verdict(told.status, plain(told.reason, _LONGEST_REASON))  # which may quote a program
+    verdict = Verdict(told.status, short_reason(told.reason))
     document["status"], document["reason"] = verdict.status, verdict.reason
     pack_logs(folder)
     pack_captures(folder / "raw")
     document["artefacts"] = register(folder)
     write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict
+
+
+def short_reason(reason: str) -> str:
+    """A reason as files and tables keep it: it may quote a program."""
+    return plain(reason, _LONGEST_REASON)
 
 
 def problem_of(document: dict[str, Any]) -> str | None:
@@ -74,7 +81,8 @@ def problem_of(document: dict[str, Any]) -> str | None:
 def _contradiction(document: dict[str, Any]) -> str | None:
     """Return what the packets show against the trial, whatever the client reports."""
     account: str | None = document["proof"].get("account_contradicted")
-    return shown_by_packets(document).problem or carried_problem(document) or split_problem(document) or account
+    carried = carried_problem(document) or split_problem(document) or twice_problem(document)
+    return shown_by_packets(document).problem or carried or account
 
 
 def _verdict(document: dict[str, Any]) -> Verdict:
@@ -87,6 +95,8 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link left no account of itself")
     if not link["sound"]:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
+    if (changed := document["proof"].get("capture_contradicted")) is not None:
+        return Verdict("failed", changed)
     if (stood := ends_problem(document) or disturbance_problem(document)) is not None:
         return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
@@ -105,10 +115,9 @@ def _verdict(document: dict[str, Any]) -> Verdict:
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:
     """Say how many packets the path blocked or policed, which may be why the trial failed."""
-    counts = {
-        reason: sum((link.get(side) or {}).get("dropped", {}).get(reason, 0) for side in ("up", "down"))
-        for reason in ("blocked", "policed")
-    }
+    counts: Counter[str] = Counter()
+    for side in ("up", "down"):
+        counts.update(dropped_by(link.get(side), DropKind.BLOCK, DropKind.POLICER))
     told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
     return f"; the path dropped {' and '.join(told)}" if told else ""
 
@@ -129,7 +138,7 @@ def _transport_problem(document: dict[str, Any]) -> str | None:
 
 
 _CHECKS = (
-    *(_transport_problem, control_problem, competition_problem),
+    *(children_problem, _transport_problem, control_problem, competition_problem),
     *(body_problem, _contradiction, relay_problem, objects_apart, change_problem, shortfall),
 )
 """Checks of a trial that ran to its end, in this order."""

@@ -17,7 +17,7 @@ from quiclab.metrics import Evidence
 
 _CAME = [(10 + n, 100 + 1000 * n) for n in range(11)]
 """A packet of 1,000 bytes at each instant from 10 on."""
-_FETCH = Fetch("video.mp4", 0, 5, None, None, 0, _CAME, [(10, 0), (14, 3900), (18, 7800)], 1.0)
+_FETCH = Fetch("video.mp4", 0, 5, None, None, None, 0, _CAME, [(10, 0), (14, 3900), (18, 7800)], 1.0)
 
 
 @pytest.mark.parametrize(

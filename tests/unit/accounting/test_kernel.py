@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from unit.accounting.stories import Tcp, evidence_of_scene, sample_row, sums
+from decoders import writers
+from unit.accounting.stories import SEGMENT, Tcp, evidence_of_scene, sample_row, sums
 from unit.metrics.scenes import ns
 
 from quiclab.accounting import account_of_transfer
@@ -111,15 +112,26 @@ def test_the_kernels_clocks_name_receive_window_and_send_buffer(clock: str, why:
     [(61, 7, "slow_start"), (61, 6, "pacing"), (53, 7, "pacing_or_program"), (53, 6, "pacing")],
     ids=["prompted, full", "prompted, free", "unprompted, full", "unprompted, free"],
 )
-def test_a_kernel_that_leaves_more_than_a_third_of_its_window_free_paces(
-    acked: float, flying: int, why: str, tmp_path: Path
+@pytest.mark.parametrize(
+    "socket",
+    [
+        {"congestion_control": "bbr"},
+        {"congestion_control": "cubic", "max_pacing_rate_bytes_per_s": 1 << 62},
+        {"congestion_control": "cubic", "max_pacing_rate_bytes_per_s": 2**64 - 1},
+    ],
+    ids=["BBR", "limited", "without pacing"],
+)
+def test_a_kernel_that_leaves_more_than_a_third_of_its_window_free_paces_if_the_socket_can(
+    socket: dict[str, Any], acked: float, flying: int, why: str, tmp_path: Path
 ) -> None:
-    """Ten segments may fly, and bytes wait to be sent; the last sample of the wait counts."""
+    """Ten segments may fly, and bytes wait to be sent; the last sample of the wait counts. CUBIC does not pace."""
+    if why == "pacing" and socket.get("max_pacing_rate_bytes_per_s") == 2**64 - 1:
+        why = "kept_in_kernel"
     story = Tcp()
     story.down(51, 0)
     story.ack(acked, 1)
     story.down(71, 1)
-    counts = {"sacked": 0, "lost": 0, "retrans": 0}
+    counts = {"sacked": 0, "lost": 0, "retrans": 0, **socket}
     rows: _ROWS = {
         "tcp_info": [sample_row(at, unacked=unacked, **counts) for at, unacked in ((55, 1), (65, flying), (72, 1))]
     }
@@ -176,3 +188,48 @@ def test_credit_of_http2_is_held_against_its_frames_before_the_kernel_is_asked(
     samples = [sample_row(50), sample_row(60), sample_row(72, rwnd_limited_us=19_000)]
     rows = {**_http2_rows(used=used), "tcp_info": samples}
     assert sums(account_of_transfer(evidence_of_scene(story.end(81, 3), tmp_path, **rows)))[why] == 20
+
+
+def _pieces(folder: Path, *, acked: float, at: float, unsent: int, control: str = "cubic") -> dict[str, float]:
+    """A full segment and one of 400 bytes at 51 ms, an acknowledgment of both, and another piece of 400 bytes."""
+    story = Tcp()
+    story.down(51, 0)
+    story.scene.send("down", 51, writers.tcp("down", 101 + SEGMENT, bytes(400), ack=272))
+    story.scene.send("up", acked, writers.tcp("up", 272, ack=101 + SEGMENT + 400))
+    story.scene.send("down", at, writers.tcp("down", 101 + SEGMENT + 400, bytes(400), ack=272))
+    told = {"unacked": 2, "sacked": 0, "lost": 0, "retrans": 0, "snd_mss_bytes": SEGMENT, "notsent_bytes": unsent}
+    rows = [sample_row(ms, **told, congestion_control=control) for ms in (55, 65, at - 11)]
+    scene = story.end(at + 10, 1)
+    scene.request["body_bytes"] = SEGMENT + 700
+    return sums(account_of_transfer(evidence_of_scene(scene, folder, tcp_info=rows)))
+
+
+@pytest.mark.parametrize("control", ["cubic", "bbr"])
+def test_a_piece_that_waits_for_the_acknowledgment_of_the_last_one_is_nagles(control: str, tmp_path: Path) -> None:
+    """The receiver holds its acknowledgment for 40 ms; nine segments of the window are free all the time."""
+    found = _pieces(tmp_path, acked=101, at=111.05, unsent=400, control=control)
+    assert found["nagle"] == pytest.approx(60.05)
+
+
+def test_a_piece_that_leaves_without_an_acknowledgment_was_corked(tmp_path: Path) -> None:
+    """200 ms later, as Linux lets go of a cork; an acknowledgment came long before."""
+    found = _pieces(tmp_path, acked=61, at=251, unsent=400)
+    assert found["cork"] == pytest.approx(200)
+
+
+def test_full_segments_that_wait_with_room_in_the_window_are_neither(tmp_path: Path) -> None:
+    """A socket that cannot pace, and more than a full segment to send: nothing shows what kept it."""
+    assert _pieces(tmp_path, acked=61, at=251, unsent=2000)["kept_in_kernel"] == pytest.approx(200)
+    assert _pieces(tmp_path, acked=101, at=111.05, unsent=2000)["kept_in_kernel"] == pytest.approx(60.05)
+
+
+def test_a_queue_below_the_socket_that_paces_is_enough(tmp_path: Path) -> None:
+    """fq spreads the packets of a socket of CUBIC's."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(53, 1)
+    story.down(71, 1)
+    rows = [sample_row(65, unacked=1, sacked=0, lost=0, retrans=0, congestion_control="cubic")]
+    scene = story.end(81, 2)
+    scene.extra["host"] = {"tcp_queues": ["fq", "noqueue"]}
+    assert sums(account_of_transfer(evidence_of_scene(scene, tmp_path, tcp_info=rows)))["pacing"] == 20

@@ -155,7 +155,12 @@ def test_what_comes_from_an_origin_last_with_data_is_its_answer() -> None:
 
 
 def _sampled(
-    unsent: int | None, *, hidden_credit: bool = False, flying: int | None = None, state: str = "open"
+    unsent: int | None,
+    *,
+    hidden_credit: bool = False,
+    flying: int | None = None,
+    state: str = "open",
+    paces: bool = True,
 ) -> OriginSender:
     """An origin of whose TCP there is a sample at 30.9 with so many bytes that were not sent yet; None is no sample.
 
@@ -165,7 +170,7 @@ def _sampled(
     first = Sample(round(30.9 * _MS), state, 10, None, unsent, *clocks, *flight, *buffer)
     samples = [] if unsent is None else [first]
     history = History(Steps([], []), "tcp_info", known=True)
-    return OriginSender(Kernel([each.time_ns for each in samples], samples, history), hidden_credit)
+    return OriginSender(Kernel([each.time_ns for each in samples], samples, history, paces), hidden_credit)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +180,7 @@ def _sampled(
         (False, _sampled(5000), "slow_start"),
         (False, _sampled(5000, flying=7), "slow_start"),
         (False, _sampled(5000, flying=6), "pacing"),
+        (False, _sampled(5000, flying=6, paces=False), "kept_in_kernel"),
         (False, _sampled(5000, flying=6, state="loss"), "slow_start"),
         (False, _sampled(0), "application"),
         (False, _sampled(0, hidden_credit=True), "awaiting_acks"),

@@ -11,6 +11,7 @@ import pytest
 
 from quiclab.accounting.from_client import _asked, _guessed
 from quiclab.accounting.one_end import Instant
+from quiclab.metrics import Unknown
 
 _MS = 1_000_000
 _BODY = [(70.0, 1200, True), (71.0, 1200, True), (72.0, 1200, True), (73.0, 300, True)]
@@ -50,6 +51,58 @@ def test_a_large_packet_begins_the_answer() -> None:
     """Of the size of the next, or smaller; over TCP segments within a record show no type."""
     assert _begins((60.0, 1200, True)) == _begins((60.0, 1100, True)) == 60
     assert _begins((60.0, 1200, False), transport="tcp") == 60
+
+
+def test_what_a_network_card_put_together_is_no_measure_of_a_full_packet() -> None:
+    """A first segment alone begins the answer, however large the records are that follow."""
+    rows = [(60.0, 1500), (61.0, 20_000), (62.0, 60_000), (63.0, 400)]
+    down = pl.DataFrame(
+        {
+            "time_ns": [round(at * _MS) for at, _ in rows],
+            "size_bytes": [size for _, size in rows],
+            "payload_bytes": [size - 40 for _, size in rows],
+            "app": True,
+            "again": False,
+        }
+    )
+    up = pl.DataFrame({"time_ns": [90 * _MS], "flags": [1]})
+    recorded = cast(Any, SimpleNamespace(transport="tcp", down=down, up=up))
+    assert _guessed(recorded, Instant.exactly(50 * _MS))[0] == 60 * _MS
+
+
+def _closed(up: tuple[float, ...], late: float, ends: float) -> bool:
+    """Whether an answer over QUIC from 70 to 73 is taken as whole, of a client that sends at `up`, with data that came
+    at `late`, in a recording that ends at `ends`."""
+    rows = [*_BODY, (late, 1200, True)]
+    down = pl.DataFrame(
+        {
+            "time_ns": [round(at * _MS) for at, _, _ in rows],
+            "size_bytes": [size for _, size, _ in rows],
+            "payload_bytes": [size for _, size, _ in rows],
+            "app": True,
+            "again": False,
+        }
+    )
+    sent = pl.DataFrame({"time_ns": [round(at * _MS) for at in up], "flags": 0})
+    ip_packets = pl.DataFrame({"time_ns": [0, round(ends * _MS)]})
+    packets = pl.DataFrame(schema={"ip_packet": pl.UInt64})
+    tables = {"ip_packets": ip_packets}
+    recorded = cast(Any, SimpleNamespace(transport="quic", down=down, up=sent, packets=packets, tables=tables))
+    try:
+        begin, last, _ = _guessed(recorded, Instant.exactly(50 * _MS))
+    except Unknown:
+        return False
+    assert (begin, last.at_ns) == (70 * _MS, 73 * _MS)
+    return True
+
+
+def test_data_that_come_after_a_client_has_closed_are_no_sign_of_a_cut() -> None:
+    """It left them unanswered while the recording went on, or its last two packets are an acknowledgment and the close,
+    and nothing comes for half a round trip (of 20)."""
+    assert _closed((0.0, 50.0, 73.5), late=80.0, ends=300.0)
+    assert _closed((0.0, 50.0, 73.5, 73.6), late=113.0, ends=113.0)
+    assert not _closed((0.0, 50.0, 73.5), late=80.0, ends=81.0)
+    assert not _closed((0.0, 50.0, 73.5, 73.6), late=74.0, ends=75.0)
 
 
 def test_a_request_may_be_in_any_packet_that_leaves_with_the_first() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 from golden_twin import Logs, Run, Twin, built, errors
 
-from quiclab.accounting import Why
+from quiclab.accounting import What, Why
 
 _MS = 1_000_000
 _LOSSY: dict[str, Any] = {"body_bytes": 3000, "loss_up": 0.12, "loss_down": 0.08}
@@ -94,6 +95,13 @@ _CASES: dict[str, dict[str, Any]] = {
     },
     "h3: connection credit": {"protocol": "h3", "body_bytes": 150_000, "delay_ns": 40 * _MS, "receive_window": 40_000},
 }
+_TRIP_NS = 40 * _MS
+_THINKING: list[dict[str, Any]] = [
+    {"protocol": protocol, "body_bytes": 100_000, "delay_ns": _TRIP_NS // 2, "think_ns": think_ns, **settings}
+    for protocol, settings in (("h2", {"settings_bytes": 61}), ("h3", {}))
+    for think_ns in (_TRIP_NS // 2, _TRIP_NS - 20_000, _TRIP_NS, _TRIP_NS + 300_000, 3 * _TRIP_NS // 2, 3 * _TRIP_NS)
+]
+"""Servers that think for half a round trip to three, while settings, or the end of the handshake, are acknowledged."""
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +125,15 @@ def test_each_category_is_what_held_the_sender_back(name: str, runs: dict[str, R
     limit = 0.03 if "loss" in name or "queue" in name else 0.001
     off = {why: error for why, error in run.errors("state").items() if error > limit}
     assert not off
+
+
+def test_the_time_for_which_a_server_thinks_is_the_servers(twin: Twin) -> None:
+    """From the arrival of the request to the answer, whatever else comes meanwhile, and what it reacts in."""
+    for case, run in zip(_THINKING, twin.runs(_THINKING), strict=True):
+        rows = run.account.filter(pl.col("why") == str(Why.REQUEST), pl.col("what") == str(What.SERVER))
+        thought_ns = int((rows["until_ns"] - rows["from_ns"]).sum())
+        assert thought_ns == pytest.approx(case["think_ns"], abs=100_000), case
+        assert max(run.errors("state").values()) < 0.001, case
 
 
 @pytest.mark.parametrize("logs", ["own_word", "captures"])

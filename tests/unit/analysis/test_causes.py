@@ -37,7 +37,12 @@ def _write(study: Path, trial_id: str, parts: Parts, facts: dict[str, float]) ->
         rows.append((*row, None, None, mechanism, None, None))
         at_ns = until_ns
     account = pl.DataFrame(rows, TABLES["account"].schema(), orient="row")
-    shown = [("loss_on_the_path", name, value, "", "") for name, value in facts.items()]
+    shown = [
+        ("trial", name.removeprefix("trial:"), value, "packets", "")
+        if name.startswith("trial:")
+        else ("loss_on_the_path", name, value, "", "")
+        for name, value in facts.items()
+    ]
     numbers = pl.DataFrame(shown, TABLES["mechanism_facts"].schema(), orient="row")
     tables = {"account": account, "account_totals": account_totals(account), "mechanism_facts": numbers}
     for name, table in tables.items():
@@ -96,6 +101,21 @@ def test_what_one_arm_cannot_tell_apart_is_not_named_in_the_other(tmp_path: Path
     assert verdict.status is Status.SEVERAL
     assert [each.name for each in verdict.rivals] == ["loss_on_the_path"]
     assert "loss_on_the_path" not in found
+
+
+@pytest.mark.parametrize(("lost", "is_candidate"), [(3.0, True), (0.0, False)])
+def test_where_no_record_tells_all_mechanisms_of_the_union_are_candidates(
+    tmp_path: Path, lost: float, is_candidate: bool
+) -> None:
+    """A full queue, a policer and an AQM like a loss of the path, which a path that lost nothing excludes."""
+
+    def arm(ms: float) -> Trial:
+        return lambda _: ({BUSY: 800, ("window", None): ms}, {"trial:lost_on_the_path": lost})
+
+    rivals = {each.name for each in _verdicts(tmp_path, arm(50), arm(500))["several:window"].rivals}
+    assert {"slow_start", "overshoot", "policed", "managed_queue", "largest_window"} <= rivals
+    assert ("loss_on_the_path" in rivals) is is_candidate
+    assert "pacing" not in rivals
 
 
 def test_a_difference_that_the_pairs_do_not_show_is_undecided(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from unit.diagnoses.cases import CASES
 
 from quiclab.accounting import Why
 from quiclab.analysis.accounts import Step
@@ -14,9 +15,6 @@ from quiclab.analysis.cause_parts import Known, Pair, Part
 from quiclab.analysis.upstream import followers, joined
 from quiclab.diagnoses import BY_NAME, MECHANISMS, SENT_BY, TRIAL
 from quiclab.diagnoses._measures import measures
-from quiclab.diagnoses._trial import Trial
-from quiclab.metrics import evidence_of
-from quiclab.tables import TABLES
 
 PAIRS: list[Pair] = [(f"a{block}", f"b{block}") for block in range(8)]
 Numbers = Mapping[str, tuple[float, float]]
@@ -130,9 +128,8 @@ def test_the_graph_has_no_ring_and_known_names_alone() -> None:
 
 
 def test_each_number_of_the_graph_is_one_that_trials_have() -> None:
-    """A trial without packets has those of losses; the first flight needs some."""
-    empty = Trial(evidence_of({}, {"protocol": "h3"}), TABLES["account"].empty())
-    known = {fact.name for fact in measures(empty)} | {"first_flight"}
+    """A trial with a log of its link has those of losses; the first flight needs captures."""
+    known = {fact.name for fact in measures(CASES["overshoot"][0]().trial())} | {"first_flight"}
     declared = [each.follows for each in MECHANISMS if each.follows]
     named = {number for each in declared for number in (*each.more, *each.less)}
     assert named <= known

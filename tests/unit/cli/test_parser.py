@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +73,12 @@ def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("runn x.toml", "there is no verb 'runn'", "did you mean run?"),
         ("frobnicate", "there is no verb 'frobnicate'", "there are plan, run, status, merge"),
         ("plan x.toml --alll", "plan has no option --alll", "did you mean --all?"),
-        ("run x.toml --block=3", None, None),
+        ("run x.toml --block=3", "run has no option --block", "did you mean --blocks?"),
+        ("run x.toml --block 3", "run has no option --block", "did you mean --blocks?"),
+        ("run --hlep", "run has no option --hlep", "did you mean --help?"),
+        ("figure window s --shap violin", "figure has no option --shap", "did you mean --shape?"),
+        ("exec --los 1% -- true", "exec has no option --los", "did you mean --loss?"),
+        ("--vers", "quiclab has no option --vers", "did you mean --version?"),
         ("run x.toml --blcks=3", "run has no option --blcks", "did you mean --blocks?"),
         ("figure window s --shape violn", "figure: there is no --shape 'violn'", "did you mean violin?"),
         ("figure sequnce study", "there is no figure 'sequnce'", "did you mean sequence?"),
@@ -85,16 +91,30 @@ def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("export qlgo x -o y", "export: there is no format 'qlgo'", "did you mean qlog?"),
     ],
 )
-def test_wrong_words(words: str, told: str | None, hint: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong in one line, the nearest in the next; options may be cut short as ever."""
+def test_wrong_words(words: str, told: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is wrong in one line, the nearest in the next; an option that is cut short is another one."""
     assert main(shlex.split(words)) == 2
-    err = capsys.readouterr().err
-    if told is None or hint is None:
-        assert "no option" not in err
-        return
-    first, second = err.splitlines()[:2]
+    first, second = capsys.readouterr().err.splitlines()[:2]
     assert first == f"quiclab: {told}"
     assert second.startswith(f"  hint: {hint}")
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_no_option_may_be_cut_short(verb: str) -> None:
+    """Of no verb: what is a beginning here may be the whole name of an option elsewhere."""
+    assert not (verbs()[verb] if verb else parser()).allow_abbrev
+
+
+def test_options_of_a_command_to_be_run_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where something else is wrong, too, they are not taken for ours."""
+    assert main(["exec", "--mtu", "x", "curl", "--unheard-of"]) == 2
+    assert "unheard-of" not in capsys.readouterr().err
+
+
+def test_the_package_runs_as_a_module() -> None:
+    """With the words of the command."""
+    ran = subprocess.run([sys.executable, "-m", "quiclab", "--version"], check=True, capture_output=True, text=True)
+    assert ran.stdout.startswith("quiclab ")
 
 
 def test_words_may_follow_options() -> None:
@@ -111,7 +131,8 @@ def test_words_may_follow_options() -> None:
         ("{here}/bin/quiclab", "/elsewhere/quiclab", "bin/quiclab"),
         ("/opt/with space/quiclab", None, "'/opt/with space/quiclab'"),
         ("/usr/bin/pytest", None, "quiclab"),
-        ("/src/quiclab/cli/main.py", None, f"{sys.executable} -m quiclab.cli.main"),
+        ("/src/quiclab/__main__.py", None, f"{sys.executable} -m quiclab"),
+        ("/src/quiclab/cli/main.py", None, f"{sys.executable} -m quiclab"),
     ],
 )
 def test_commands_are_printed_as_they_can_be_copied(

@@ -25,12 +25,12 @@ from quiclab.study.specs import describe_arms, load_study
 DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str | pathlib.Path) -> str:
-    """What the verb prints when it succeeds."""
+def run(capsys: pytest.CaptureFixture[str], *words: str | pathlib.Path, code: ExitCode = ExitCode.OK) -> str:
+    """What the verb prints when it ends with this code."""
     parser = argparse.ArgumentParser()
     plan.add_parser(parser.add_subparsers())
     arguments = parser.parse_args(["plan", *map(str, words)])
-    assert arguments.run(arguments) == ExitCode.OK
+    assert arguments.run(arguments) == code
     return capsys.readouterr().out
 
 
@@ -133,7 +133,8 @@ def test_it_warns_of_a_plan_that_would_disappoint(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, text: str, words: str
 ) -> None:
     """Too few blocks, too slow a path, a program that cannot."""
-    assert f"warning: {words}" in " ".join(run(capsys, written(tmp_path, text)).split())
+    code = ExitCode.SPEC if "cannot run" in words else ExitCode.OK
+    assert f"warning: {words}" in " ".join(run(capsys, written(tmp_path, text), code=code).split())
 
 
 def test_what_few_paths_have_is_listed_below_the_table(
@@ -228,10 +229,29 @@ def test_a_study_may_be_about_any_metric_with_a_better_side(tmp_path: pathlib.Pa
 def test_a_command_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """Before anything runs; one that is there is not."""
     absent = SMALL.replace('server = "caddy"', 'server = {argv = ["/no/such/prog", "{port}"]}', 1)
-    text = " ".join(run(capsys, written(tmp_path, absent)).split())
+    text = " ".join(run(capsys, written(tmp_path, absent), code=ExitCode.HOST).split())
     assert "the server's /no/such/prog is not there or may not be executed" in text
     present = absent.replace("/no/such/prog", sys.executable)
     assert "is not there or may" not in " ".join(run(capsys, written(tmp_path, present)).split())
+
+
+def test_a_path_that_carries_no_datagram_of_an_arm_is_foreseen(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """quic-go begins with 1,280 bytes and 28 of headers: a path with a byte less carries none of them."""
+
+    def told(lines: str, server: str = '"quic-go"') -> str:
+        before, _, after = with_path(lines).rpartition('server = "caddy"')
+        text = f"{before}server = {server}{after}"
+        return " ".join(run(capsys, written(tmp_path, text)).split())
+
+    found = told("mtu = 1307")
+    assert "Path plain carries packets of up to 1307 bytes, and the server quic-go of arm h3 begins with 1308" in found
+    assert "Write mtu = 1308 or more or max_payload = 1279 on it." in found
+    assert "of arm h2 begins" not in found
+    assert "begins with" not in told("mtu = 1308")
+    assert "begins with" not in told("mtu = 1307", '{name = "quic-go", max_payload = 1279}')
+    assert "begins with 1328 (UDP payload 1280)" in told("mtu = 1300\nip_version = 6")
 
 
 def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
@@ -248,10 +268,10 @@ def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
         "Arm h3: tcp (congestion_control) does nothing over HTTP/3",
     ]
     absent = "Not on this machine: arm 'h2': the client's /no/such/client is not there"
-    warnings = json.loads(run(capsys, spec, "--json"))["warnings"]
+    warnings = json.loads(run(capsys, spec, "--json", code=ExitCode.HOST))["warnings"]
     for sentence in (*told, absent):
         (found,) = [each for each in warnings if each.startswith(sentence)]
-        assert f"warning: {' '.join(found.split())}" in " ".join(run(capsys, spec).split())
+        assert f"warning: {' '.join(found.split())}" in " ".join(run(capsys, spec, code=ExitCode.HOST).split())
     print_foreseen(plan.load_study(spec))
     lines = capsys.readouterr().err.splitlines()
     for line, sentence in zip(lines, (absent, *told), strict=True):

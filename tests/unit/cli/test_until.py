@@ -13,7 +13,9 @@ from quiclab.errors import SpecError
 from quiclab.study.until import Goal
 
 
-@pytest.mark.parametrize(("until", "at_most"), [("0%", None), ("much", None), ("150%", None), (None, 9), ("5%", 0)])
+@pytest.mark.parametrize(
+    ("until", "at_most"), [("0%", None), ("much", None), ("150%", None), ("5", None), (None, 9), ("5%", 0)]
+)
 def test_bad_goals(until: str | None, at_most: int | None, tmp_path: Path) -> None:
     """Each is refused before anything runs."""
     with pytest.raises(SpecError):
@@ -21,8 +23,8 @@ def test_bad_goals(until: str | None, at_most: int | None, tmp_path: Path) -> No
 
 
 def test_a_goal(tmp_path: Path) -> None:
-    """Per cent with or without the sign; five times the spec's blocks at most unless said."""
+    """Per cent, and said so; five times the spec's blocks at most unless said."""
     study = study_of(tmp_path, SMALL)
     assert read_goal("2.5 %", 400, study) == Goal(2.5, 400)
-    assert read_goal("5", None, study) == Goal(5.0, 5 * study.blocks)
+    assert read_goal("5%", None, study) == Goal(5.0, 5 * study.blocks)
     assert read_goal(None, None, study) is None

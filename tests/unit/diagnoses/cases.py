@@ -22,6 +22,12 @@ def _waits(why: Why, protocol: str = "h3", **columns: object) -> Case:
     return Case([SET_UP, busy(), *full(why, **columns), busy()], protocol)
 
 
+def _nagle() -> Case:
+    """A piece waits for the acknowledgment of the one before it, which the receiver holds for 40 ms."""
+    there, held, back = full(Why.NAGLE)[0], edge(Why.NAGLE, 40, What.ACK_HELD), full(Why.NAGLE)[1]
+    return Case([SET_UP, busy(), there, held, back, busy()], "h2")
+
+
 def _arrived(*, read: bool) -> Case:
     """Packet 5 was declared lost, and is in the client's capture; its program read it, or only the others."""
     case = _after_loss("", due_ns=ns(15)).packet("down", 6, 1.5)  # the later one overtakes it
@@ -155,6 +161,8 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
     "proxy_without_processor": (lambda: _processor(What.SERVER, proxy=True), 25),
     "slow_reader": (_slow_reader, 50),
     "pacing": (lambda: _waits(Why.PACING), 20),
+    "nagle": (_nagle, 60),
+    "cork": (lambda: _waits(Why.CORK), 20),
     "application": (lambda: _waits(Why.APPLICATION), 20),
     "scheduling": (lambda: _waits(Why.SCHEDULING), 20),
     "origin": (lambda: _waits(Why.ORIGIN), 20),

@@ -251,3 +251,48 @@ def test_credit_tells_how_far_the_sender_was_ahead() -> None:
     case = CASES["stream_credit"][0]()
     case.add("unacknowledged", time_ns=ns(5), connection_unacknowledged_bytes=32_768)
     assert facts(case, "stream_credit")["first_unacknowledged"] == 32_768
+
+
+def _reduced(before: int, after: int, *, delivered: int, threshold: int = 0x7FFFFFFF, state: str = "recovery") -> Case:
+    """A loss of the path at 20 ms, with samples of a CUBIC's window at 12 and at 22 ms, between which so much came."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS, busy()], "h2").packet("down", 5, 1, "loss_entry").packet("up", 1, 1)
+    usual = {"vantage": "server", "connection": "c", "data_segs_out": 1, "congestion_control": "cubic"}
+    first = {"snd_cwnd": before, "snd_ssthresh": threshold, "ca_state": "open", "delivered": 100}
+    then = {"snd_cwnd": 1 if state == "loss" else after, "snd_ssthresh": after, "ca_state": state}
+    case.add("tcp_info", time_ns=ns(12), **usual, **first)
+    return case.add("tcp_info", time_ns=ns(22), delivered=100 + delivered, **usual, **then)
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        # Eight are left of 10 to 12: of 70 %, as CUBIC has it, the last sample alone would make 80.
+        (_reduced(10, 8, delivered=2), {"_at_least": 66, "_at_most": 80}),
+        (_reduced(40, 28, delivered=4, threshold=30), {"_at_least": 66, "_at_most": 70}),
+        (_reduced(40, 28, delivered=0), {"": pytest.approx(70)}),
+        (_reduced(10, 8, delivered=10), {}),
+        (_reduced(40, 28, delivered=0, state="loss"), {"": 2.5}),
+    ],
+    ids=["slow start", "after it", "no time between", "known to no digit", "timeout"],
+)
+def test_what_a_reduction_of_tcp_leaves_is_told_as_well_as_known(
+    case: Case, told: dict[str, float]
+) -> None:
+    """The window may have grown since the last of them, by what came meanwhile; what is not known is not told."""
+    found = facts(case, "loss_on_the_path")
+    name = "window_left_by_a_reduction"
+    assert {key.removeprefix(name): value for key, value in found.items() if key.startswith(name)} == told
+
+
+def test_what_a_reduction_of_quic_leaves_is_exact() -> None:
+    """Its log has every step."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS, busy()]).window((0, 20), (20, 14)).packet("down", 5, 1, "loss_entry")
+    assert facts(case, "loss_on_the_path")["window_left_by_a_reduction"] == pytest.approx(70)
+
+
+def test_a_packet_that_no_counter_shows_was_not_read() -> None:
+    """Two are in the capture at the receiver and not among those that its program read: no fact says that none was."""
+    make, _ = CASES["dropped_at_the_receiver"]
+    found = facts(make(), "dropped_at_the_receiver")
+    assert found["came_and_were_not_read"] == 2
+    assert not {"dropped_by_the_socket", "refused_by_the_program"} & set(found)

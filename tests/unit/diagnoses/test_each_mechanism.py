@@ -7,8 +7,9 @@ import pytest
 from unit.diagnoses.cases import CASES
 from unit.diagnoses.scenes import Case, full, named
 
-from quiclab.accounting import Why
+from quiclab.accounting import UNIONS, Why
 from quiclab.diagnoses import BY_NAME, MECHANISMS, Trial
+from quiclab.diagnoses._measures import measures
 from quiclab.metrics import evidence_of
 
 RIVALS = [(each.name, rival.name) for each in MECHANISMS for rival in each.rivals]
@@ -36,10 +37,30 @@ def test_it_claims_nothing_of_a_rival(name: str, rival: str) -> None:
     assert name not in found or name in own
 
 
-@pytest.mark.parametrize("why", [Why.WINDOW, Why.AWAITING_ACKS, Why.CONTESTED, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED])
+@pytest.mark.parametrize(
+    "why",
+    [Why.WINDOW, Why.AWAITING_ACKS, Why.CONTESTED, Why.KEPT_IN_KERNEL, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED],
+)
 def test_what_the_records_do_not_tell_apart_is_claimed_by_none(why: Why) -> None:
     """Else nothing could be called unknown."""
     assert named(Case(full(why))) == {"": 20}
+
+
+def test_time_of_a_unions_reason_is_only_taken_by_mechanisms_that_declare_it() -> None:
+    """Else they are no candidates where the records show no more than the union."""
+    parts = {str(why) for reasons in UNIONS.values() for why in reasons}
+    for make, _ in CASES.values():
+        trial = make().trial()
+        for each in MECHANISMS:
+            taken = set(trial.account["why"].filter(each.claim(trial).edges).to_list())
+            by_label = each.name in {"jitter", "handshake_bytes"}  # of whatever reason
+            assert by_label or taken & parts <= {str(why) for why in each.reasons}, each.name
+
+
+def test_what_a_mechanism_needs_is_a_number_of_trials() -> None:
+    """A number that no trial has would exclude nothing."""
+    numbers = {fact.name for fact in measures(CASES["overshoot"][0]().trial())}
+    assert {each.needs for each in MECHANISMS if each.needs} <= numbers
 
 
 @pytest.mark.parametrize("name", CASES)

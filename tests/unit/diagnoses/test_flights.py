@@ -8,6 +8,7 @@ from unit.diagnoses.scenes import Case, busy, edge, full, named
 
 from quiclab.accounting import What, Why
 from quiclab.diagnoses._measures import measures
+from quiclab.tables.drop_reasons import DROP_REASONS, DropKind
 
 TRIP_MS = 20.0
 
@@ -67,3 +68,18 @@ def test_losses_are_counted_by_where_and_of_what() -> None:
     case.packet("down", 92, 31, "queue_full").packet("up", 93, 32, "loss_exit")
     found = {fact.name: fact.value for fact in measures(case.trial())}
     assert (found["lost"], found["lost_on_the_path"], found["dropped_by_queues"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("reason", [reason.name for reason in DROP_REASONS])
+def test_each_drop_counts_with_what_took_the_packet(reason: str) -> None:
+    """A policer keeps no queue; a block and a list are the path's."""
+    kinds = {each.name: each.kind for each in DROP_REASONS}
+    expected = {
+        DropKind.LOSS: (1, 0, 0),
+        DropKind.BLOCK: (1, 0, 0),
+        DropKind.QUEUE: (0, 1, 0),
+        DropKind.AQM: (0, 1, 0),
+        DropKind.POLICER: (0, 0, 1),
+    }[kinds[reason]]
+    found = {fact.name: fact.value for fact in measures(_flights(4, 8).packet("down", 91, 30, reason).trial())}
+    assert (found["lost_on_the_path"], found["dropped_by_queues"], found["dropped_by_policers"]) == expected

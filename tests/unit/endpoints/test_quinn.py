@@ -92,7 +92,10 @@ def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer,
 def test_facts_name_what_is_in_force(server: QuinnServer) -> None:
     """The library's own where nothing is set, and what is set otherwise."""
     own = server.facts(Program(server.name), "h3", Tcp("reno"))
-    assert (own["congestion_control"], own["initial_window"]) == ("quinn cubic", "10 packets of 1200 bytes")
+    assert (own["congestion_control"], own["initial_window"]) == (
+        "quinn cubic with beta 0.7",
+        "10 packets of 1200 bytes",
+    )
     knobs = Knobs(congestion_control="bbr", max_payload=1400, gso=False, early_data=True, scheduler="fifo")
     asked = server.facts(Program(server.name, knobs=knobs), "h3", Tcp("reno"))
     assert (asked["initial_window"], asked["packet_size"]) == ("200 packets of 1400 bytes", "UDP payload 1400 bytes")

@@ -251,6 +251,24 @@ def test_each_loss_is_told_by_who_saw_it(directory: Path) -> None:
     assert seen == {"link: queue full": 21.0, "sender: declared lost": 50.0}
 
 
+@pytest.mark.parametrize(
+    ("reason", "lane"),
+    [
+        ("loss_exit", "link: lost"), ("listed", "link: lost"), ("outage", "link: lost"), ("blocked", "link: blocked"),
+        ("policed", "link: policed"), ("aqm", "link: dropped by AQM"), ("queue_full", "link: queue full"),
+    ],
+)  # fmt: skip
+def test_a_drop_stands_in_the_lane_of_what_took_it(directory: Path, tmp_path: Path, reason: str, lane: str) -> None:
+    """A queue that was not full is not called so."""
+    study = tmp_path / "study"
+    shutil.copytree(directory, study)
+    for file in (study / "tables" / "link_packets").iterdir():
+        dropped = pl.when(pl.col("action") == "dropped").then(pl.lit(reason)).alias("reason")
+        pl.read_parquet(file).with_columns(dropped).write_parquet(file)
+    data = _gathered(study, "losses").filter(pl.col("x_ms").is_not_null(), pl.col("lane").str.starts_with("link"))
+    assert set(data["lane"]) == {lane}
+
+
 def test_twins_share_a_name_and_are_told_apart_by_their_way(twins: Path) -> None:
     """Means with deviations over the trials of a cell, over each network."""
     data = _gathered(twins, "proxy")

@@ -21,7 +21,6 @@ from quiclab.plan.make import make_plan
 from quiclab.store.layout import Attempt, StudyDir, read_object
 from quiclab.store.ledger import open_ledger
 from quiclab.store.own_files import (
-    OwnFolder,
     append_to_own,
     content_of,
     is_own_file,
@@ -145,21 +144,6 @@ def test_files_that_are_holes(tmp_path: Path) -> None:
     assert content_of(file) == {"body_bytes": 1 << 40, "sha256": ""}
     with pytest.raises(OSError, match="more than are read at once"):
         read_own(file)
-
-
-def test_a_folder_that_was_replaced(tmp_path: Path) -> None:
-    """It is said, and the folder is made again; a strange file in it is named."""
-    logs = OwnFolder(tmp_path / "raw")
-    assert logs.replaced() is logs.spoiled() is None
-    (tmp_path / "raw" / "link.json").symlink_to("/")
-    assert logs.replaced() is None
-    assert "made link.json in raw/" in str(logs.spoiled())
-    (tmp_path / "raw").rename(tmp_path / "other")
-    (tmp_path / "raw").symlink_to("other")
-    assert "replaced the folder of its logs (raw/)" in str(logs.replaced())
-    logs.restore()
-    assert list((tmp_path / "raw").iterdir()) == []
-    assert not (tmp_path / "raw").is_symlink()
 
 
 @pytest.mark.parametrize(("trial", "attempt"), [("../../x", 1), ("", 1), ("00/..", 1), ("00", "1/../../x")])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from unit.study.rows import ROW, attempt_at
 
 from quiclab.decoders import decode_trial
-from quiclab.errors import HostError
+from quiclab.errors import DecodeError, HostError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study import trial, trial_tables
@@ -96,6 +97,39 @@ def test_a_run_that_is_ended_in_between_loses_nothing(
     assert [each.status for each in ledger.attempts()[ROW.trial_id]] == ["verified"]
     assert make_tables(study) == []
     assert pl.read_parquet(study.metrics)["trial_id"].unique().to_list() == [ROW.trial_id]
+
+
+@pytest.mark.parametrize("error", [UnicodeEncodeError("utf-8", "\udcff", 0, 1, "no text"), DecodeError("too deep", "")])
+def test_logs_that_cannot_be_judged_fail_their_attempt_and_no_more(
+    study: StudyDir, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """The reason is told, and beside trial.json stands where it was: a mistake of quiclab's own is found there."""
+
+    def judged_badly(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(trial, "judge", judged_badly)
+    keep_attempt(study, ledger, judge_attempt(attempt_at(ROW, 1, tmp_path / "memory"), ROW.trial_id, 1))
+    (attempt,) = ledger.attempts()[ROW.trial_id]
+    assert attempt.status == "failed"
+    assert attempt.reason.startswith("its logs cannot be judged: ")
+    kept = study.folder(attempt)
+    assert json.loads((kept / "trial.json").read_text())["reason"] == attempt.reason
+    assert "in judged_badly" in (kept / "mistake.txt").read_text()
+    assert _files(study) == set()
+
+
+def test_an_attempt_that_the_laboratory_spoiled_stays_void(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its logs are like."""
+    monkeypatch.setattr(trial, "decode_trial", lambda _: [][0])
+    judged = judge_attempt(attempt_at(ROW, 1, tmp_path / "memory", void="the link was killed"), ROW.trial_id, 1)
+    assert (judged.attempt.status, judged.attempt.reason) == ("void", "the link was killed")
+
+
+def test_an_attempt_whose_folder_is_gone_is_no_failed_one(tmp_path: Path) -> None:
+    """Its chamber was ended, and takes the attempt with it."""
+    with pytest.raises(OSError, match="gone"):
+        judge_attempt(tmp_path / "gone", ROW.trial_id, 1)
 
 
 def test_a_mistake_of_quiclabs_own_does_not_end_the_run(

@@ -44,9 +44,9 @@ def _contradiction(
             "protocol": protocol,
             "payload_bytes": size,
             "dst_port" if way == "up" else "src_port": port,
-            "src_port" if way == "up" else "dst_port": 5000,
+            "src_port" if way == "up" else "dst_port": own[0] if own else 5000,
         }
-        for ms, way, protocol, port, size in packets
+        for ms, way, protocol, port, size, *own in packets
     ]
     document = {
         "own_client": True,
@@ -109,3 +109,21 @@ def test_no_byte_is_there_before_http() -> None:
     assert _contradiction({"first_byte_ns": 41 * MS}, **OPENED) == early.format("9.0", "the head of a response")
     assert _contradiction({"first_byte_ns": 50 * MS}, **OPENED) is None
     assert _contradiction({"first_byte_ns": None}, **OPENED) is None
+
+
+SPLIT = [(ms, way, protocol, port, size // 2, 5000 + n) for ms, way, protocol, port, size in PACKETS for n in (0, 1)]
+"""Two connections that have every byte between them, but neither has them all."""
+LATER = [(90, "down", "tcp", 443, 1500, 5000)]
+
+
+def test_one_connection_must_have_had_all_bytes_by_then() -> None:
+    """What others brought at the same time ends nothing sooner, whether anything of it can be read or not."""
+    told = "the client says that it had all bytes 10.0 ms before so many had come on one connection"
+    assert _contradiction(packets=SPLIT + LATER) == told
+    assert _contradiction(packets=SPLIT + LATER, connections="unproven") == told
+    assert _contradiction({"last_byte_ns": 91 * MS}, packets=SPLIT + LATER) is None
+
+
+def test_one_connection_may_have_several_sockets() -> None:
+    """Where packets show that there was no other, it has moved."""
+    assert _contradiction(packets=SPLIT + LATER, connections=1) is None

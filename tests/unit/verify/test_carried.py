@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from unit.verify.recordings import judged, proof_of, trial
 
-from quiclab.verify.carried import carried_problem, split_problem
+from quiclab.verify.carried import carried_problem, split_problem, twice_problem
 from quiclab.verify.proof import UNPROVEN
 
 BYTES = {"tcp": {"client": 900, "server": 5000}, "udp": {"client": 700, "server": 90_000}}
@@ -104,3 +104,45 @@ def test_several_sockets_that_are_held_against_nobody(changes: dict[str, Any]) -
     """They are paths of one connection, or were asked for, or one of them suffices."""
     document = _document(expected=OBJECT | {"body_bytes": 5000}, proof=SPLIT)
     assert split_problem(document | changes) is None
+
+
+def _beside(tcp: int, udp: int) -> dict[str, Any]:
+    """A download over HTTP/2 whose connection had 110 kB; other connections had so many bytes more."""
+    carried = {"tcp": {"client": 900, "server": 110_000 + tcp}, "udp": {"client": 700, "server": udp}}
+    most = {"tcp": {"client": 900, "server": 110_000}, "udp": {"client": 700, "server": udp}}
+    proof = {"payload_bytes": carried, "payload_bytes_of_one_socket": most, "connections": UNPROVEN}
+    return _document(expected=OBJECT | {"body_bytes": 100_000}, proof=proof)
+
+
+@pytest.mark.parametrize(("tcp", "udp"), [(0, 0), (12_000, 5000)])
+def test_handshakes_that_were_not_needed_are_no_second_fetch(tcp: int, udp: int) -> None:
+    """A browser opens more connections than it uses."""
+    assert twice_problem(_beside(tcp, udp)) is None
+
+
+@pytest.mark.parametrize(
+    ("tcp", "udp", "told"),
+    [
+        (104_000, 0, "104000 bytes went over other TCP"),
+        (70_000, 0, "70000"),
+        (0, 90_000, "90000 bytes went over other QUIC"),
+    ],
+)
+def test_a_fetch_beside_the_measured_one_is_told_without_keys(tcp: int, udp: int, told: str) -> None:
+    """It warms the server up, or is the fastest of several."""
+    assert told in str(twice_problem(_beside(tcp, udp)))
+
+
+def test_a_fetch_of_a_small_object_is_told_where_it_is_more_than_a_handshake() -> None:
+    """The handshake of the other connection brought as many bytes as a small object has."""
+    document = _beside(20_000, 0)
+    assert twice_problem(document) is None
+    document["expected"] = OBJECT | {"body_bytes": 1000}
+    assert "20000 bytes" in str(twice_problem(document))
+
+
+@pytest.mark.parametrize("changes", [{"asked": {"migration": "rebinding"}}, {"content": "text"}, {"probe": {}}])
+def test_other_connections_that_are_held_against_nobody(changes: dict[str, Any]) -> None:
+    """They were asked for, or their bytes tell nothing."""
+    changes = changes | ({"probe": {"url": "x"}} if "probe" in changes else {})
+    assert twice_problem(_beside(104_000, 0) | changes) is None

@@ -87,7 +87,7 @@ def test_a_failure_says_what_the_path_dropped_of_a_whole_transport(tmp_path: Pat
     """Blocked and policed packets of both directions; other losses are every trial's."""
     change = {
         "failure": "the client did not end within 4 s (limits.trial)",
-        "link.up": {"dropped": {"blocked": 1, "queue": 7}},
+        "link.up": {"dropped": {"blocked": 1, "queue_full": 7}},
         "link.down": {"dropped": {"policed": 5}},
     }
     told = "within 4 s (limits.trial); the path dropped 1 packet as blocked and 5 packets as policed"

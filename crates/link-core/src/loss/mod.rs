@@ -18,7 +18,7 @@ use key::{Draw, Tally};
 
 use crate::packet::Packet;
 use crate::random::{Chance, StreamKey};
-use crate::timeline::Timeline;
+use crate::timeline::{Changes, Timeline};
 use crate::units::Nanos;
 
 /// A model of loss.
@@ -48,13 +48,14 @@ enum Running {
     None,
     Bernoulli(Box<bernoulli::State>),
     GilbertElliott(Box<gilbert_elliott::State>),
-    GilbertElliottTime(Box<gilbert_elliott_time::State>),
+    /// The periods of [`LossStage`].
+    Periods,
     List(list::State),
 }
 
 impl Running {
-    /// The model as it starts at `at`; `class` tells the streams of small packets from the others.
-    fn new(model: Option<&Loss>, at: Nanos, key: &StreamKey, class: &str) -> Self {
+    /// The model as it starts; `class` tells the streams of small packets from the others.
+    fn new(model: Option<&Loss>, key: &StreamKey, class: &str) -> Self {
         match model {
             None => Self::None,
             Some(Loss::Bernoulli(chance)) => {
@@ -63,29 +64,36 @@ impl Running {
             Some(Loss::GilbertElliott(model)) => {
                 Self::GilbertElliott(Box::new(gilbert_elliott::State::new(*model, key, class)))
             }
-            Some(Loss::GilbertElliottTime(model)) => Self::GilbertElliottTime(Box::new(
-                gilbert_elliott_time::State::new(*model, at, key, class),
-            )),
+            Some(Loss::GilbertElliottTime(_)) => Self::Periods,
             Some(Loss::List(indices)) => Self::List(list::State::new(indices.clone())),
         }
     }
 
-    fn judge(&mut self, t: Nanos, index: u32, draw: Draw) -> Option<LossKind> {
+    fn judge(
+        &mut self,
+        t: Nanos,
+        index: u32,
+        draw: Draw,
+        periods: &mut gilbert_elliott_time::State,
+    ) -> Option<LossKind> {
         let random = match self {
             Self::None => false,
             Self::Bernoulli(state) => state.loses(draw.number),
             Self::GilbertElliott(state) => state.loses(draw),
-            Self::GilbertElliottTime(state) => state.loses(t, draw.number),
+            Self::Periods => periods.loses(t, draw.number),
             Self::List(state) => return state.loses(index).then_some(LossKind::Listed),
         };
         random.then_some(LossKind::Random)
     }
 }
 
+/// Names of the streams of large packets and of small ones.
+const CLASSES: [&str; 2] = ["", "-small"];
+
 /// What is lost, and how it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct LossRules<'a> {
-    /// The model over time; each starts afresh at its change.
+    /// The model over time. Each starts afresh at its change, but for periods of time, which go on.
     pub models: &'a Timeline<Option<Loss>>,
     /// What the draws are numbered by.
     pub key: LossKey,
@@ -100,7 +108,11 @@ pub struct LossRules<'a> {
 pub struct LossStage {
     key: LossKey,
     tally: Tally,
-    models: Timeline<[Running; 2]>,
+    models: Changes<Option<Loss>>,
+    streams: StreamKey,
+    /// Of large packets and of small ones.
+    running: [Running; 2],
+    periods: Box<[gilbert_elliott_time::State; 2]>,
     drop: Addressed,
     spare: Addressed,
 }
@@ -112,9 +124,10 @@ impl LossStage {
         Self {
             key: rules.key,
             tally: Tally::default(),
-            models: rules.models.map(|at, model| {
-                ["", "-small"].map(|class| Running::new(model.as_ref(), at, key, class))
-            }),
+            models: rules.models.changes(),
+            streams: key.clone(),
+            running: [Running::None, Running::None],
+            periods: Box::new(CLASSES.map(|class| gilbert_elliott_time::State::new(key, class))),
             drop: Addressed::new(rules.drop),
             spare: Addressed::new(rules.spare),
         }
@@ -123,12 +136,25 @@ impl LossStage {
     /// Whether packet `index`, which is here at `t`, is lost. `t` never goes back.
     pub fn judge(&mut self, t: Nanos, index: u32, packet: &Packet) -> Option<LossKind> {
         let draw = self.tally.count(self.key, index, packet);
-        let drawn = self.models.at(t)[usize::from(draw.small)].judge(t, index, draw);
+        while let Some((at, model)) = self.models.take(t) {
+            self.begin(at, model.as_ref());
+        }
+        let class = usize::from(draw.small);
+        let drawn = self.running[class].judge(t, index, draw, &mut self.periods[class]);
         let spared = self.spare.meets(index, packet, drawn.is_some());
         if self.drop.meets(index, packet, true) {
             return Some(LossKind::Listed);
         }
         drawn.filter(|_| !spared)
+    }
+
+    fn begin(&mut self, at: Nanos, model: Option<&Loss>) {
+        if let Some(Loss::GilbertElliottTime(model)) = model {
+            for periods in self.periods.iter_mut() {
+                periods.set(*model, at);
+            }
+        }
+        self.running = CLASSES.map(|class| Running::new(model, &self.streams, class));
     }
 
     /// What became of the packets to be dropped, in the order in which they were given.

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use log_decode::tables::Tables;
-use log_decode::{End, Input, Options, FORMATS};
+use log_decode::{capture, netlog, outline, End, Input, Options, FORMATS};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, file)) = data.split_first() else {
@@ -18,6 +18,11 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut tables = Tables::default();
     // An error is an answer; a panic, a hang or memory without bound is not.
-    let _ = decode(&Input::bytes(file), &options, &mut tables);
+    let input = Input::bytes(file);
+    let _ = decode(&input, &options, &mut tables);
+    let _ = match choice & 64 {
+        0 => outline(&input).map(drop).is_ok(),
+        _ => netlog::told_end(&input).is_ok() && capture::ciphertexts(&input).is_ok(),
+    };
     let _ = tables.finish();
 });

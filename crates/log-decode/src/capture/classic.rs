@@ -115,6 +115,8 @@ impl<R: Read> Capture<R> {
                 flags: 0,
                 packet_index: None,
                 dropped: None,
+                interface: None,
+                is_links: false,
             },
         );
         Ok(true)

@@ -4,9 +4,12 @@
 use super::addresses::Addresses;
 use super::batch::{Batch, Item};
 use super::checksum::is_damaged;
+use super::copies::Copies;
 use super::encapsulation::Inside;
 use super::headers::{self, Headers};
 use super::link_type::LinkType;
+use super::told_end::Opener;
+use super::tunnel::{self, Tunnel, MAX_DEPTH};
 use crate::arrow::Table;
 use crate::quic::UdpDatagram;
 use crate::tables::{IpPacket, IpPackets};
@@ -27,6 +30,20 @@ pub(super) struct Frame<'a> {
     pub(super) packet_index: Option<u32>,
     /// Why the link dropped it.
     pub(super) dropped: Option<&'a str>,
+    /// The number of the interface, where a file has several.
+    pub(super) interface: Option<u32>,
+    /// Captured by the link itself.
+    pub(super) is_links: bool,
+}
+
+/// The innermost IP packet of a frame.
+struct IpPacketInside<'a> {
+    bytes: &'a [u8],
+    /// Length of all headers before it.
+    before: u32,
+    headers: Headers,
+    /// True for a packet of a tunnel that was not opened.
+    is_closed: bool,
 }
 
 /// Takes the frames of a capture in order.
@@ -36,6 +53,8 @@ pub(super) struct Driver {
     number: u64,
     addresses: Addresses,
     sack: Vec<u32>,
+    copies: Copies,
+    pub(super) opener: Opener,
     rows: IpPackets,
     pub(super) stats: Stats,
     /// What is handed on next.
@@ -49,6 +68,8 @@ impl Driver {
             number: 0,
             addresses: Addresses::default(),
             sack: Vec::new(),
+            copies: Copies::default(),
+            opener: Opener::default(),
             rows: IpPackets::default(),
             stats: Stats::default(),
             batch: Batch::default(),
@@ -62,11 +83,40 @@ impl Driver {
     }
 
     pub(super) fn frame(&mut self, link: LinkType, frame: &Frame<'_>) {
-        let (packet, link_bytes) = match link.network_layer(frame.bytes) {
-            Inside::Ip(packet, link_bytes) => (packet, link_bytes),
+        let (packet, before) = match link.network_layer(frame.bytes) {
+            Inside::Ip(packet, before) => (packet, before),
             inside => return self.not_ip(link, inside),
         };
-        let headers = Headers::parse(packet, frame.original.saturating_sub(link_bytes));
+        let flags = match frame.flags & 3 {
+            0 => link.flags(frame.bytes),
+            told => told,
+        };
+        let mut found = IpPacketInside {
+            bytes: packet,
+            before,
+            headers: Headers::parse(packet, frame.original.saturating_sub(before)),
+            is_closed: false,
+        };
+        // The link forwards whole packets: what the programs under test put into them is theirs.
+        if !frame.is_links {
+            found = self.open_tunnels(frame, found);
+            self.opener.look(&found.headers, found.bytes, flags);
+            let interface = link.interface(frame.bytes).or(frame.interface);
+            let IpPacketInside { headers, bytes, .. } = &found;
+            if (self.copies).is_copy(frame.time_ns, interface, headers, bytes) {
+                return self.stats.count(
+                    "seen_twice",
+                    Severity::Notice,
+                    "packets that the capture shows on several interfaces, or inside and outside a tunnel: taken once, as seen first",
+                );
+            }
+        }
+        let IpPacketInside {
+            bytes: packet,
+            before,
+            headers,
+            is_closed,
+        } = found;
         if headers.protocol.is_none() {
             self.stats.count(
                 "cut_packet",
@@ -74,7 +124,7 @@ impl Driver {
                 "the capture holds too little of a packet to read its headers",
             );
         }
-        let direction = direction(self.end, frame.flags);
+        let direction = direction(self.end, flags);
         self.row(frame, &headers, direction);
         if self.came_damaged(frame, packet, direction) {
             self.stats.count(
@@ -82,12 +132,66 @@ impl Driver {
                 Severity::Notice,
                 "packets that the link damaged on the way, which their receiver drops: only ip_packets has them",
             );
-        } else {
+        } else if !is_closed {
             self.malformed(&headers);
-            let at = frame.at + link_bytes as usize;
+            let at = frame.at + before as usize;
             self.hand_on(frame, at, &headers, direction);
         }
         self.number += 1;
+    }
+
+    /// The packet inside all tunnels that can be opened, and what stays closed counted.
+    fn open_tunnels<'a>(
+        &mut self,
+        frame: &Frame<'a>,
+        mut found: IpPacketInside<'a>,
+    ) -> IpPacketInside<'a> {
+        for depth in 0.. {
+            let Some(Tunnel { name, inside }) = tunnel::of(&found.headers, found.bytes) else {
+                break;
+            };
+            let inside = if depth == MAX_DEPTH {
+                Inside::Hidden(0)
+            } else {
+                inside
+            };
+            match inside {
+                Inside::Ip(bytes, more) => {
+                    self.stats.count(
+                        format!("tunnel:{name}"),
+                        Severity::Info,
+                        "packets inside a tunnel: tables have the inner packet",
+                    );
+                    let before = found.before.saturating_add(more);
+                    let headers = Headers::parse(bytes, frame.original.saturating_sub(before));
+                    found = IpPacketInside {
+                        bytes,
+                        before,
+                        headers,
+                        is_closed: false,
+                    };
+                    continue;
+                }
+                Inside::Cut => self.stats.count(
+                    "cut_packet",
+                    Severity::DataLoss,
+                    "the capture holds too little of a packet to read its headers",
+                ),
+                Inside::Other => self.stats.count(
+                    "not_ip",
+                    Severity::Info,
+                    "frames of other protocols than IP, such as ARP",
+                ),
+                Inside::Hidden(_) => self.stats.count(
+                    format!("unread_tunnel:{name}"),
+                    Severity::DataLoss,
+                    "packets of a tunnel that is not opened: ip_packets has the outer packet, and nothing in it is decoded",
+                ),
+            }
+            found.is_closed = true;
+            break;
+        }
+        found
     }
 
     /// Counts headers that contradict themselves; of a packet that the link damaged they are no finding of their own.

@@ -50,7 +50,11 @@ impl<'a> Rest<'a> {
         })
     }
 
-    fn u16(self, at: usize) -> Option<u16> {
+    pub(super) fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(super) fn u16(self, at: usize) -> Option<u16> {
         Some(u16::from_be_bytes(
             self.bytes.get(at..at + 2)?.try_into().ok()?,
         ))

@@ -27,6 +27,8 @@ pub(super) struct Headers {
     /// Length of what TCP or UDP carries.
     pub payload_bytes: Option<u32>,
     pub tcp: Option<Tcp>,
+    /// Where in the packet the part begins that IP carries, unless it is a fragment behind the first.
+    pub transport_at: Option<usize>,
     /// Where in the packet the part of the payload stands that was captured.
     pub payload: Range<usize>,
     /// Only a part of what was sent as one packet.
@@ -74,6 +76,7 @@ impl Headers {
             _ => None,
         };
         if let Some(transport) = transport.filter(|transport| transport.first_fragment) {
+            headers.transport_at = Some(transport.at);
             match headers.protocol {
                 Some(TCP) => headers.tcp(&transport),
                 Some(UDP) => headers.udp(&transport),

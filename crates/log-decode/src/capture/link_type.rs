@@ -63,6 +63,27 @@ impl LinkType {
         }
     }
 
+    /// The way that a frame went, in the numbers of pcapng's `epb_flags`: 1 inbound, 2 outbound, 0 not told. Linux's
+    /// cooked captures have it in every frame.
+    pub(super) fn flags(self, frame: &[u8]) -> u32 {
+        let kind = match self {
+            Self::LinuxCooked => frame.get(1),
+            Self::LinuxCooked2 => frame.get(10),
+            _ => None,
+        };
+        match kind {
+            Some(0) => 1,
+            Some(4) => 2,
+            _ => 0,
+        }
+    }
+
+    /// The number of the interface that a frame was seen on, where it is told.
+    pub(super) fn interface(self, frame: &[u8]) -> Option<u32> {
+        let bytes = frame.get(4..8)?.try_into().ok()?;
+        (self == Self::LinuxCooked2).then(|| u32::from_be_bytes(bytes))
+    }
+
     /// What a finding calls a link layer that is not read.
     pub(super) fn unread(self) -> Option<Cow<'static, str>> {
         let Self::Unread(number) = self else {

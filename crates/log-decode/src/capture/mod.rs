@@ -5,8 +5,10 @@ mod addresses;
 mod batch;
 mod blocks;
 mod checksum;
+mod ciphertexts;
 mod classic;
 mod connections;
+mod copies;
 mod driver;
 mod encapsulation;
 mod headers;
@@ -14,16 +16,19 @@ mod interface;
 mod link_type;
 mod pcapng;
 mod portions;
+mod told_end;
+mod tunnel;
 
 use crate::stages;
 use crate::tables::Tables;
 use crate::tls::keylog::KeyLog;
 use crate::{DecodeError, Input, Options, Severity, Source};
+pub use ciphertexts::ciphertexts;
 use connections::Connections;
 use driver::Driver;
 use portions::Portions;
 
-/// Decode a capture taken at `options.vantage` (unknown: direction is null) with the secrets of `options.key_logs`.
+/// Decode a capture taken at `options.vantage`, or else where the capture itself tells (unknown: direction is null), with the secrets of `options.key_logs`.
 ///
 /// # Errors
 /// If the input cannot be read, or does not start like a capture.
@@ -43,21 +48,13 @@ pub fn decode(
             );
         }
     }
-    let mut file = Portions::new(input.open()?);
-    let magic = <[u8; 4]>::try_from(file.next(4)?).unwrap_or_default();
-    let mut driver = Driver::new(options.vantage);
-    let mut format: Box<dyn Format> = if magic == blocks::SECTION_HEADER {
-        Box::new(pcapng::Capture::after_magic(file))
-    } else if let Some(layout) = classic::Layout::of(magic) {
-        let stats = &mut driver.stats;
-        Box::new(classic::Capture::after_magic(layout, file, stats)?)
-    } else {
-        return Err(DecodeError::foreign(
-            "capture",
-            "it starts neither like pcapng nor like pcap",
-        ));
+    let end = match options.vantage {
+        Some(end) => Some(end),
+        None => told_end::of(input)?,
     };
-    let mut connections = Connections::new(options.vantage, keys, tables);
+    let mut driver = Driver::new(end);
+    let mut format = format(input, &mut driver)?;
+    let mut connections = Connections::new(end, keys, tables);
     stages::run(
         options.threads,
         |batch| {
@@ -74,6 +71,25 @@ pub fn decode(
     }
     tables.stats.merge(stats);
     Ok(format.source())
+}
+
+/// A capture, read up to its first packet.
+fn format(input: &Input, driver: &mut Driver) -> Result<Box<dyn Format>, DecodeError> {
+    let mut file = Portions::new(input.open()?);
+    let magic = <[u8; 4]>::try_from(file.next(4)?).unwrap_or_default();
+    if magic == blocks::SECTION_HEADER {
+        Ok(Box::new(pcapng::Capture::after_magic(file)))
+    } else if let Some(layout) = classic::Layout::of(magic) {
+        let stats = &mut driver.stats;
+        Ok(Box::new(classic::Capture::after_magic(
+            layout, file, stats,
+        )?))
+    } else {
+        Err(DecodeError::foreign(
+            "capture",
+            "it starts neither like pcapng nor like pcap",
+        ))
+    }
 }
 
 /// A capture that is being read.

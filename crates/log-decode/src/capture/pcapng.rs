@@ -141,6 +141,7 @@ impl Reader {
         } else {
             u32::from(body.u16(0)?)
         };
+        let number = (self.interfaces.len() > 1).then_some(interface);
         let Some(interface) = self.interfaces.get(usize::try_from(interface).ok()?) else {
             driver.stats.count(
                 "unknown_interface",
@@ -196,6 +197,8 @@ impl Reader {
                 flags,
                 packet_index: interface.packet_index(packet_id),
                 dropped,
+                interface: number,
+                is_links: interface.knows_monotonic(),
             },
         );
         Some(())

@@ -190,6 +190,12 @@ impl Exchange {
         }
     }
 
+    /// Bytes of a body: that there are none is known only where it has ended.
+    fn told(&self, bytes: Option<u64>, end_ns: Option<i64>) -> Option<u64> {
+        let has_ended = end_ns.is_some() || self.error.is_some();
+        bytes.filter(|&bytes| bytes > 0 || has_ended)
+    }
+
     pub(super) fn push(&self, context: &Context, stream_id: Option<u64>, tables: &mut Tables) {
         let known = [
             self.promised_ns,
@@ -223,9 +229,9 @@ impl Exchange {
             first_byte_ns: self.first_byte_ns,
             last_byte_ns: self.last_byte_ns,
             request_header_bytes: self.request_header_bytes,
-            request_body_bytes: self.request_body_bytes,
+            request_body_bytes: self.told(self.request_body_bytes, self.send_end_ns),
             response_header_bytes: self.response_header_bytes,
-            response_body_bytes: self.response_body_bytes,
+            response_body_bytes: self.told(self.response_body_bytes, self.last_byte_ns),
             error: self.error.as_deref(),
             ..HttpRequest::default()
         });

@@ -19,6 +19,7 @@ mod recovery;
 mod requests;
 mod sessions;
 mod streams;
+mod told_end;
 mod waits;
 
 use crate::json::{Fault, Span, Stop, Walker};
@@ -32,6 +33,7 @@ use params::{Members, Params};
 use requests::Requests;
 use sessions::Sessions;
 use std::collections::BTreeMap;
+pub use told_end::told_end;
 
 const FORMAT: &str = "NetLog";
 const NS_PER_MS: i64 = 1_000_000;
@@ -51,7 +53,7 @@ struct Log<'t> {
     tables: &'t mut Tables,
 }
 
-/// Decode a `NetLog`. Its clock is `CLOCK_MONOTONIC` where it was written on Linux, else `CLOCK_REALTIME`.
+/// Decode a `NetLog`, as a client's: "up" is what it sends. Its clock is `CLOCK_MONOTONIC` where it was written on Linux, else `CLOCK_REALTIME`.
 ///
 /// # Errors
 /// If the input cannot be read, or is no JSON document with a section `constants`.

@@ -38,31 +38,121 @@ const NO_METRICS: &str = "this program logs no recovery metrics";
 const NO_LOSSES: &str = "this program logs how many packets were lost, not which";
 const NO_BANDWIDTH: &str = "this program does not log an estimate of bandwidth";
 
+/// What is peculiar to the events of a program. Titles are not: an application that uses a library chooses them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Signs {
+    /// Members and events that only quiche has.
+    quiche: bool,
+    quic_go: bool,
+    mvfst: bool,
+    /// Lengths of connection ids, as quiche's crate for qlogs writes them.
+    has_id_lengths: bool,
+    has_packets_in_flight: bool,
+    packets: u32,
+    packets_with_frames: u32,
+}
+
+impl Signs {
+    /// Look at the text of an event of this name.
+    pub(super) fn look(&mut self, name: &[u8], event: &[u8]) {
+        let name = name.trim_ascii();
+        let name = name.strip_prefix(b"\"").unwrap_or(name);
+        let name = name.strip_suffix(b"\"").unwrap_or(name);
+        let kind = name.rsplit(|&byte| byte == b':').next().unwrap_or(name);
+        // Within a text a quotation mark has a backslash before it: these are members, or whole values.
+        let has = |what: &str| memchr::memmem::find(event, what.as_bytes()).is_some();
+        match kind {
+            b"packet_sent" | b"packet_received" => {
+                self.packets += 1;
+                self.packets_with_frames += u32::from(has("\"frames\""));
+                self.has_id_lengths |= has("\"scil\"") || has("\"dcil\"");
+                self.quiche |= has("\"send_at_time\"");
+                self.quic_go |= has("\"datagram_payload_checksum\"");
+            }
+            b"stream_data_moved" => self.quiche = true,
+            b"key_updated" => {
+                self.quic_go |= has("\"tls\"") && has("_initial_secret\"");
+            }
+            b"congestion_metric_update" | b"bandwidth_est_update" => self.mvfst = true,
+            b"metrics_updated" | b"recovery_metrics_updated" => {
+                self.quiche |= has("\"cf_") || has("\"lost_packets\"");
+                self.has_packets_in_flight |= has("\"packets_in_flight\"");
+            }
+            _ => {}
+        }
+    }
+
+    /// The program, where its events alone tell it from all others.
+    fn writer(self) -> Option<Writer> {
+        if self.quiche {
+            Some(Writer::Quiche)
+        } else if self.quic_go {
+            Some(Writer::QuicGo)
+        } else if self.mvfst {
+            Some(Writer::Mvfst)
+        } else if self.has_id_lengths && self.packets_with_frames > 0 {
+            // neqo uses the same crate, and has been told by its vantage point; quic-go writes checksums beside.
+            Some(Writer::Quiche)
+        } else if self.packets > 0 && self.packets_with_frames == 0 && self.has_packets_in_flight {
+            Some(Writer::Quinn)
+        } else {
+            None
+        }
+    }
+
+    /// Whether these events can be those of a program that a title names.
+    fn allow(self, writer: Writer) -> bool {
+        match writer {
+            Writer::Quinn => self.packets_with_frames == 0,
+            // Its packets have signs of their own.
+            Writer::Quiche => self.packets == 0,
+            _ => true,
+        }
+    }
+}
+
 impl Writer {
-    pub(super) fn of(file: &FileHeader, trace: &TraceHeader) -> Self {
+    /// The program, by what it writes itself: its events and the name of its vantage point. A title is believed where
+    /// they tell nothing.
+    pub(super) fn of(file: &FileHeader, trace: &TraceHeader, signs: Signs) -> Self {
         let name = trace.vantage_point.name.as_deref().unwrap_or_default();
+        let is_network = trace.vantage_point.kind.as_deref() == Some("network");
+        let by_name = match name {
+            "ngtcp2" => Some(Self::Ngtcp2),
+            "aioquic" => Some(Self::Aioquic),
+            "backend-67" => Some(Self::Picoquic),
+            "Probably server, because debugging congestion stuff" => Some(Self::QuicTrace),
+            "TODO" if is_network => Some(Self::Pcap2qlog),
+            _ if name.starts_with("OpenSSL") => Some(Self::OpenSsl),
+            _ if name.starts_with("neqo") => Some(Self::Neqo),
+            _ => None,
+        };
+        let own = file.description.as_deref().unwrap_or_default();
+        if own.starts_with("written by quiclab from") && !signs.quiche {
+            // Its units are the drafts', whatever program's log it was made from.
+            return Self::Unknown;
+        }
+        if let Some(writer) = by_name.or_else(|| signs.writer()) {
+            return writer;
+        }
         let titles = [&file.title, &trace.title, &trace.description];
         let called = |what: &str| {
             let mut given = titles.iter().filter_map(|title| title.as_deref());
             given.any(|text| text.to_ascii_lowercase().contains(what))
         };
-        let own = file.description.as_deref().unwrap_or_default();
-        match name {
-            // Its units are the drafts', whatever program's log it was made from.
-            _ if own.starts_with("written by quiclab from") => Self::Unknown,
-            "ngtcp2" => Self::Ngtcp2,
-            "aioquic" => Self::Aioquic,
-            _ if name.starts_with("OpenSSL") => Self::OpenSsl,
-            _ if name.starts_with("neqo") => Self::Neqo,
-            _ if called("quic-go") => Self::QuicGo,
-            _ if called("picoquic") => Self::Picoquic,
-            _ if called("mvfst") => Self::Mvfst,
-            _ if called("quictrace") => Self::QuicTrace,
-            _ if called("quinn") => Self::Quinn,
-            _ if called("quiche") => Self::Quiche,
-            "TODO" if trace.vantage_point.kind.as_deref() == Some("network") => Self::Pcap2qlog,
-            _ => Self::Unknown,
-        }
+        let named = [
+            ("quic-go", Self::QuicGo),
+            ("picoquic", Self::Picoquic),
+            ("mvfst", Self::Mvfst),
+            ("quictrace", Self::QuicTrace),
+            ("quinn", Self::Quinn),
+            ("quiche", Self::Quiche),
+        ];
+        let named = named.into_iter().find(|(what, _)| called(what));
+        named
+            .map(|(_, writer)| writer)
+            .filter(|writer| signs.allow(*writer))
+            .unwrap_or_default()
     }
 
     /// The name in `dialect`.

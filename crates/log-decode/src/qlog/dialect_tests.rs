@@ -145,28 +145,28 @@ fn neqo_and_quiche_log_bytes_per_second() {
 fn quiche_leaves_out_the_exponent_of_delays_of_acknowledgments() {
     let header = r#"{"qlog_version":"0.3","title":"quiche-server","trace":{"vantage_point":{"type":"server"},"common_fields":{"reference_time":0}}}"#;
     let parameters = r#"{"time":1,"name":"transport:parameters_set","data":{"owner":"remote","ack_delay_exponent":5}}"#;
-    let ack = |at: u32, packet_type: &str| {
+    let ack = |at: u32, packet_type: &str, more: &str| {
         format!(
-            r#"{{"time":{at},"name":"transport:packet_received","data":{{"header":{{"packet_type":"{packet_type}","packet_number":{at}}},"frames":[{{"frame_type":"ack","ack_delay":0.25,"acked_ranges":[[0,2]]}}]}}}}"#
+            r#"{{"time":{at},"name":"transport:packet_received","data":{{"header":{{"packet_type":"{packet_type}","packet_number":{at}{more}}},"frames":[{{"frame_type":"ack","ack_delay":0.25,"acked_ranges":[[0,2]]}}]}}}}"#
         )
     };
-    let events = [
-        &ack(2, "1RTT"),
-        parameters,
-        &ack(3, "1RTT"),
-        &ack(4, "initial"),
-    ];
-    let lines_of = |title: &str| {
+    let lines_of = |title: &str, more: &str| {
         let header = header.replace("quiche-server", title);
-        let log = [&[header.as_str()], events.as_slice()].concat();
+        let acks = [(2, "1RTT"), (3, "1RTT"), (4, "initial")];
+        let [first, second, third] = acks.map(|(at, kind)| ack(at, kind, more));
+        let log = [header.as_str(), &first, parameters, &second, &third];
         lines(
             &decode_bytes(&sequence(&log)).unwrap(),
             "acks",
             &["ack_delay_us"],
         )
     };
-    assert_eq!(lines_of("quiche-server"), ["2000", "8000", "250"]);
-    assert_eq!(lines_of("another"), ["250", "250", "250"]);
+    // An application that uses the library chooses the title: the lengths of connection ids are the sign.
+    for title in ["quiche-server", "curl qlog", "my quinn", ""] {
+        let delays = lines_of(title, r#","scil":4,"dcil":4"#);
+        assert_eq!(delays, ["2000", "8000", "250"], "{title}");
+        assert_eq!(lines_of(title, ""), ["250", "250", "250"], "{title}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use super::event::Event;
 use super::events::Decoder;
 use super::header::{FileHeader, TraceHeader};
-use super::identity::{Identity, LOOK_AHEAD};
+use super::identity::{Identity, Seen, LOOK_AHEAD};
 use super::walk::{Stop, Walker};
 use super::FORMAT;
 use crate::json::Fault;
@@ -22,10 +22,20 @@ const MAX_TRACES: usize = 1 << 10;
 #[derive(Default)]
 struct Headers {
     file: serde_json::Map<String, Value>,
-    traces: Vec<(serde_json::Map<String, Value>, Option<String>)>,
+    traces: Vec<(serde_json::Map<String, Value>, Seen)>,
     /// Traces beyond [`MAX_TRACES`].
     left_out: u64,
+    /// Members that say what events mean stand behind events.
+    is_late: bool,
 }
+
+/// Members of a trace by which its events are read.
+const TELLING: [&[u8]; 4] = [
+    b"event_fields",
+    b"common_fields",
+    b"vantage_point",
+    b"configuration",
+];
 
 pub(super) fn decode(
     input: &Input,
@@ -86,9 +96,23 @@ pub(super) fn decode(
     Ok(decoder.finish())
 }
 
-/// What stands beside the events, as far as the document can be read.
+/// What stands beside the events, wherever it does, as far as the document can be read.
 fn headers(input: &Input) -> Result<Headers, DecodeError> {
+    let first = headers_with(input, &[])?;
+    if first.is_late {
+        headers_with(input, &first.traces)
+    } else {
+        Ok(first)
+    }
+}
+
+/// What stands beside the events; `known` is what another walk has found of the traces.
+fn headers_with(
+    input: &Input,
+    known: &[(serde_json::Map<String, Value>, Seen)],
+) -> Result<Headers, DecodeError> {
     let mut headers = Headers::default();
+    let mut is_late = false;
     let mut file = serde_json::Map::new();
     let (traces, left_out) = (&mut headers.traces, &mut headers.left_out);
     let mut event = Event::default();
@@ -102,12 +126,16 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
             *left_out += 1;
             return walker.skip();
         }
-        traces.push(Default::default());
+        let known = known.get(traces.len()).map(|(members, _)| members.clone());
+        traces.push((known.unwrap_or_default(), Seen::default()));
+        let mut has_events = false;
         walker.object(|walker, key| {
+            is_late |= has_events && TELLING.contains(&key);
             let Some((members, seen)) = traces.last_mut() else {
                 return Ok(());
             };
             if key == b"events" && walker.peek()? == b'[' {
+                has_events = true;
                 let trace: TraceHeader = from_members(members);
                 let (mut identity, fields) = (Identity::default(), trace.fields());
                 let mut left = LOOK_AHEAD;
@@ -125,7 +153,7 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
                         Ok(())
                     })
                 });
-                *seen = identity.name();
+                *seen = identity.seen();
                 return outcome;
             }
             let key = String::from_utf8_lossy(key).into_owned();
@@ -136,6 +164,7 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
         })
     });
     headers.file = file;
+    headers.is_late = is_late;
     match outcome {
         Err(Stop::Io(error)) => Err(error.into()),
         _ => Ok(headers),

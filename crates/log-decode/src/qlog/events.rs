@@ -8,6 +8,7 @@ use super::dialect::Writer;
 use super::dispatch::dispatch;
 use super::event::{Event, Field};
 use super::header::{FileHeader, TraceHeader};
+use super::identity::Seen;
 use super::unread::{members_read, Unread, TRIGGER};
 use crate::json::{Fault, Reader};
 use crate::tables::Tables;
@@ -69,8 +70,8 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    /// What follows belongs to the trace of `header`; `seen` is the connection id that its first events name.
-    pub(super) fn start_trace(&mut self, header: &TraceHeader, seen: Option<String>) {
+    /// What follows belongs to the trace of `header`; `seen` is what its first events tell.
+    pub(super) fn start_trace(&mut self, header: &TraceHeader, seen: Seen) {
         self.end_trace();
         if self.file.is_of_unknown_version() {
             self.tables.count(
@@ -79,7 +80,7 @@ impl<'t> Decoder<'t> {
                 "a version of qlog that is not known: events are read as those of the known drafts",
             );
         }
-        let writer = Writer::of(&self.file, header);
+        let writer = Writer::of(&self.file, header, seen.signs);
         let point = &header.vantage_point;
         let kind = point.kind.as_deref();
         let vantage = [End::Client, End::Server]
@@ -113,7 +114,7 @@ impl<'t> Decoder<'t> {
         let named = named
             .filter(|name| !name.is_empty())
             .map(|name| connection_name(name));
-        let name = named.or(seen).unwrap_or_else(|| self.number_trace());
+        let name = named.or(seen.name).unwrap_or_else(|| self.number_trace());
         let dialect = self.dialect(writer, header);
         if self.dialects.len() < 8 && !self.dialects.contains(&dialect) {
             self.dialects.push(dialect);

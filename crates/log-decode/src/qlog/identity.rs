@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The connection that a trace is about, where its header does not say: read off its first events.
+//! What the first events of a trace tell: the connection that it is about, where its header does not say, and by
+//! what is peculiar to them the program that wrote it.
 
+use super::dialect::Signs;
 use super::event::{Event, Field};
 use super::names::packet_type;
 use crate::json::Reader;
@@ -8,9 +10,18 @@ use crate::json::Reader;
 /// Events that are looked at before the first is decoded.
 pub(super) const LOOK_AHEAD: usize = 256;
 
-/// The client's first Destination Connection ID, as far as it has been seen.
+/// What the first events of a trace have told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The client's first Destination Connection ID.
+    pub(super) name: Option<String>,
+    pub(super) signs: Signs,
+}
+
+/// The client's first Destination Connection ID and the writer's signs, as far as they have been seen.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
+    signs: Signs,
     first_initial: Option<String>,
     announced: Option<String>,
 }
@@ -25,6 +36,8 @@ impl Identity {
     ) -> Option<usize> {
         let mut reader = Reader::new(text);
         event.read(&mut reader, fields).ok()?;
+        let read = text.get(..reader.position()).unwrap_or_default();
+        self.signs.look(event.name.of(text), read);
         let hexadecimal = |id: &[u8]| {
             let is_id = !id.is_empty() && id.len() <= 40 && id.iter().all(u8::is_ascii_hexdigit);
             is_id.then(|| String::from_utf8_lossy(id).to_ascii_lowercase())
@@ -51,7 +64,10 @@ impl Identity {
         Some(reader.position())
     }
 
-    pub(super) fn name(self) -> Option<String> {
-        self.announced.or(self.first_initial)
+    pub(super) fn seen(self) -> Seen {
+        Seen {
+            name: self.announced.or(self.first_initial),
+            signs: self.signs,
+        }
     }
 }

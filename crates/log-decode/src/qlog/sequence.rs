@@ -5,7 +5,7 @@
 use super::event::Event;
 use super::events::Decoder;
 use super::header::{FileHeader, TraceHeader};
-use super::identity::{Identity, LOOK_AHEAD};
+use super::identity::{Identity, Seen, LOOK_AHEAD};
 use super::stretch::{Events, Stretch};
 use super::FORMAT;
 use crate::json::Window;
@@ -70,12 +70,7 @@ pub(super) fn decode(
         ));
     }
     let mut trace = header.trace.clone();
-    let fields = &trace.common_fields;
-    let seen = if fields.group_id.is_none() && fields.odcid.is_none() {
-        look_ahead(window, separator.byte, &trace)?
-    } else {
-        None
-    };
+    let seen = look_ahead(window, separator.byte, &trace)?;
     trace.title = trace.title.or_else(|| header.title.clone());
     let mut decoder = Decoder::new(options, header, separator.form, tables);
     decoder.start_trace(&trace, seen);
@@ -159,12 +154,12 @@ fn skip(window: &mut Window<impl Read>, separator: u8) -> io::Result<()> {
     }
 }
 
-/// The connection that the first events in the window are about.
+/// What the first events in the window tell.
 fn look_ahead(
     window: &mut Window<impl Read>,
     separator: u8,
     trace: &TraceHeader,
-) -> io::Result<Option<String>> {
+) -> io::Result<Seen> {
     if window.bytes().is_empty() {
         window.fill()?;
     }
@@ -177,5 +172,5 @@ fn look_ahead(
     {
         identity.look(record.trim_ascii(), &fields, &mut event);
     }
-    Ok(identity.name())
+    Ok(identity.seen())
 }

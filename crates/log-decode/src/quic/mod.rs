@@ -28,6 +28,7 @@ mod round_trip;
 mod rows;
 #[cfg(any(test, fuzzing))]
 mod sealing;
+mod segments;
 mod sent_packets;
 mod short_packets;
 mod streams;
@@ -47,7 +48,11 @@ use header::{Header, Long};
 use orphans::Orphans;
 use protection::Unprotected;
 use reassembly::Waiting;
+use segments::Segments;
 use wire::ConnectionId;
+
+/// Zeros behind a packet that are padding for certain.
+const MIN_PADDING: usize = 8;
 
 /// All connections of one capture.
 pub(crate) struct Connections {
@@ -56,6 +61,7 @@ pub(crate) struct Connections {
     directory: Directory,
     waiting: Waiting,
     orphans: Orphans,
+    segments: Segments,
     /// Pairs of addresses between which a version is spoken that is not opened.
     closed_versions: HashMap<Path, u32>,
     /// The packet that is being opened.
@@ -71,21 +77,30 @@ impl Connections {
             directory: Directory::default(),
             waiting: Waiting::default(),
             orphans: Orphans::default(),
+            segments: Segments::default(),
             closed_versions: HashMap::default(),
             buffer: Vec::new(),
         }
     }
 
-    /// Take a datagram in the order of the capture; whether it was taken for QUIC.
+    /// Take a record in the order of the capture, which holds a datagram or several; whether it was taken for QUIC.
     ///
     /// A datagram that the link dropped stands only in its sender's capture: it is taken as sent, like any other.
-    pub(crate) fn datagram(&mut self, datagram: &UdpDatagram<'_>, tables: &mut Tables) -> bool {
+    pub(crate) fn datagram(&mut self, record: &UdpDatagram<'_>, tables: &mut Tables) -> bool {
         let mut offset = 0;
-        while let Some(bytes) = datagram
-            .payload
-            .get(offset..)
-            .filter(|rest| !rest.is_empty())
-        {
+        self.segments.start(record);
+        while offset < record.payload.len() {
+            let datagram = &self.segments.part(record, offset);
+            let Some(bytes) = datagram.payload.get(offset..) else {
+                break;
+            };
+            // No packet begins like that: what stands behind is another datagram's.
+            let padding = bytes.iter().take_while(|&&byte| byte == 0).count();
+            if offset > 0 && padding >= MIN_PADDING {
+                trailing_bytes(tables);
+                offset += padding;
+                continue;
+            }
             let taken = match Header::parse(bytes) {
                 Some(Header::Long(long)) => Some(self.long(datagram, &long, bytes, tables)),
                 Some(Header::Short) => self.short(datagram, offset, bytes, tables),
@@ -102,16 +117,16 @@ impl Connections {
             match taken {
                 Some(bytes) => offset += bytes,
                 None if offset > 0 => {
-                    tables.count(
-                        "trailing_bytes",
-                        Severity::Info,
-                        "bytes behind the last packet of a datagram that are no packet: some senders pad like this",
-                    );
-                    return true;
+                    trailing_bytes(tables);
+                    if self.segments.size.is_none() {
+                        return true;
+                    }
+                    offset = datagram.payload.len();
                 }
                 None => return false,
             }
         }
+        self.uncaptured_segments(record, tables);
         offset > 0
     }
 
@@ -174,6 +189,14 @@ impl Connections {
             connection.finish(tables);
         }
     }
+}
+
+fn trailing_bytes(tables: &mut Tables) {
+    tables.count(
+        "trailing_bytes",
+        Severity::Info,
+        "bytes behind the last packet of a datagram that are no packet: some senders pad like this",
+    );
 }
 
 #[cfg(test)]

@@ -74,6 +74,12 @@ impl Connections {
         }
         let likeliest = by_id.iter().chain(by_path.iter()).next();
         let owner = failed.map_or(likeliest, |(candidate, _)| Some(candidate));
+        let has_keys = matches!(failed, Some((_, Opening::Failed { .. })));
+        if self.find_segments(datagram, offset, owner, has_keys, tables) {
+            let first = self.segments.part(datagram, offset);
+            let packet = first.payload.get(offset..).unwrap_or_default();
+            return self.short(&first, offset, packet, tables);
+        }
         // Known connections may do without the fixed bit (RFC 9287), but some senders pad with zeros behind packets.
         let has_fixed_bit = packet.first().is_some_and(|first| first & 0x40 != 0);
         let is_padding = offset > 0 && packet.iter().all(|&byte| byte == 0);

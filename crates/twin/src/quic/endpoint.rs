@@ -49,6 +49,11 @@ pub struct Endpoint {
     /// Instant at which the earliest of quinn's timers ends.
     due_ns: Option<u64>,
     finished: bool,
+    /// Instant at which it had read all of what the other end sends on the stream.
+    pub asked_ns: Option<u64>,
+    think_ns: u64,
+    /// Instant at which its program has an answer.
+    answers_ns: Option<u64>,
     stirred: Option<Trigger>,
     /// What is known of its state; of a client's nothing is.
     pub observer: Observer,
@@ -102,6 +107,9 @@ impl Endpoint {
             holds_ns: None,
             due_ns: None,
             finished: false,
+            asked_ns: None,
+            think_ns: case.think_ns,
+            answers_ns: None,
             stirred: None,
             observer: Observer::new(case, ear),
         }
@@ -128,7 +136,11 @@ impl Endpoint {
             }
         }
         if self.side.is_server() && self.finished {
-            self.answer(now);
+            let answers_ns = *self.asked_ns.get_or_insert(now) + self.think_ns;
+            self.answers_ns = Some(answers_ns).filter(|at| *at > now);
+            if self.answers_ns.is_none() {
+                self.answer(now);
+            }
         }
     }
 
@@ -207,7 +219,8 @@ impl Host for Endpoint {
     type Packet = Datagram;
 
     fn wakes_ns(&self) -> Option<u64> {
-        let own = self.answer.resumes_ns.into_iter().chain(self.holds_ns);
+        let own = [self.answer.resumes_ns, self.holds_ns, self.answers_ns];
+        let own = own.into_iter().flatten();
         self.due_ns.into_iter().chain(own).min()
     }
 

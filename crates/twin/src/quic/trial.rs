@@ -147,16 +147,18 @@ fn of_frame(end: &End<'_>, at_ns: u64, packet: &Packet, frame: &Frame) -> Value 
 
 /// The request as each end's opened capture shows it.
 fn requests(tables: &mut Tables, case: &Case, world: &World<Endpoint>, marks: &Marks) {
-    let asked_ns = marks.stages.last().map(|(_, at)| *at);
+    let left_ns = marks.stages.last().map(|(_, at)| *at);
+    let came_ns = world.up.came_by(world.server.asked_ns);
     let (first, last) = (
         &world.down.log[marks.first],
         &world.down.log[marks.completing],
     );
-    for (source, vantage, headers, ended) in [
-        (CLIENT, "client", first.due_ns(), last.due_ns()),
+    for (source, vantage, asked_ns, headers, ended) in [
+        (CLIENT, "client", left_ns, first.due_ns(), last.due_ns()),
         (
             SERVER,
             "server",
+            came_ns,
             Some(first.arrival_ns),
             Some(last.arrival_ns),
         ),

@@ -10,6 +10,8 @@ pub const HELLO_BYTES: u64 = 517;
 const REQUEST_BYTES: u64 = 74 + 100;
 /// `WINDOW_UPDATE` of stream and connection in one TLS record.
 const UPDATE_BYTES: u64 = 22 + 13 + 13;
+/// An empty SETTINGS frame with the flag ACK, in a TLS record.
+const SETTINGS_ACK_BYTES: u64 = 22 + 9;
 /// The response's headers.
 const HEADER_BYTES: u64 = 120;
 /// Payload of a full DATA frame.
@@ -28,9 +30,12 @@ pub struct Client {
     /// Position at which the response ends.
     pub(super) ends: u64,
     flight: u64,
+    settings: u64,
     window: Option<u64>,
     raised: u64,
     asked: bool,
+    /// It has acknowledged the server's settings.
+    agreed: bool,
     /// `WINDOW_UPDATE`s in its stream: position of the end, limit.
     pub(super) updates: Vec<(u64, u64)>,
 }
@@ -38,6 +43,10 @@ pub struct Client {
 /// The program that answers.
 pub struct Server {
     flight: u64,
+    settings: u64,
+    think_ns: u64,
+    /// Instant at which it had the request.
+    pub asked_ns: Option<u64>,
     body: u64,
     window: Option<u64>,
     buffer: Option<u64>,
@@ -62,11 +71,13 @@ impl Client {
     /// The program of a case's end.
     pub(super) fn new(case: &Case) -> Self {
         Self {
-            ends: case.flight_bytes + HEADER_BYTES + case.body_bytes,
+            ends: case.flight_bytes + case.settings_bytes + HEADER_BYTES + case.body_bytes,
             flight: case.flight_bytes,
+            settings: case.settings_bytes,
             window: case.stream_window,
             raised: 0,
             asked: false,
+            agreed: case.settings_bytes == 0,
             updates: Vec::new(),
         }
     }
@@ -78,10 +89,14 @@ impl Client {
             self.asked = true;
             sender.written += REQUEST_BYTES;
         }
+        if self.asked && !self.agreed && read >= self.flight + self.settings {
+            self.agreed = true;
+            sender.written += SETTINGS_ACK_BYTES;
+        }
         let Some(window) = self.window else {
             return;
         };
-        let body = read.saturating_sub(self.flight + HEADER_BYTES);
+        let body = read.saturating_sub(self.flight + self.settings + HEADER_BYTES);
         if body >= self.raised + window / 2 && read < self.ends {
             self.raised = body;
             sender.written += UPDATE_BYTES;
@@ -95,12 +110,15 @@ impl Server {
     pub(super) fn new(case: &Case) -> Self {
         Self {
             flight: case.flight_bytes,
+            settings: case.settings_bytes,
+            think_ns: case.think_ns,
+            asked_ns: None,
             body: case.body_bytes,
             window: case.stream_window,
             buffer: case.send_buffer,
             pause: (case.pause_at, case.pause_ns),
             pause_every: case.pause_every,
-            begins: case.flight_bytes + HEADER_BYTES,
+            begins: case.flight_bytes + case.settings_bytes + HEADER_BYTES,
             made: 0,
             updates: Vec::new(),
             limits: Vec::new(),
@@ -114,7 +132,7 @@ impl Server {
     pub(super) fn run(&mut self, now: u64, read: u64, sender: &mut Sender) {
         if self.resumes_ns.is_some_and(|at| at <= now) {
             self.resumes_ns = None;
-            if let Some(every) = self.pause_every {
+            if let Some(every) = self.pause_every.filter(|_| self.made >= self.begins) {
                 (self.pause.0, self.paused) = (self.pause.0 + every, false);
             }
         }
@@ -122,8 +140,14 @@ impl Server {
             self.made = self.made.max(self.flight);
         }
         if read >= HELLO_BYTES + REQUEST_BYTES {
-            self.made = self.made.max(self.begins);
-            self.make(now, sender.next);
+            self.made = self.made.max(self.flight + self.settings);
+            let asked_ns = *self.asked_ns.get_or_insert(now);
+            if now < asked_ns + self.think_ns {
+                self.resumes_ns = Some(asked_ns + self.think_ns);
+            } else {
+                self.made = self.made.max(self.begins);
+                self.make(now, sender.next);
+            }
         }
         while self.updates.first().is_some_and(|(at, _)| *at <= read) {
             let (_, limit) = self.updates.remove(0);

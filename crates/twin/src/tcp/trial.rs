@@ -31,7 +31,8 @@ pub fn marks(case: &Case, world: &World<Endpoint>) -> Option<Marks> {
     };
     let hello_ns = sent(&|segment| segment.length > 0)?;
     let asked_ns = sent(&|segment| segment.start + segment.length > HELLO_BYTES)?;
-    let answers = |segment: &Segment| segment.start + segment.length > case.flight_bytes;
+    let before = case.flight_bytes + case.settings_bytes;
+    let answers = |segment: &Segment| segment.start + segment.length > before;
     let first = world
         .sent_down
         .iter()
@@ -111,17 +112,26 @@ fn packets(tables: &mut Tables, case: &Case, world: &World<Endpoint>, end: &End<
 
 /// The request as each end's opened capture shows it.
 fn requests(tables: &mut Tables, case: &Case, world: &World<Endpoint>, marks: &Marks) {
-    let asked_ns = marks.stages.last().map(|(_, at)| *at);
+    let left_ns = marks.stages.last().map(|(_, at)| *at);
+    let answering = world.server.answering();
+    let came_ns = world.up.came_by(answering.and_then(|server| server.asked_ns));
     let last = &world.down.log[marks.completing];
     let first = world.down.log[marks.first].arrival_ns;
-    for (source, vantage, headers, ended) in [
+    for (source, vantage, asked_ns, headers, ended) in [
         (
             CLIENT,
             "client",
+            left_ns,
             world.down.log[marks.first].due_ns(),
             last.due_ns(),
         ),
-        (SERVER, "server", Some(first), Some(last.arrival_ns)),
+        (
+            SERVER,
+            "server",
+            came_ns,
+            Some(first),
+            Some(last.arrival_ns),
+        ),
     ] {
         tables.add(
             "http_requests",

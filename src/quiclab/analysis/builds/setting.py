@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quiclab.analysis.study import Study, read_json
-from quiclab.store.layout import MACHINE_CHECK
+from quiclab.store.layout import BESIDE, MACHINE_CHECK
 
 _FREE = {
     "name",
@@ -95,7 +95,7 @@ def _machine(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in host.items():
         if key == "memory_bytes" and isinstance(value, int):
             yield "memory", f"{value / 2**30:.0f} GiB"  # what firmware takes of it changes from start to start
-        elif key not in {"programs", MACHINE_CHECK}:
+        elif key not in {"programs", MACHINE_CHECK, BESIDE}:
             yield from _leaves(key, value)
 
 

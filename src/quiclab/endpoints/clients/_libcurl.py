@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quiclab.endpoints._tcp import tcp_sender_facts
+from quiclab.endpoints._versions import Known
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class LibcurlUpload:
     """Uploads by PUT from memory, or from a file in memory."""
+
+    known: Known
 
     def unsupported_upload(self, program: Program) -> str | None:
         """Every setting works with uploads."""
@@ -20,4 +23,9 @@ class LibcurlUpload:
         """Facts about the sender: ngtcp2's defaults, which libcurl does not change, or the kernel's TCP."""
         if protocol != "h3":
             return tcp_sender_facts(tcp)
-        return {"congestion_control": "ngtcp2 CUBIC", "initial_window": "10 packets", "pacing": "paced"}
+        sending = {
+            "congestion_control": "ngtcp2 cubic with beta 0.7",
+            "initial_window": "10 packets",
+            "pacing": "paced",
+        }
+        return self.known.facts(program, sending)

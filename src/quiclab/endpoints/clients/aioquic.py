@@ -6,8 +6,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from quiclab.endpoints._aioquic import ABILITIES, KNOBS, library_settings, probe_aioquic, unsupported_by_aioquic
+from quiclab.endpoints._aioquic import (
+    ABILITIES,
+    DEFAULT_PAYLOAD,
+    KNOBS,
+    KNOWN,
+    library_settings,
+    probe_aioquic,
+    unsupported_by_aioquic,
+)
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import python_argv
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -32,9 +41,14 @@ class AioquicClient:
         """HTTP/3 only; reno or cubic."""
         return unsupported_by_aioquic(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DEFAULT_PAYLOAD
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows as this project sets them."""
-        return {"receive_window": "QUIC stream window 8 MiB, connection window 16 MiB, growing"}
+        windows = "QUIC stream window 8 MiB, connection window 16 MiB, growing"
+        return KNOWN.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program loads aioquic, then waits for the word."""

@@ -11,9 +11,11 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._player import player_settings
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -26,6 +28,10 @@ _VIDEO_PROGRAM = Path(__file__).with_name("_chromium_video_program.py")
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 _INSTALL = "apt-get install -y chromium libnss3-tools"
 
+KNOWN = Known("chromium", "156", "156")
+"""Seen in its NetLog and its transport parameters."""
+_DATAGRAMS = {4: 1250, 6: 1230}
+"""UDP payload of its datagrams, by version of IP."""
 _HTTPS = 443
 _MOST_PAYLOAD = 1432
 """Largest payload: Chromium's bound is 1452 bytes over IPv4, and 20 less over IPv6."""
@@ -76,12 +82,18 @@ class Chromium:
             return "chromium sends no 0-RTT data over TCP"
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or _DATAGRAMS[ip_version]
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its NetLog and its transport parameters."""
         if protocol == "h3":
-            return {"receive_window": "QUIC stream window 6 MiB, connection window 15 MiB"}
+            windows = "QUIC stream window 6 MiB, connection window 15 MiB"
+            return KNOWN.facts(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"}
+        windows = f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"
+        return KNOWN.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program starts the browser, then waits for the word."""

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._ngtcp2 import DATAGRAM
 from quiclab.endpoints._stacks import find_program
 from quiclab.endpoints._tcp import OPENSSL_GROUPS
+from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
 from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
@@ -21,6 +24,7 @@ class Curl(LibcurlUpload):
     """curl as one process per trial; a single body goes through a pipe, several go to files in memory."""
 
     name = "curl"
+    known = Known("curl", "8.21", "8.21")
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h1", "h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = {
@@ -46,14 +50,20 @@ class Curl(LibcurlUpload):
         told = f"curl has at most {_MOST_STREAMS} objects at once on a connection, and opens another for more"
         return f"{told}: give {workload.name} a concurrency of at most {_MOST_STREAMS}"
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Receive windows from SETTINGS and transport parameters of curl 8.21."""
+        """Receive windows by its SETTINGS and transport parameters."""
         if protocol == "h3":
-            return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
+            windows = "QUIC stream window 32 KiB growing, connection window 1 GB"
+            return self.known.facts(program, {"receive_window": windows})
         if protocol == "h1":
             return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream window 64 KiB growing, TCP buffer up to {largest}"}
+        windows = f"HTTP/2 stream window 64 KiB growing, TCP buffer up to {largest}"
+        return self.known.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """Command with options only: no configuration file, no proxy, one address."""

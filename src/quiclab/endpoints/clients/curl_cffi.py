@@ -7,10 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._address_change import address_change_job, only_reconnects
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
+from quiclab.endpoints._ngtcp2 import DATAGRAM
 from quiclab.endpoints._stacks import find_python, python_argv
+from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._libcurl import LibcurlUpload
 from quiclab.project import SET_UP
 from quiclab.spec.model import Program, Protocol, Tcp
@@ -32,6 +35,7 @@ class CurlCffi(LibcurlUpload):
     """A small program of ours around libcurl: its easy interface, and for several objects its multi interface."""
 
     name = "curl-cffi"
+    known = Known("curl-cffi", "0.16", "0.16")
     role: Role = "client"
     protocols: frozenset[Protocol] = frozenset({"h2", "h3"})
     knobs: Mapping[Protocol, frozenset[str]] = dict.fromkeys(
@@ -52,12 +56,18 @@ class CurlCffi(LibcurlUpload):
         """Reason why an answer to a new address is not possible: the client opens a new connection."""
         return only_reconnects(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows decide how much a sender may have under way."""
         if protocol == "h3":
-            return {"receive_window": "QUIC stream window 32 KiB growing, connection window 1 GB"}
+            windows = "QUIC stream window 32 KiB growing, connection window 1 GB"
+            return self.known.facts(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream window 10 MiB, connection window 15 MiB, TCP buffer up to {largest}"}
+        windows = f"HTTP/2 stream window 10 MiB, connection window 15 MiB, TCP buffer up to {largest}"
+        return self.known.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program loads libcurl, then waits for the word."""

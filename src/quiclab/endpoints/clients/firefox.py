@@ -10,14 +10,20 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import Launch, find_program
+from quiclab.endpoints._versions import Known
 from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_firefox_program.py")
 _PAGE_PROGRAM = Path(__file__).with_name("_firefox_page_program.py")
 _VIEWPORT = (800, 600)
+KNOWN = Known("firefox", "153", "153")
+"""Seen in its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""
+_DATAGRAMS = {4: 1252, 6: 1232}
+"""UDP payload of its datagrams, by version of IP."""
 _FINISHING_S = 30.0
 """Time for writing a HAR after the time limit."""
 _NAMES = ("firefox-esr", "firefox")
@@ -104,14 +110,20 @@ class Firefox:
         """Every value of its knobs is possible."""
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return _DATAGRAMS[ip_version]
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""
         if protocol == "h3":
             stream = program.knobs.stream_window or "12 MiB"
             connection = program.knobs.connection_window or "24 MiB"
-            return {"receive_window": f"QUIC stream window {stream}, connection window {connection} at first"}
+            windows = f"QUIC stream window {stream}, connection window {connection} at first"
+            return KNOWN.facts(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
-        return {"receive_window": f"HTTP/2 stream and connection window 12 MiB, TCP buffer up to {largest}"}
+        windows = f"HTTP/2 stream and connection window 12 MiB, TCP buffer up to {largest}"
+        return KNOWN.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program starts the browser, then waits for the word."""

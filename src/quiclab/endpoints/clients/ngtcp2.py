@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._ngtcp2 import common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.endpoints.clients._cli import cli_command, log_environment
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
@@ -43,13 +44,18 @@ class Ngtcp2Client:
             return None
         return f"ngtcp2 asks for all objects at once: concurrency = {workload.concurrency} is not possible"
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its help; they do not grow."""
         stream, connection = program.knobs.stream_window or "16 MiB", program.knobs.connection_window or "24 MiB"
-        return {
+        facts = {
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
             "certificate_check": "none",
         }
+        return KNOWN.facts(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command that connects by address, with the name in SNI."""

@@ -9,10 +9,13 @@ first.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects, unsupported_upload
 from quiclab.endpoints._quic_go import (
+    KNOWN,
+    PAYLOAD,
     least_connection_window,
     probe_quic_go,
     quic_go_command,
@@ -64,14 +67,18 @@ class QuicGoClient:
         return unsupported_upload(program)
 
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender: as read in quic-go 0.65, or the kernel's TCP."""
-        return sender_facts(program.knobs) if protocol == "h3" else tcp_sender_facts(tcp)
+        """Facts about the sender: quic-go's, or the kernel's TCP."""
+        return sender_facts(program) if protocol == "h3" else tcp_sender_facts(tcp)
+
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Receive windows as read in quic-go 0.65 and Go 1.26; one that is set neither grows nor shrinks."""
+        """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26); one that is set neither grows nor shrinks."""
         stream, connection = program.knobs.stream_window, program.knobs.connection_window
         if protocol == "h3":
-            return {"receive_window": quic_windows(program.knobs)}
+            return KNOWN.facts(program, {"receive_window": quic_windows(program.knobs)})
         return {
             "receive_window": f"HTTP/2 stream window {stream or '4 MiB'}, connection window {connection or '1 GiB'}, "
             f"TCP buffer up to {tcp.receive_buffer[2]}"

@@ -8,11 +8,12 @@ acknowledgements. Certificates are checked against the study's CA alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._address_change import only_moves
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects
-from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
+from quiclab.endpoints._quiche import COMMON_KNOBS, DATAGRAM, KNOWN, probe_quiche, quiche_command, unsupported_by_quiche
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp, Workload
 
 
@@ -41,14 +42,19 @@ class QuicheClient:
         """Reason why several objects are not possible: early data and migration are for one."""
         return unsupported_objects(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, of which those that are set stay while the others grow; and how it acknowledges."""
         stream = program.knobs.stream_window or "1 MB growing to 16 MiB"
         connection = program.knobs.connection_window or "10 MB growing to 24 MiB"
-        return {
+        facts = {
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
             "acknowledgements": _acknowledgements(program.knobs),
         }
+        return KNOWN.facts(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command of the program, which loads everything and then waits for the word."""

@@ -15,10 +15,18 @@ Its qlog has the time, number and (if sent) size of each packet, but nothing abo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._job import unsupported_objects
-from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, unsupported_by_quinn
+from quiclab.endpoints._quinn import (
+    COMMON_KNOBS,
+    FIRST_PAYLOAD,
+    KNOWN,
+    probe_quinn,
+    quinn_command,
+    unsupported_by_quinn,
+)
 from quiclab.spec.model import Program, Protocol, Tcp, Workload
 
 
@@ -45,11 +53,16 @@ class QuinnClient:
         """Reason why several objects are not possible: migration is for one."""
         return unsupported_objects(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or FIRST_PAYLOAD
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, which do not grow."""
         stream = program.knobs.stream_window or "1.25 MB"
         connection = program.knobs.connection_window or "without limit"
-        return {"receive_window": f"QUIC stream window {stream}, connection window {connection}"}
+        windows = f"QUIC stream window {stream}, connection window {connection}"
+        return KNOWN.facts(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """Command of the program, which loads everything and then waits for the word."""

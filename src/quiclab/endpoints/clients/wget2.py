@@ -7,9 +7,12 @@ from collections.abc import Mapping
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._stacks import find_program
+from quiclab.endpoints._versions import Known
 from quiclab.endpoints.clients._cli import cli_command, log_environment, probe_cli
 from quiclab.spec.model import Program, Protocol, Tcp
 
+KNOWN = Known("wget2", "2.2", "2.2")
+"""Seen in its SETTINGS."""
 _EXIT_CODES = {5: "the certificate could not be verified", 8: "the server issued an error response"}
 """Meaning of exit codes, from the manual: with --quiet the program says nothing else."""
 
@@ -34,7 +37,7 @@ class Wget2:
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its SETTINGS frame."""
         window = "HTTP/2 stream window 1 GiB, " if protocol == "h2" else ""
-        return {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"}
+        return KNOWN.facts(program, {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"})
 
     def command(self, context: Context) -> Command:
         """Command with options only: the name from a file, no second try, no stored HSTS or OCSP state."""

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._caddy import (
     KNOBS,
+    KNOWN,
+    PAYLOAD,
     caddy_facts,
     caddy_lacks,
     caddy_of_hosts,
@@ -38,9 +40,13 @@ class CaddyProxy:
         """Reason why a value is not possible: there is New Reno only."""
         return caddy_lacks(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return KNOWN.fact(program, PAYLOAD)[ip_version]
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
-        return {**caddy_facts(protocol, tcp), **origin_facts(program.knobs)}
+        return {**caddy_facts(program, protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command for one listener, or one for every host of a page; the origin is verified under the study's CA."""

@@ -12,16 +12,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import Launch, find_program, why_absent
 from quiclab.endpoints._tcp import tcp_sender_facts
+from quiclab.endpoints._versions import Known
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
+KNOWN = Known("envoy", "1.40", "1.40")
+"""As it was seen to send; the flag for CUBIC was seen to take effect under loss."""
+_DATAGRAM = 1200
 _API = "type.googleapis.com/envoy.extensions"
 _TLS = f"{_API}.transport_sockets.tls.v3"
 _QUIC = f"{_API}.transport_sockets.quic.v3"
@@ -60,17 +64,21 @@ class Envoy:
             return f"envoy's congestion control is one of bbr, cubic, not {asked!r}"
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return _DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender, as its QUIC behaves; the flag for CUBIC was seen to take effect under loss."""
+        """Facts about the sender: its QUIC's, or the kernel's TCP."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
-        return {
+        sending = {
             "congestion_control": f"envoy {program.knobs.congestion_control or 'bbr'}",
             "initial_window": "32 packets, paced over the first round trip",
-            "packet_size": "UDP payload 1200 bytes",
+            "packet_size": f"UDP payload {_DATAGRAM} bytes",
             "pacing": "paced",
-            **origin_facts(program.knobs),
         }
+        return {**KNOWN.facts(program, sending), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command with one configuration, given as JSON."""

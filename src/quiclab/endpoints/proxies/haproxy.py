@@ -10,15 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.endpoints._stacks import find_program, why_absent
 from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
+from quiclab.endpoints._versions import Known
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
+KNOWN = Known("haproxy", "3.2", "3.4")
+"""Read in its manual (quic-cc-algo, the largest window) and its source, 3.2.0 to 3.4.0: before 3.2 it did not pace."""
+_DATAGRAMS = {4: 1252, 6: 1232}
+"""UDP payload of every full datagram, by version of IP: as much as a packet of 1280 bytes holds."""
+_BETA = {"reno": " with beta 0.5", "cubic": " with beta 0.7"}
 _CONGESTION_CONTROLS = {"reno": "newreno", "cubic": "cubic", "bbr": "bbr"}
 
 
@@ -60,18 +67,23 @@ class Haproxy:
             return f"haproxy's congestion control is one of {known}, not {knobs.congestion_control!r}"
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return _DATAGRAMS[ip_version]
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender from its manual, 3.2 (quic-cc-algo, tune.quic.frontend.default-max-window-size)."""
+        """Facts about the sender: its QUIC's, or the kernel's TCP."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
         name = program.knobs.congestion_control or "cubic"
-        return {
-            "congestion_control": f"haproxy {name}, window at most {program.knobs.max_window or '480 KiB'}",
+        largest = program.knobs.max_window or "480 KiB"
+        sending = {
+            "congestion_control": f"haproxy {name}{_BETA.get(name, '')}, window at most {largest}",
             "initial_window": "10 packets",
-            "packet_size": "UDP payload 1252 bytes",
+            "packet_size": f"UDP payload {_DATAGRAMS[4]} bytes",
             "pacing": "not paced" if program.knobs.pacing is False else "paced",
-            **origin_facts(program.knobs),
         }
+        return {**KNOWN.facts(program, sending), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command for one frontend with a TCP and a QUIC listener for every host, and one backend with the origin."""

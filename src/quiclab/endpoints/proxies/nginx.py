@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._nginx import ABILITIES, KNOBS, nginx_command, nginx_facts, probe_nginx
+from quiclab.endpoints._nginx import ABILITIES, DATAGRAM, KNOBS, nginx_command, nginx_facts, probe_nginx
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -29,9 +30,13 @@ class NginxProxy:
         """Every value of its knobs is possible."""
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
-        return {**nginx_facts(protocol, tcp), **origin_facts(program.knobs)}
+        return {**nginx_facts(program, protocol, tcp), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command of a proxy that verifies the origin under the study's CA."""

@@ -15,11 +15,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from quiclab.endpoints._aioquic import (
     ABILITIES,
+    BETA,
     DEFAULT_PAYLOAD,
     KNOBS,
+    KNOWN,
     library_settings,
     probe_aioquic,
     unsupported_by_aioquic,
@@ -50,15 +53,21 @@ class AioquicServer:
         """HTTP/3 only; reno or cubic."""
         return unsupported_by_aioquic(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DEFAULT_PAYLOAD
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about aioquic 1.7 as a sender."""
-        return {
-            "congestion_control": f"aioquic {program.knobs.congestion_control or 'reno'}",
+        """Facts about the sender."""
+        chosen = program.knobs.congestion_control or "reno"
+        facts = {
+            "congestion_control": f"aioquic {chosen}{BETA[chosen]}",
             "initial_window": "10 packets",
             "packet_size": f"UDP payload {program.knobs.max_payload or DEFAULT_PAYLOAD} bytes",
             "pacing": "paced",
             "initial_pto": str(Duration(2 * program.knobs.initial_rtt.ns) if program.knobs.initial_rtt else "200 ms"),
         }
+        return KNOWN.facts(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""

@@ -4,9 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._nginx import ABILITIES, KNOBS, OWN_VALUES, nginx_command, nginx_facts, probe_nginx
+from quiclab.endpoints._nginx import (
+    ABILITIES,
+    DATAGRAM,
+    KNOBS,
+    KNOWN,
+    OWN_VALUES,
+    nginx_command,
+    nginx_facts,
+    probe_nginx,
+)
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -28,9 +38,13 @@ class Nginx:
         """Every value of its knobs is possible."""
         return None
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
-        return nginx_facts(protocol, tcp)
+        return nginx_facts(program, protocol, tcp)
 
     def unsupported_upload(self, program: Program) -> str | None:
         """Every setting works with uploads."""
@@ -39,7 +53,8 @@ class Nginx:
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows; over HTTP/3 as much as its stream buffer holds."""
         if protocol == "h3":
-            return {"receive_window": f"QUIC stream window {program.knobs.stream_window or '64 KiB'}"}
+            window = f"QUIC stream window {program.knobs.stream_window or '64 KiB'}"
+            return KNOWN.facts(program, {"receive_window": window})
         return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._ngtcp2 import common_options, probe_ngtcp2, unsupported_by_ngtcp2
+from quiclab.endpoints._ngtcp2 import BETA, DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.endpoints._stacks import find_program
 from quiclab.spec.model import Program, Protocol, Tcp
 
@@ -35,17 +36,23 @@ class Ngtcp2Server:
             return "ngtcp2's server accepts early data always: early_data = false is not possible"
         return unsupported_by_ngtcp2(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender, from its help and from the source of ngtcp2 1.11."""
-        size = program.knobs.max_payload or (1200 if program.knobs.path_mtu_discovery is False else None)
-        return {
-            "congestion_control": f"ngtcp2 {program.knobs.congestion_control or 'cubic'}",
+        """Facts about the sender."""
+        size = program.knobs.max_payload or (DATAGRAM if program.knobs.path_mtu_discovery is False else None)
+        chosen = program.knobs.congestion_control or "cubic"
+        facts = {
+            "congestion_control": f"ngtcp2 {chosen}{BETA.get(chosen, '')}",
             "initial_window": "10 packets",
             "packet_size": f"UDP payload {size} bytes"
             if size
-            else "UDP payload 1200 bytes, growing by path MTU discovery",
+            else f"UDP payload {DATAGRAM} bytes, growing by path MTU discovery",
             "pacing": "paced",
         }
+        return KNOWN.facts(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with options only; the key comes before the certificate."""

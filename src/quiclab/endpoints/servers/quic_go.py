@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HTTP3_HERE
 from quiclab.endpoints._quic_go import (
+    KNOWN,
+    PAYLOAD,
     least_connection_window,
     probe_quic_go,
     quic_go_command,
@@ -55,23 +58,27 @@ class QuicGoServer:
         least = least_connection_window("server") if protocol == "h2" else 1
         return unsupported_by_quic_go(program) or wrong_window("connection_window", program.knobs, least)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender: as read in quic-go 0.65, or the kernel's TCP."""
+        """Facts about the sender: quic-go's, or the kernel's TCP."""
         knobs = program.knobs
         asked = knobs.scheduler is not None or knobs.priorities is not None
         order = knobs.scheduler or "round_robin"
         told = {"scheduler": f"the more urgent first, then {order}" if knobs.priorities else order} if asked else {}
-        return {**(sender_facts(knobs) if protocol == "h3" else tcp_sender_facts(tcp)), **told}
+        return {**(sender_facts(program) if protocol == "h3" else tcp_sender_facts(tcp)), **told}
 
     def unsupported_upload(self, program: Program) -> str | None:
         """Every setting works with uploads."""
         return None
 
     def upload_facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Receive windows as read in quic-go 0.65 and Go 1.26."""
+        """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26)."""
         knobs = program.knobs
         if protocol == "h3":
-            return {"receive_window": quic_windows(knobs)}
+            return KNOWN.facts(program, {"receive_window": quic_windows(knobs)})
         stream, connection = knobs.stream_window or "1 MiB", knobs.connection_window or "1 MiB"
         windows = f"HTTP/2 stream window {stream}, connection window {connection}"
         return {"receive_window": f"{windows}, TCP buffer up to {tcp.receive_buffer[2]}"}

@@ -10,9 +10,18 @@ can stall for good; judging by the bytes sent to each address, it repeated them 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._quiche import COMMON_KNOBS, probe_quiche, quiche_command, unsupported_by_quiche
+from quiclab.endpoints._quiche import (
+    BETA,
+    COMMON_KNOBS,
+    DATAGRAM,
+    KNOWN,
+    probe_quiche,
+    quiche_command,
+    unsupported_by_quiche,
+)
 from quiclab.spec.model import Program, Protocol, Tcp
 
 
@@ -37,19 +46,25 @@ class QuicheServer:
         """Reason why a value is not possible, or None."""
         return unsupported_by_quiche(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or DATAGRAM
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender, as read in the source of quiche 0.30."""
+        """Facts about the sender."""
         knobs = program.knobs
         paced = knobs.congestion_control == "bbr2" and knobs.pacing is not False
-        return {
-            "congestion_control": f"quiche {knobs.congestion_control or 'cubic'}",
+        chosen = knobs.congestion_control or "cubic"
+        facts = {
+            "congestion_control": f"quiche {chosen}{BETA.get(chosen, '')}",
             "initial_window": f"{knobs.initial_window or 10} packets",
-            "packet_size": f"UDP payload {knobs.max_payload or 1200} bytes, less where the window ends",
+            "packet_size": f"UDP payload {knobs.max_payload or DATAGRAM} bytes, less where the window ends",
             "pacing": "paced" if paced else "not paced",
             "datagrams_per_system_call": "up to 64 (UDP_SEGMENT)" if knobs.gso else "1",
             "early_data": "accepted" if knobs.early_data else "refused",
             "scheduler": knobs.scheduler or "fifo",
         }
+        return KNOWN.facts(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""

@@ -21,9 +21,18 @@ The first is how quinn itself behaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._quinn import COMMON_KNOBS, probe_quinn, quinn_command, sending_facts, unsupported_by_quinn
+from quiclab.endpoints._quinn import (
+    COMMON_KNOBS,
+    FIRST_PAYLOAD,
+    KNOWN,
+    probe_quinn,
+    quinn_command,
+    sending_facts,
+    unsupported_by_quinn,
+)
 from quiclab.spec.model import Program, Protocol, Tcp
 from quiclab.units import ByteCount, Duration
 
@@ -54,16 +63,20 @@ class QuinnServer:
         """Reason why a value is not possible, or None."""
         return unsupported_by_quinn(program)
 
+    def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
+        """UDP payload in bytes of its first datagrams."""
+        return program.knobs.max_payload or FIRST_PAYLOAD
+
     def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
-        """Facts about the sender, as read in the source of quinn 0.11.12."""
+        """Facts about the sender."""
         knobs = program.knobs
-        return {
-            **sending_facts(knobs),
+        more = {
             "loss_detection": f"{knobs.packet_threshold or 3} packets or {knobs.time_threshold or 1.125} round trips",
             "initial_pto": f"{Duration(3 * knobs.initial_rtt.ns)}" if knobs.initial_rtt else "1 s",
             "early_data": "accepted" if knobs.early_data else "refused",
             "scheduler": knobs.scheduler or "round_robin",
         }
+        return {**sending_facts(program), **KNOWN.facts(program, more)}
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""

@@ -8,6 +8,7 @@
 
 mod keys;
 mod late;
+mod segments;
 mod told;
 
 use super::header::Version;

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other quiclab processes that measured on this machine while trials of a study ran, for its host.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from quiclab.plan.rows import PlanRow
+from quiclab.store.layout import BESIDE, StudyDir, read_object, write_atomically
+from quiclab.study.observer import Beginning, Observer
+from quiclab.testbed.neighbours import current
+
+
+class NeighbourWatch(Observer):
+    """Looks for others before the first block and after each, and writes down who was there."""
+
+    def __init__(self, study_dir: StudyDir) -> None:
+        self._study_dir = study_dir
+
+    def began(self, beginning: Beginning) -> None:  # noqa: ARG002
+        self._look()
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
+        self._look()
+
+    def _look(self) -> None:
+        own = current()
+        if own is None or not (others := own.others()):
+            return
+        told = read_object(self._study_dir.host)
+        before = str(told.get(BESIDE, ""))
+        new = [str(each) for each in others if str(each) not in before.split(", ")]
+        if new:
+            told[BESIDE] = ", ".join([*([before] if before else []), *new])
+            write_atomically(self._study_dir.host, json.dumps(told, indent=1))

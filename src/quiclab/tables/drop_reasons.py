@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reasons for which a link drops packets, each with its kind: everything that sorts losses by their cause asks here.
+
+The link declares the same reasons (crates/link-core/src/verdict.rs), and tests hold both against each other.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class DropKind(enum.StrEnum):
+    """What took a packet away."""
+
+    LOSS = "loss"
+    """Loss that the spec asks of the path: a model, a list, an outage."""
+    QUEUE = "queue"
+    """A full queue."""
+    AQM = "aqm"
+    """Active queue management, before the queue is full."""
+    POLICER = "policer"
+    """A policer: the transport exceeds its rate."""
+    BLOCK = "block"
+    """A block: the transport is not let in."""
+    CORRUPTION = "corruption"
+    """Flipped bits: the link delivers the packet, and nobody takes it."""
+
+
+class Stage(enum.StrEnum):
+    """Where a link drops a packet, seen from the bottleneck's queue."""
+
+    BEFORE = "before"
+    """The packet never stood in the queue."""
+    WITHIN = "within"
+    """The packet had joined the queue, and was not sent."""
+    BEHIND = "behind"
+    """The bottleneck had sent the packet."""
+    EITHER = "either"
+    """One of the two, as `loss_at` says: behind the queue where the packet's service took time."""
+
+
+@dataclass(frozen=True)
+class DropReason:
+    """One reason, as `link_packets` and the link's account name it."""
+
+    name: str
+    number: int
+    """Number in packet logs."""
+    kind: DropKind
+    stage: Stage
+    former_name: str | None = None
+    """Name in the accounts (link.json, trial.json) of earlier versions, where that was another one."""
+
+
+DROP_REASONS = (
+    DropReason("loss_entry", 1, DropKind.LOSS, Stage.BEFORE, former_name="loss"),
+    DropReason("queue_full", 2, DropKind.QUEUE, Stage.BEFORE, former_name="queue"),
+    DropReason("loss_exit", 3, DropKind.LOSS, Stage.BEHIND),
+    DropReason("listed", 4, DropKind.LOSS, Stage.EITHER),
+    DropReason("aqm", 5, DropKind.AQM, Stage.WITHIN),
+    DropReason("outage", 6, DropKind.LOSS, Stage.BEFORE),  # in packet logs of earlier versions
+    DropReason("policed", 7, DropKind.POLICER, Stage.BEFORE),
+    DropReason("blocked", 8, DropKind.BLOCK, Stage.BEFORE),
+)
+
+CORRUPTED = "corrupted"
+"""Name beside those of `DROP_REASONS` for a packet that a link delivered with flipped bits."""
+
+
+def reasons_of(*kinds: DropKind) -> tuple[str, ...]:
+    """Names of all reasons of some kinds."""
+    corrupted = (CORRUPTED,) if DropKind.CORRUPTION in kinds else ()
+    return (*(reason.name for reason in DROP_REASONS if reason.kind in kinds), *corrupted)
+
+
+def reasons_at(*stages: Stage) -> tuple[str, ...]:
+    """Names of all reasons for which packets are dropped at some stages."""
+    return tuple(reason.name for reason in DROP_REASONS if reason.stage in stages)
+
+
+def dropped_by(account: Mapping[str, Any] | None, *kinds: DropKind) -> dict[str, int]:
+    """Packets that one direction of a link dropped, by reason, from its part of the link's account; all kinds unless
+    some are given. Accounts of earlier versions are read too."""
+    counts = dict((account or {}).get("dropped", {}))
+    return {
+        reason.name: counts.get(reason.name, 0) + counts.get(reason.former_name, 0)
+        for reason in DROP_REASONS
+        if (not kinds or reason.kind in kinds) and {reason.name, reason.former_name} & counts.keys()
+    }
