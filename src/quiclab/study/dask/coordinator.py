@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab import wording
+from quiclab.endpoints.senders import senders_of
 from quiclab.errors import HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
@@ -301,7 +302,8 @@ class _Coordinator:
             running.task.drop()
 
     def _needed_s(self, block_id: str) -> float:
-        expected = sum(expected_duration(row, self._asked.study).s for row in self._blocks[block_id])
+        senders = senders_of(self._asked.study)
+        expected = sum(expected_duration(row, self._asked.study, senders).s for row in self._blocks[block_id])
         return 2 * expected + _SPARE_S
 
     def _place(self, block_id: str) -> str:
