@@ -21,7 +21,7 @@ from quiclab.spec.read import read_study
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Asked, Plan, arms_of, plan_confirmation
 from quiclab.study.confirm.run import run_in_rounds
-from quiclab.study.confirm.together import beside, plan_together
+from quiclab.study.confirm.together import beside, declare_together, look_together, plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
 _SPEC = """\
