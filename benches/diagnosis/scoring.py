@@ -17,7 +17,7 @@ from quiclab.diagnoses import BY_NAME as MECHANISMS
 from quiclab.statistics import share_interval
 
 SHOWN = ("indicated", "shown by the records")
-"""Status of a verdict of which a mechanism is shown, and no run without it was made."""
+"""Status of a verdict that shows a mechanism without a run that took it away."""
 NAMED = (*SHOWN, "luck")
 """Status of a verdict that names a mechanism."""
 UNDECIDED = "undecided"
