@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -19,7 +20,7 @@ from slices import slices_ns, usual_ns
 from quiclab.spec.model import Direction
 from quiclab.testbed import link_process
 from quiclab.testbed.awake_processors import AwakeProcessors
-from quiclab.testbed.link import Backend
+from quiclab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.testbed.link_process import SharedLinkProcess
 from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
 from quiclab.units import Bitrate
@@ -85,6 +86,33 @@ def test_a_link_says_how_it_is_scheduled(tmp_path: Path, asked: bool) -> None:
     summary = json.loads((tmp_path / "link.json").read_text())
     assert summary["real_time"] == told
     assert summary["awake_processors"] is os.access(REQUEST, os.W_OK)
+
+
+def test_a_link_gives_its_precedence_up_where_it_takes_what_the_ends_need(tmp_path: Path) -> None:
+    """A flood over 500 Mbit/s keeps the link awake: on few processors it becomes an ordinary thread, and says when."""
+    few = len(os.sched_getaffinity(0)) < 3
+
+    def work() -> list[Any]:
+        with open_link(Direction(rate=Bitrate(500_000_000)), tmp_path, "veth") as ends:
+            flood = ends.client.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            begins = os.sched_getscheduler(ends.link.pid) & ~os.SCHED_RESET_ON_FORK
+            deadline_s = time.monotonic() + (20 if few else 1)
+            while time.monotonic() < deadline_s and (not few or os.sched_getscheduler(ends.link.pid)):
+                for _ in range(100):
+                    flood.sendto(bytes(1400), (SERVER_ADDRESSES[4], 9))
+            summary = ends.link.stop()
+            flood.close()
+            return [begins, summary["real_time"], summary["gave_way_ns"], summary["slice_ns"]]
+
+    begins, ends_as, gave_way_ns, slice_told = in_sandbox(work)
+    had_precedence = begins in (os.SCHED_FIFO, _SCHED_DEADLINE)
+    assert had_precedence is _may_grant()
+    gives_way = had_precedence and few
+    assert (gave_way_ns is not None) is gives_way
+    assert (ends_as != "none") is (had_precedence and not few)
+    if gives_way:
+        assert gave_way_ns > 0
+        assert slice_told == (SHORTEST_NS if usual_ns() else None)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -135,7 +135,7 @@ fn jitter_that_grows_goes_on() {
     }
 }
 
-/// With another half-life too, or behind a time without jitter or with another shape, no part of the course comes twice.
+/// No part of the course comes twice: with another half-life too, behind a time without jitter, or with another shape.
 #[test]
 fn no_course_of_jitter_repeats() {
     let pareto = Some(Jitter {

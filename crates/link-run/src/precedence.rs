@@ -22,7 +22,7 @@ pub struct Precedence {
 
 impl Precedence {
     /// Watches a thread that moves the packets of one run, on so many processors. One that moves those of several runs
-    /// keeps its precedence: who runs them side by side measures what that costs the ends.
+    /// keeps its precedence: a run of trials side by side measures what that costs the ends.
     #[must_use]
     pub fn new(now_ns: u64, cores: usize, shared: bool) -> Self {
         Self {

@@ -126,8 +126,8 @@ def _delay_ms(direction: Entry) -> float:
     return max(0.0, min(delays) - max(_earlier_ns(jitter) for jitter in jitters)) / 1e6
 
 
-def _earlier_ns(jitter: Entry | None) -> float:
-    if not jitter:
+def _earlier_ns(jitter: object) -> float:
+    if not isinstance(jitter, Mapping):  # none, or a change that ends it
         return 0.0
     return _EARLIEST_SCALES.get(str(jitter.get("distribution")), math.inf) * (_number(jitter.get("scale_ns")) or 0.0)
 

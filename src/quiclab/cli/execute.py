@@ -18,6 +18,7 @@ from quiclab.errors import HostError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.spec import model
+from quiclab.testbed.link_files import LINK_SUMMARY, link_files
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
@@ -80,6 +81,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.plan.cut_jitter import jitter_warnings
     from quiclab.testbed.sandbox import leave_network, run_in_sandbox
     from quiclab.testbed.terminal import terminal_restored
     from quiclab.testbed.user_commands import UserCommands, run_user_commands
@@ -96,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             "quiclab: with --internet TCP ends at this machine: timings against UDP are not comparable", file=sys.stderr
         )
+    for told in jitter_warnings(path):
+        print(f"quiclab: {told}", file=sys.stderr)
     commands = UserCommands(
         client=argv,
         server=arguments.server,
@@ -151,6 +155,11 @@ def _congestion_control(asked: str | None) -> str:
 
 
 def _check_writable(folder: Path) -> None:
+    """Raise SpecError where files of the user's would be overwritten, HostError where nothing can be written."""
+    there = tuple(name for name in sorted(link_files(0).values()) if os.path.lexists(folder / name))
+    if there and not (folder / LINK_SUMMARY).is_file():
+        told = f"{folder} has files that would be overwritten, and no {LINK_SUMMARY} of an earlier `quiclab exec`"
+        raise SpecError(told, "choose another folder for --log", there)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -168,6 +168,8 @@ def _or_none(kind: Kind[Any]) -> Kind[Any]:
 CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "at": kinds.INSTANT,
     **CHANGEABLE_KEYS,
+    "jitter": _or_none(JITTER),
+    "reorder": _or_none(REORDER),
     "aqm": _or_none(AQM),
     "block": _or_none(BLOCK),
     "police": _or_none(POLICE),

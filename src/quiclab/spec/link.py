@@ -37,6 +37,7 @@ PUNCTUAL = Duration(100_000)
 """Lateness of 1 % of its packets up to which a link is called punctual over any path."""
 ONE_WAY_DELAY_SHARE = 0.02
 """Share of the smaller one-way delay up to which a link is, whatever the lateness in time."""
+_LONGEST_BURST = Duration(1_000_000)
 LEAST_BDP_PACKETS = 32
 """Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
@@ -92,11 +93,12 @@ def _lateness_bound(link: Link, mtu: int) -> Duration:
     """`PUNCTUAL`, or the grain of the link or a share of its delay, where that is coarser.
 
     The grain is a full packet's time of service; where a direction has no rate, the packets of a super-packet are all
-    due at once and are written one after another, which takes up to a millisecond.
+    due at once and are written one after another, which takes up to a millisecond: as much as a tenth of the delay.
     """
-    rates = [reference_rate(direction) for direction in (link.up, link.down)]
-    grains = [Duration(1_000_000) if rate is None else rate.time_for(ByteCount(mtu)) for rate in rates]
     delay = min(link.up.delay, link.down.delay)
+    rates = [reference_rate(direction) for direction in (link.up, link.down)]
+    unlimited = Duration(min(_LONGEST_BURST.ns, delay.ns // 10))
+    grains = [unlimited if rate is None else rate.time_for(ByteCount(mtu)) for rate in rates]
     return max([PUNCTUAL, Duration(int(ONE_WAY_DELAY_SHARE * delay.ns)), *grains])
 
 
@@ -113,15 +115,15 @@ def reference_rate(direction: Direction) -> Bitrate | None:
 
 
 def queue_bytes(direction: Direction, base_rtt: Duration, mtu: int) -> int | None:
-    """The queue's bound in bytes (framing included), multiples of the BDP resolved; None is no bound in bytes."""
-    return _queue_bytes(direction.queue, reference_rate(direction), base_rtt, mtu + direction.overhead.bytes)
+    """The queue's bound in bytes of IP packets, multiples of the BDP resolved; None is no bound in bytes."""
+    return _queue_bytes(direction.queue, reference_rate(direction), base_rtt, mtu)
 
 
-def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, full_packet_bytes: int) -> int | None:
+def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, mtu: int) -> int | None:
     bounds = [] if queue.bytes is None else [queue.bytes.bytes]
     if queue.bdp is not None and rate is not None:
         bdp_bytes = math.ceil(queue.bdp * rate.bytes_in(base_rtt).bytes)
-        bounds.append(max(bdp_bytes, LEAST_BDP_PACKETS * full_packet_bytes))
+        bounds.append(max(bdp_bytes, LEAST_BDP_PACKETS * mtu))
     return min(bounds, default=None)
 
 
@@ -243,7 +245,6 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
     """A scheduled change. A queue in BDP is calculated with the rate that the same change sets, else with the first
     rate."""
     rate = change.rate or reference_rate(direction)
-    full_packet_bytes = mtu + direction.overhead.bytes
     new: dict[str, Any] = {}
     if change.rate is not None:
         new["rate_bit_per_s"] = change.rate.bit_per_s
@@ -252,11 +253,11 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
     if change.loss is not None:
         new["loss"] = _loss(change.loss)
     if change.queue is not None:
-        new["queue"] = _queue(change.queue, _queue_bytes(change.queue, rate, base_rtt, full_packet_bytes))
+        new["queue"] = _queue(change.queue, _queue_bytes(change.queue, rate, base_rtt, mtu))
     if change.jitter is not None:
-        new["jitter"] = _jitter(change.jitter)
+        new["jitter"] = None if change.jitter == "none" else _jitter(change.jitter)
     if change.reorder is not None:
-        new["reorder"] = _reorder(change.reorder)
+        new["reorder"] = None if change.reorder == "none" else _reorder(change.reorder)
     if change.duplicate is not None:
         new["duplicate"] = {"probability": change.duplicate.value}
     if change.corrupt is not None:

@@ -190,8 +190,9 @@ class Change:
     """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
     take new values.
 
-    `aqm`, `block` and `police` end with "none". A policer that comes or changes has a full bucket. The key `after` of
-    `block` and `police` is for those of the direction itself, because a change begins at `at`.
+    `jitter`, `reorder`, `aqm`, `block` and `police` end with "none". Jitter and outages that are set again go on with
+    their random course. A policer that comes or changes has a full bucket. The key `after` of `block` and `police` is
+    for those of the direction itself, because a change begins at `at`.
     """
 
     at: Duration
@@ -201,8 +202,8 @@ class Change:
     delay: Duration | None = None
     loss: Loss | None = None
     queue: Queue | None = None
-    jitter: Jitter | None = None
-    reorder: Reorder | None = None
+    jitter: Jitter | Literal["none"] | None = None
+    reorder: Reorder | Literal["none"] | None = None
     duplicate: Share | None = None
     corrupt: Share | None = None
     aqm: Aqm | Literal["none"] | None = None
@@ -222,7 +223,7 @@ class Direction:
     """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
     max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""
     overhead: ByteCount = ByteCount(0)
-    """Framing bytes that each packet costs in the rate and in the queue."""
+    """Framing bytes that each packet takes time for at edge and rate. Queues, policers and logs count IP bytes."""
     queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
     """Bounds of the queue before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is
     no queue."""

@@ -213,8 +213,8 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
     slowest = None if direction.trace is not None else min([_bound(direction, min) or reference, *rates])
     changed = [("schedule", change.queue) for change in direction.schedule if change.queue is not None]
     for key, queue in (("queue", direction.queue), *changed):
-        if queue.bytes is not None and queue.bytes < full_packet:
-            place(key).report(f"a queue of {queue.bytes} has no room for one packet of {full_packet}")
+        if queue.bytes is not None and queue.bytes.bytes < mtu:
+            place(key).report(f"a queue of {queue.bytes} has no room for one packet of {ByteCount(mtu)}")
         if queue.time is not None and (direction.aqm is not None or managed):
             place(key).report(f'a queue that "aqm" manages has no bound in time; write {_BOUNDS_BESIDE_AQM}')
         elif queue.time is not None and slowest is not None and queue.time < slowest.time_for(full_packet):

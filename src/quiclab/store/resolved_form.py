@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError
-from quiclab.store.forms import Each, NotEmpty, Number, misfit
+from quiclab.store.forms import Each, NotEmpty, Number, OrText, misfit
 
 _JITTER = {"distribution": str, "scale_ns": Number}
 _LOSS = {"model": str, "probability_pct": Number}
-_CHANGE = {"rate_bit_per_s": Number, "delay_ns": Number, "jitter": _JITTER, "loss": _LOSS}
+_SETTING = {"rate_bit_per_s": Number, "delay_ns": Number, "loss": _LOSS}
+_CHANGE = {**_SETTING, "jitter": OrText(_JITTER)}
 _ADDRESSED = {"drop": dict, "spare": dict, "loss_by": str}
-_DIRECTION = {**_CHANGE, **_ADDRESSED, "rate": dict, "overhead_bytes": int, "trace": str, "schedule": [_CHANGE]}
+_DIRECTION = {
+    **_SETTING,
+    "jitter": _JITTER,
+    **_ADDRESSED,
+    "rate": dict,
+    "overhead_bytes": int,
+    "trace": str,
+    "schedule": [_CHANGE],
+}
 _LINK = {"up": _DIRECTION, "down": _DIRECTION}
 _PROGRAM = {"name": str, "argv": [str], "prefix": str, "knobs": {"session": str, "tls_version": str}}
 _LIMITS = {

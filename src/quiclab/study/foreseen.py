@@ -6,6 +6,7 @@ from __future__ import annotations
 from quiclab.endpoints.datagrams import mtu_warnings
 from quiclab.endpoints.ecn import ecn_warnings
 from quiclab.plan.blocked import block_warnings
+from quiclab.plan.cut_jitter import jitter_warnings
 from quiclab.plan.idle_settings import idle_settings
 from quiclab.plan.lost_packets import loss_warnings
 from quiclab.plan.unmeasured import unmeasured
@@ -20,6 +21,7 @@ def foreseen(study: Study) -> list[str]:
         for path in study.paths
         for told in (
             *loss_warnings(path),
+            *jitter_warnings(path),
             *ecn_warnings(study.arms, path),
             *block_warnings(study.arms, path),
             *mtu_warnings(study.arms, path),

@@ -42,7 +42,7 @@ _PROCESSORS = 3
 """Processors that are enough: one each for the link, the sender and the receiver."""
 _HARDLY_SLEEPS = Bitrate(140_000_000)
 """Rate from which on the link is awake for more than 70 % of the time: packets of 1500 bytes follow each other by
-86 µs, for 60 of which it spins."""
+86 µs, and it spins for 60 before each."""
 _RUNTIME_NS, _PERIOD_NS = 999_000, 1_000_000
 """Budget under SCHED_DEADLINE: nearly all of a processor, since the link naps before it would use it up."""
 

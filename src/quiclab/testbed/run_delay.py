@@ -28,6 +28,8 @@ _MANY_THREADS = 32
 _LOOKS_PER_LIST = 2
 """Looks for each one before which threads are listed anew."""
 _NOT_OPEN = -1
+TURN = Duration(20_000)
+"""Wait of each turn of a thread that delays nothing (decision 4): a packet wakes it, and the next one comes later."""
 
 
 @dataclass(frozen=True)

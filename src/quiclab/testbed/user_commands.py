@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from quiclab.testbed.names import name_the_ends, use_name_server
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.testbed.process import Process, kill_everything_else
 from quiclab.testbed.process_cost import ProcessCosts
+from quiclab.testbed.run_delay import TURN
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_settings import sysctls
 from quiclab.testbed.way_out import NAME_SERVER, WayOut
@@ -104,7 +105,8 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}
     finally:
         kill_everything_else()
-    for line in (*_lateness(summary, commands.path), *_closing_account(summary, thrown_away, costs)):
+    account = closing_account(summary, thrown_away, costs.summary(), by_root=commands.user_id == 0)
+    for line in (*_lateness(summary, commands.path), *account):
         print(f"quiclab: {line}", file=sys.stderr)
     return code if code is not None and code >= 0 else 128 - (code or 0)
 
@@ -124,13 +126,15 @@ def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
             )
 
 
-def _closing_account(summary: dict[str, Any], thrown_away: dict[str, int], costs: ProcessCosts) -> Iterator[str]:
+def closing_account(
+    summary: Mapping[str, Any], thrown_away: Mapping[str, int], costs: Mapping[str, Any], *, by_root: bool
+) -> Iterator[str]:
     """Sentences about what made the commands' times and losses differ from the model's."""
     if not summary["sound"]:
         yield (
             f"the link was not true to its model, and your command's results are not those of the path that you asked "
-            f"for: {'; '.join(summary['unsound_reasons'])}. Repeat it while nothing else runs, over a slower or longer "
-            "path, or as root (which gives the link real-time priority); `quiclab doctor` tests how punctual it is here"
+            f"for: {'; '.join(summary['unsound_reasons'])}. {_remedy(summary, by_root=by_root)}; `quiclab doctor` "
+            "tests how punctual it is here"
         )
     for end, count in thrown_away.items():
         if count:
@@ -138,13 +142,29 @@ def _closing_account(summary: dict[str, Any], thrown_away: dict[str, int], costs
                 f"the {end}'s UDP sockets were full for {count} datagrams that the link had delivered: "
                 "what read them was too slow, or had no processor"
             )
-    for role, cost in costs.summary().items():
-        waited_ns = cost["run_delay"]["longest_ns"] or 0
+    for role, cost in costs.items():
+        turns = cost["run_delay"]["longest_turns"] or 0
+        waited_ns = (cost["run_delay"]["longest_ns"] or 0) - turns * TURN.ns
         if waited_ns > LEAST_TOLD.ns:
             yield (
-                f"the {role}'s command waited {waited_ns / 1e6:.0f} ms for a processor (its thread that waited "
-                "longest): its own times are longer by that"
+                f"the {role}'s command waited {waited_ns / 1e6:.0f} ms for a processor, in {turns} turns together (its "
+                "thread that waited longest): all of its times together are longer by at most that"
             )
+
+
+def _remedy(summary: Mapping[str, Any], *, by_root: bool) -> str:
+    """What would help, of what was not done."""
+    if summary.get("gave_way_ns") is not None:
+        return (
+            "Repeat it over a slower path, or on a machine with three processors: with fewer, a link that hardly "
+            "sleeps gives up its precedence, so that the commands have one"
+        )
+    if by_root:
+        return "Repeat it while nothing else runs, or over a slower or longer path"
+    return (
+        "Repeat it while nothing else runs, over a slower or longer path, or as root (which gives the link real-time "
+        "priority)"
+    )
 
 
 def _thrown_away(namespace: NetworkNamespace) -> int:

@@ -39,7 +39,10 @@ def _statuses(known: Known, pairs: int) -> dict[str, Status]:
 
 def test_a_round_trip_less_in_every_pair_is_shown_by_the_records_of_five_pairs() -> None:
     """The exact test of five pairs can show nothing at 5 %, and need not."""
-    assert _statuses(_known([(2, 1)] * 5), 5) == {"set_up_round_trips": Status.RECORDED, "bytes_on_the_wire": Status.IN_BOTH}
+    assert _statuses(_known([(2, 1)] * 5), 5) == {
+        "set_up_round_trips": Status.RECORDED,
+        "bytes_on_the_wire": Status.IN_BOTH,
+    }
     (verdict, _) = verdicts_of(_known([(2, 1)] * 5), [(f"a{n}", f"b{n}") for n in range(5)], ALPHA)
     assert verdict.fixed is not None
     assert (verdict.fixed.baseline, verdict.fixed.other) == (2, 1)

@@ -102,10 +102,12 @@ def test_problems_of_a_direction_name_it(tmp_path: pathlib.Path) -> None:
     assert "line 17: path[plain].down.delay:" in problems[1]
 
 
-def test_framing_and_mtu_count_for_a_full_packet(tmp_path: pathlib.Path) -> None:
-    """A queue must hold one packet with its framing."""
-    assert path_of(tmp_path, 'queue = "1500 B"').down.queue.bytes == ByteCount(1500)
-    assert "1.538 KB" in only_problem(tmp_path, with_path('queue = "1500 B"\noverhead = "38 B"'))
+def test_a_queue_counts_ip_bytes_and_its_time_the_framing_too(tmp_path: pathlib.Path) -> None:
+    """As the link does: framing takes time, and no room."""
+    assert path_of(tmp_path, 'queue = "1500 B"\noverhead = "38 B"').down.queue.bytes == ByteCount(1500)
+    assert "1.5 KB" in only_problem(tmp_path, with_path('queue = "1499 B"\noverhead = "38 B"'))
+    short = 'queue = "1.22 ms"\noverhead = "38 B"'
+    assert "1.538 KB" in only_problem(tmp_path, with_path(short))
     assert path_of(tmp_path, 'queue = "1400 B"\nmtu = 1400').mtu == 1400
 
 

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import pytest
 from specs import changed, only_problem, study_of
 
-from quiclab.spec.model import Path
+from quiclab.spec.jitter import realised
+from quiclab.spec.model import Direction, Jitter, Path
 from quiclab.spec.profiles import profiles
-from quiclab.units import Bitrate, Duration, Share
+from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 OWN = 'name = "plain"\nrate = "10 Mbit/s"\ndelay = "10 ms"\n'
 
@@ -69,3 +71,63 @@ def test_an_unknown_name_is_refused_with_the_closest(tmp_path: pathlib.Path) -> 
     """As everywhere."""
     text = changed((OWN, 'name = "plain"\nprofile = "satelite"\n'))
     assert "satellite" in only_problem(tmp_path, text)
+
+
+PING = ByteCount(84)
+
+
+def ping(direction: Direction) -> tuple[float, float]:
+    """Mean in ms, and variance, of the time that a ping takes in one direction of an idle path."""
+    assert isinstance(direction.rate, Bitrate)
+    mean, variance = direction.rate.time_for(PING).ms + direction.delay.ms, 0.0
+    if direction.jitter is not None:
+        delay = realised(direction.delay, direction.jitter)
+        mean += delay.mean.ms - direction.delay.ms
+        variance += delay.deviation.ms**2
+    if direction.reorder is not None:
+        share, held_ms = direction.reorder.probability.value, direction.reorder.extra_delay.ms
+        mean += share * held_ms
+        variance += share * (1 - share) * held_ms**2
+    return mean, variance
+
+
+@pytest.mark.parametrize("name", ["verizon-3g", "verizon-lte", "sprint-3g", "sprint-lte"])
+def test_a_title_names_the_round_trip_that_a_ping_has(tmp_path: pathlib.Path, name: str) -> None:
+    """Its mean within 2 %, and its deviation within 5 %, whatever in the path makes them."""
+    path = path_of(tmp_path, f'profile = "{name}"')
+    told = re.search(r"(\d+) \((\d+)\) ms", profiles()[name].title)
+    assert told is not None
+    (up, up_variance), (down, down_variance) = ping(path.up), ping(path.down)
+    assert up + down == pytest.approx(float(told[1]), rel=0.02)
+    assert (up_variance + down_variance) ** 0.5 == pytest.approx(float(told[2]), rel=0.05)
+
+
+@pytest.mark.parametrize("name", profiles())
+def test_no_profile_has_jitter_that_is_cut_off(tmp_path: pathlib.Path, name: str) -> None:
+    """A delay below zero is none, so mean and deviation would be other ones than those that are written."""
+    path = path_of(tmp_path, f'profile = "{name}"')
+    for direction in (path.up, path.down):
+        assert direction.jitter is None or realised(direction.delay, direction.jitter).at_zero.value < 0.01
+
+
+@pytest.mark.parametrize("name", profiles())
+def test_what_is_held_back_is_overtaken(tmp_path: pathlib.Path, name: str) -> None:
+    """By a full packet that follows at once."""
+    path = path_of(tmp_path, f'profile = "{name}"')
+    for direction in (path.up, path.down):
+        assert isinstance(direction.rate, Bitrate)
+        service = direction.rate.time_for(ByteCount(path.mtu))
+        assert direction.reorder is None or direction.reorder.extra_delay.ns > service.ns
+
+
+@pytest.mark.parametrize(
+    ("delay_ms", "mean_ms", "deviation_ms", "at_zero"), [(2, 3.16, 3.57, 0.34), (10, 10.05, 4.91, 0.02)]
+)
+def test_jitter_wider_than_its_delay_makes_another_one(
+    delay_ms: float, mean_ms: float, deviation_ms: float, at_zero: float
+) -> None:
+    """As a link of its own simulation has it: normal, with 5 ms."""
+    delay = realised(Duration(round(delay_ms * 1e6)), Jitter("normal", Duration(5_000_000)))
+    assert delay.mean.ms == pytest.approx(mean_ms, abs=0.01)
+    assert delay.deviation.ms == pytest.approx(deviation_ms, abs=0.02)
+    assert delay.at_zero.value == pytest.approx(at_zero, abs=0.005)

@@ -110,7 +110,7 @@ pub struct LossStage {
     tally: Tally,
     models: Changes<Option<Loss>>,
     streams: StreamKey,
-    /// Of large packets and of small ones.
+    /// The models of large packets and of small ones.
     running: [Running; 2],
     periods: Box<[gilbert_elliott_time::State; 2]>,
     drop: Addressed,

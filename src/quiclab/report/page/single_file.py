@@ -26,6 +26,9 @@ MOST_TABLE_BYTES = 1_000_000
 _LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 _LOGS = "<h2>The raw logs</h2>"
 
+_BODY = "<body data-single>"
+"""Element by which a report in one file, and its scripts, know what it is."""
+
 
 @dataclass(frozen=True)
 class SingleFile:
@@ -47,7 +50,7 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     left_out = _left_out(report, page, len(parts), len(pairs))
     # What comes from here on are scripts, which have no links.
     head, mark, scripts = report.partition('<script type="application/json" id="themes">')
-    head = head.replace("<body>", "<body data-single>", 1)
+    head = head.replace("<body>", _BODY, 1)
     told = f"the report and the pages of {wording.counted(len(parts), 'pair')}; not {left_out}"
     fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
     head = links.followed(head, "").replace("</dl>", fact, 1)
@@ -57,6 +60,11 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
     write_atomically(out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}")
     return SingleFile(out.stat().st_size, len(parts), left_out)
+
+
+def is_single_file(file: Path) -> bool:
+    """Whether a file is one that `write_single_file` wrote."""
+    return file.is_file() and _BODY in file.read_text(encoding="utf-8", errors="replace")
 
 
 def _pages_of_pairs(report: str, page: Path) -> list[str]:

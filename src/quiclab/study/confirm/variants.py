@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import DOSE, FAST, FAST_WITHOUT, NOT_APPLICABLE, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.analysis.confirm.declared import (
+    DOSE,
+    FAST,
+    FAST_WITHOUT,
+    NOT_APPLICABLE,
+    REPLAY,
+    SHAM,
+    WITH,
+    WITHOUT,
+    Place,
+)
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
@@ -112,17 +122,13 @@ def _magnitude(value: Value) -> float | None:
     return None
 
 
-def _made(
-    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
-) -> Variants:
+def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
     found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own, cannot)
     refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
-def _of_arms(
-    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
-) -> Variants:
+def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
     name = cell.arm.name
     value, known_by = value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
