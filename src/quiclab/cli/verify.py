@@ -133,9 +133,9 @@ def _print(found: Verification) -> None:
             "by the version that made it, too."
         )
     whole = "every number follows from its raw files" if states[State.SAME] else "no number was verified"
-    told = f"{states['same']} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
-    told += f"; {states['differs']} differ" if states[State.DIFFERS] else ""
-    told += f"; {states['not_verified']} could not be verified" if states[State.NOT_VERIFIED] else ""
+    told = f"{states[State.SAME]} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
+    told += f"; {states[State.DIFFERS]} differ" if states[State.DIFFERS] else ""
+    told += f"; {states[State.NOT_VERIFIED]} could not be verified" if states[State.NOT_VERIFIED] else ""
     print(f"{told}.")
 
 
