@@ -111,10 +111,10 @@ def document(study_dir: StudyDir, found: Verification) -> object:
 
 def _print(found: Verification) -> None:
     from quiclab import __version__
-    from quiclab.study.verification import is_this_version
+    from quiclab.study.verification import State, is_this_version
 
     for each in found.attempts:
-        if each.state == "differs":
+        if each.state is State.DIFFERS:
             print(f"{each.arm} in {each.cell_id}, block {each.block} (trial {each.trial_id}, attempt {each.attempt}):")
             _print_differences(each.differences, "by the raw files")
     if found.differences:
@@ -132,10 +132,10 @@ def _print(found: Verification) -> None:
             f"This is quiclab {__version__}; {'; '.join(made)}. What differs may be defined otherwise by now: judge it "
             "by the version that made it, too."
         )
-    whole = "every number follows from its raw files" if states["same"] else "no number was verified"
+    whole = "every number follows from its raw files" if states[State.SAME] else "no number was verified"
     told = f"{states['same']} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
-    told += f"; {states['differs']} differ" if states["differs"] else ""
-    told += f"; {states['not_verified']} could not be verified" if states["not_verified"] else ""
+    told += f"; {states['differs']} differ" if states[State.DIFFERS] else ""
+    told += f"; {states['not_verified']} could not be verified" if states[State.NOT_VERIFIED] else ""
     print(f"{told}.")
 
 
