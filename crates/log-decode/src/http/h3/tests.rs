@@ -382,7 +382,7 @@ fn pushes_have_a_request() {
     );
 }
 
-/// A body is known to have no bytes where it has ended; before, what was not seen may hold it.
+/// A body is known to be empty where it has ended; before, what was not seen may hold it.
 #[test]
 fn a_body_of_which_nothing_was_seen_is_no_empty_one() {
     let asked = (Up, 0, 1, frame(1, &section(&GET)), true);
