@@ -124,7 +124,7 @@ def _print(found: Verification) -> None:
         print(f"Not verified: {wording.counted(number, 'attempt')}: {reason}.")
     for told in found.unchecked:
         print(told)
-    states = Counter(each.state for each in found.attempts)
+    states = Counter(each.state.value for each in found.attempts)
     if not is_this_version(found):
         made = [f"it was run by quiclab {found.run_by}"] if found.run_by != __version__ else []
         made += [f"tables were made by {each}" for each in found.other_tables]
@@ -132,10 +132,10 @@ def _print(found: Verification) -> None:
             f"This is quiclab {__version__}; {'; '.join(made)}. What differs may be defined otherwise by now: judge it "
             "by the version that made it, too."
         )
-    whole = "every number follows from its raw files" if states[State.SAME] else "no number was verified"
-    told = f"{states[State.SAME]} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
-    told += f"; {states[State.DIFFERS]} differ" if states[State.DIFFERS] else ""
-    told += f"; {states[State.NOT_VERIFIED]} could not be verified" if states[State.NOT_VERIFIED] else ""
+    whole = "every number follows from its raw files" if states["same"] else "no number was verified"
+    told = f"{states['same']} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
+    told += f"; {states['differs']} differ" if states["differs"] else ""
+    told += f"; {states['not_verified']} could not be verified" if states["not_verified"] else ""
     print(f"{told}.")
 
 
