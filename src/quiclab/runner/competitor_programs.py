@@ -20,6 +20,7 @@ from quiclab.runner.jails import Jails, role_of
 from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.pacing import pace
 from quiclab.runner.topology import Topology
+from quiclab.spec import model
 from quiclab.testbed.link import End
 from quiclab.testbed.process import Process
 from quiclab.testbed.tcp_info import TcpInfoSampler
@@ -103,10 +104,12 @@ class CompetitorPrograms:
         raw.mkdir(parents=True)
         commands = self._commands_of(flow, raw, home)
         for part, command in commands.items():
-            jail = self._jails.of_flow(flow.label, role_of(part))
-            for file, content in command.files.items():
-                jail.real(file).parent.mkdir(exist_ok=True)
-                jail.real(file).write_text(content)
+            # The two programs of background traffic read one file.
+            roles: tuple[model.Role, ...] = (role_of(part),) if flow.background is None else ("server", "client")
+            for jail in (self._jails.of_flow(flow.label, role) for role in roles):
+                for file, content in command.files.items():
+                    jail.real(file).parent.mkdir(exist_ok=True)
+                    jail.real(file).write_text(content)
         return commands
 
     def _commands_of(self, flow: Flow, raw: Path, home: Path) -> dict[Part, Command]:
