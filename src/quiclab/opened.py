@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from quiclab import wording
+from quiclab.accounting.kept import TABLES as TABLES_OF_ACCOUNTS
+from quiclab.accounting.kept import unknown_word
 from quiclab.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.store.layout import check_name
 from quiclab.store.own_files import is_own_file, own_files
@@ -102,7 +104,7 @@ class OpenedStudy:
     def table(self, name: str) -> pl.DataFrame:
         """A whole table. Raises SpecError for one that is not there, DecodeError for one that cannot be read."""
         try:
-            return self.scan(name).collect()
+            return self._known(name, self.scan(name).collect())
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
@@ -110,7 +112,7 @@ class OpenedStudy:
         """The rows of one trial, without `trial_id`; None where that trial has no such table."""
         file = self.directory / "tables" / name / f"{trial_id}.parquet"
         try:
-            return pl.read_parquet(file, glob=False) if is_own_file(file, self.directory) else None
+            return self._known(name, pl.read_parquet(file, glob=False)) if is_own_file(file, self.directory) else None
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"{file} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
@@ -175,6 +177,13 @@ class OpenedStudy:
         from quiclab.sql_views import connect
 
         return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
+
+    def _known(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
+        """The table itself. Raises DecodeError for an account with words that no account has."""
+        if name in TABLES_OF_ACCOUNTS and (wrong := unknown_word(table)) is not None:
+            told = f"a table {name} of {self.directory} was made by another version, or changed: {wrong}"
+            raise DecodeError(told, f"`quiclab report {wording.from_here(self.directory)} --again` makes it anew")
+        return table
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""

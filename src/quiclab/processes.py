@@ -30,6 +30,11 @@ _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 60
 """Time that a process has to clean up after it is asked to end."""
 
+
+class EndedByMachineError(HostError):
+    """A process that shared the work was killed, for want of memory or by somebody: it may go well the next time."""
+
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -142,7 +147,7 @@ class _Helper:
                 done()
         except (EOFError, pickle.UnpicklingError) as error:
             hint = "is the memory used up? Run the same command to try again"
-            self._error = HostError("the machine ended a process that shared the work", hint)
+            self._error = EndedByMachineError("the machine ended a process that shared the work", hint)
             self._error.__cause__ = error
 
     def results(self) -> list[Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -106,14 +107,63 @@ def test_client_fails(tmp_path: Path) -> None:
     [
         *by_night(("rm client.out; mkfifo client.out; exit 3", "exit code 3")),
         ("mkfifo x; mv x client.json; mkfifo link.json; mkdir ../trial.json; exit 4", "exit code 4"),
-        ("cd ..; mv raw other; ln -s home raw; exit 5", "replaced the folder of its logs (raw/)"),
-        *by_night(("cd ..; mv raw other; exit 0", "replaced the folder of its logs (raw/)")),
+        ("cd ..; mv raw other; ln -s home raw; exit 5", "exit code 5"),
     ],
 )
 def test_client_that_replaces_what_the_laboratory_reads_and_writes(tmp_path: Path, harm: str, told: str) -> None:
     """Nothing waits for the other end of a FIFO, nothing is written elsewhere, and the study goes on."""
     reason = _h2_reason(tmp_path, client=_own(["sh", "-c", f"cd ${{0%/*}}; {harm}", "{output}"]))
     assert told in reason
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("truncate -s 100G $1", "the client left files that are longer than 2 GiB together"),
+        *by_night(("touch $(printf '$0/\\\\377.sqlog')", "the client left a file whose name is not UTF-8")),
+        *by_night(("cd $0; for i in $(seq 40); do mkdir d; cd d; done", "the client left more than 16 folders")),
+        *by_night(("cd $0; seq 3000 | xargs touch", "the client left more than 2000 files and folders")),
+    ],
+)
+def test_client_that_leaves_too_much(tmp_path: Path, harm: str, told: str) -> None:
+    """Its attempts fail, none of it is kept, and the study goes on."""
+    reason = _h2_reason(tmp_path, client=_own(["sh", "-c", harm, "{qlog_dir}", "{keylog}"]))
+    assert told in reason
+    kept = sum(path.stat().st_size for path in (tmp_path / "study").rglob("*") if path.is_file())
+    assert kept < 100_000_000
+
+
+_REACHES_OUT = """
+import json, os, pathlib, signal, sys
+seen = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+for kind in (signal.SIGSTOP, signal.SIGKILL):
+    os.kill(os.getpid(), kind)
+    try:
+        os.kill(-1, kind)
+    except ProcessLookupError:
+        pass
+raw = pathlib.Path(sys.argv[1]).parent
+there = sorted(str(path.relative_to(raw)) for path in raw.rglob("*"))
+try:
+    (raw.parent / "other").mkdir()
+    made = True
+except OSError:
+    made = False
+print(json.dumps([seen, there, made]))
+sys.exit(6)
+"""
+
+
+def test_client_that_reaches_out(tmp_path: Path) -> None:
+    """It sees neither captures nor programs, and stops nobody, itself included: what it gets is its own failure."""
+    script = tmp_path / "reaches.py"
+    script.write_text(_REACHES_OUT)
+    reason = _h2_reason(tmp_path, client=_own([sys.executable, str(script), "{output}"]))
+    assert reason.startswith("the client ended with exit code 6: "), reason
+    seen, there, made = json.loads(reason.partition("6: ")[2])
+    assert seen == [1]
+    assert there == ["client-qlog", "keys.log", "warm-up.json"] or set(there) <= {"client-qlog", "warm-up.json"}
+    assert not made
 
 
 def test_server_that_speaks_only_http11(tmp_path: Path) -> None:

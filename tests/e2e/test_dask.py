@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from small_study import lab_processes, main_only, quiclab, start_quiclab, trials, write_spec
 
@@ -24,6 +25,7 @@ from quiclab.spec.read import read_study
 from quiclab.store.archive import pack
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
+from quiclab.study.dask.cluster import connected
 from quiclab.study.dask.results import Results
 from quiclab.study.run import run_study
 from quiclab.study.specs import held
@@ -156,6 +158,30 @@ def test_a_worker_is_killed(tmp_path: Path) -> None:
     _lost_once_and_merged(study)
 
 
+def test_the_process_that_looks_at_a_machine_is_killed(tmp_path: Path) -> None:
+    """The worker is looked at again, and gets blocks."""
+    spec, study = main_only(write_spec(tmp_path, blocks=1)), tmp_path / "study"
+    running = start_quiclab("run", spec, "--dask", "local:1", "--out", study, "--no-report")
+    _wait(lambda: _looking(study), "no worker is looked at")
+    for process in _looking(study):
+        process.kill()
+    told, _ = running.communicate(timeout=_PATIENCE_S)
+    assert running.returncode == 0, told
+    assert "gets no blocks" not in told
+    assert _as_planned(spec, study)
+
+
+def _looking(study: Path) -> list[psutil.Process]:
+    """Processes in which workers of a run look at their machine, before any block is granted."""
+    found = []
+    for nanny in psutil.process_iter():
+        with suppress(psutil.Error):
+            words = " ".join(nanny.cmdline())
+            if "dask_worker" in words and str(study) in words:
+                found += [each for each in nanny.children(recursive=True) if "quiclab.processes" in str(each.cmdline())]
+    return [] if _leases(study) else found
+
+
 def _scheduler(processes: ExitStack, folder: Path) -> str:
     """Start a scheduler, and return its address."""
     where = folder / "scheduler.json"
@@ -177,7 +203,7 @@ def test_workers_that_are_cut_off_or_cannot(tmp_path: Path, processes: ExitStack
     forbidden = ("unshare", "--user", "--map-root-user", "sh", "-c", f'{forbid}; exec "$@"', "sh")
     for before in (forbidden, (), ()):
         _start(processes, "dask_worker", *_options(address, tmp_path / "scratch"), before=before)
-    running = start_quiclab("run", spec, "--dask", address, "--out", study, "--no-report")
+    running = start_quiclab("run", spec, "--dask", address, "--without-tls", "--out", study, "--no-report")
     cut_off = _at_work(study)
     os.kill(cut_off, signal.SIGSTOP)
     _wait(lambda: "lost" in {outcome for _, _, outcome in _leases(study)}, "nobody misses the worker")
@@ -196,7 +222,7 @@ def test_a_worker_whose_blocks_end_in_errors(tmp_path: Path, processes: ExitStac
     spec, study, scratch = main_only(write_spec(tmp_path, blocks=3)), tmp_path / "study", tmp_path / "scratch"
     address = _scheduler(processes, tmp_path)
     _start(processes, "dask_worker", *_options(address, scratch))
-    running = start_quiclab("run", spec, "--dask", address, "--out", study, "--no-report")
+    running = start_quiclab("run", spec, "--dask", address, "--without-tls", "--out", study, "--no-report")
     _wait(lambda: _leases(study), "no block is granted")
     shutil.rmtree(scratch, ignore_errors=True)
     told, _ = running.communicate(timeout=_PATIENCE_S)
@@ -206,6 +232,43 @@ def test_a_worker_whose_blocks_end_in_errors(tmp_path: Path, processes: ExitStac
     assert "Traceback" not in told
     assert [outcome for _, _, outcome in _leases(study)] == ["failed", "failed"]
     assert trials(study) == []
+
+
+_AS_SOMEBODY_ELSE = """
+import sys
+from distributed import Client
+from distributed.security import Security
+other = Security.temporary() if sys.argv[2] == "certificate" else None
+try:
+    with Client(sys.argv[1], timeout=5, security=other) as client:
+        print("got in", client.run_on_scheduler(lambda: 1), client.run(lambda: 1))
+except Exception as error:
+    print("refused", type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("has", ["nothing", "certificate"])
+def test_nobody_else_of_this_machine_may_use_the_workers(tmp_path: Path, has: str) -> None:
+    """Neither scheduler nor worker takes a client that has no certificate of this run, and they listen here alone."""
+    with connected("local:1", tmp_path / "scratch") as cluster:
+        _wait(cluster.workers, "no worker comes")
+        (worker,) = cluster.workers()
+        task = cluster.ask(worker, "allowed", os.getpid)
+        _wait(lambda: task.is_over, "the worker does not answer")
+        ports = [int(where.rpartition(":")[2]) for where in (cluster.scheduler_address, worker)]
+        for port in ports:
+            for protocol in ("tls", "tcp"):
+                asked = [sys.executable, "-W", "ignore", "-c", _AS_SOMEBODY_ELSE, f"{protocol}://127.0.0.1:{port}", has]
+                told = subprocess.run(asked, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+                assert told.stdout.startswith("refused"), told.stdout + told.stderr
+        processes = {os.getpid(), task.answer(), os.getsid(task.answer())}
+        assert _listened_to(processes) == {"127.0.0.1"}
+
+
+def _listened_to(processes: set[int]) -> set[str]:
+    """Addresses at which some processes take connections."""
+    listening = psutil.net_connections("tcp")
+    return {each.laddr.ip for each in listening if each.status == psutil.CONN_LISTEN and each.pid in processes}
 
 
 def _lost_once_and_merged(study: Path) -> None:

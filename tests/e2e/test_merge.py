@@ -48,6 +48,21 @@ def test_the_whole_is_the_plan(tmp_path: Path, shards: tuple[Path, Path, Path]) 
     assert {trial["trial_id"]: trial["started_utc"] for trial in trials(whole)} == before
 
 
+def test_parts_stay_as_they_are(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """Byte by byte, also where the disk they are on cannot be written; so does a study of which a block is packed."""
+    _, one, two = shards
+    before = {file: file.read_bytes() for part in (one, two) for file in part.rglob("*") if file.is_file()}
+    read_only = f'mount --bind -o ro {one} {one} && mount --bind -o ro {two} {two} && ! touch {one}/x; exec "$@"'
+    inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", read_only, "sh")
+    merged = quiclab("merge", tmp_path / "whole", one, two, before=inside)
+    assert merged.returncode == 0, merged.stdout + merged.stderr
+    assert len(trials(tmp_path / "whole")) == 10
+    block = trials(two)[0]["trial_id"]
+    packed = quiclab("bundle", two, block, "-o", tmp_path / "block.tar.gz", before=inside)
+    assert packed.returncode == 0, packed.stdout + packed.stderr
+    assert {file: file.read_bytes() for part in (one, two) for file in part.rglob("*") if file.is_file()} == before
+
+
 def test_again_and_one_after_the_other(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
     """What is there stays; the parts may come when they are ready, and a part of the whole may be merged again."""
     _, one, two = shards

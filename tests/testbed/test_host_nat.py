@@ -20,7 +20,8 @@ import pytest
 from internet import SERVER, internet
 from live_link import in_sandbox
 
-from quiclab.errors import BusyError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.store.own_files import read_mine
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.host_nat import OUTER_MAC, HostNat, table_name, undo, why_not
 from quiclab.testbed.link import CLIENT_ADDRESSES
@@ -169,6 +170,78 @@ def test_the_next_probe_takes_back_what_the_killed_one_left(tmp_path: Path) -> N
     assert in_sandbox(work) == "0\n"
 
 
+_THEIRS = [
+    ("device", "eth0"),
+    ("device", "ql-1"),
+    ("device", "ql-0123456789abcdef"),
+    ("table", "filter"),
+    ("table", "quiclab-" + "x" * 90),
+    ("forwarding", {"FOLDER": "hello"}),
+    ("forwarding", {"FOLDER": "1"}),
+    ("forwarding", {"../../../FOLDER": "1"}),
+    ("forwarding", {"all": "1"}),
+    ("forwarding", {"uplink": "2"}),
+    ("forwarding", {"..": "1"}),
+    ("boot_id", None),
+    ("network", "1"),
+    ("more", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), _THEIRS)
+def test_a_record_that_names_what_is_not_ours_does_nothing(tmp_path: Path, name: str, value: Any) -> None:
+    """No device or table of another program, no file elsewhere; and the record stays, to be looked into."""
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "forwarding").symlink_to(tmp_path / "victim")
+
+    def work() -> list[Any]:
+        with internet():
+            told = {
+                "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+                "network": Path("/proc/self/ns/net").stat().st_ino,
+                "table": "quiclab-s",
+                "device": "ql-01234567",
+                "ip_forward": "0",
+                "forwarding": {},
+            }
+            forged = json.dumps(told | {name: value}).replace("FOLDER", str(tmp_path / "x"))
+            (tmp_path / "record").write_text(forged)
+            before = _state()
+            try:
+                undo(tmp_path / "record")
+            except DecodeError as error:
+                return [before == _state(), error.message]
+            return [before == _state(), "believed"]
+
+    same, told = in_sandbox(work)
+    assert same
+    assert "is no record of a probe" in told
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert (tmp_path / "record").exists()
+
+
+def test_a_record_that_another_user_could_have_written_is_not_believed(tmp_path: Path) -> None:
+    """By its owner, its mode, or a second name."""
+    record = tmp_path / "record"
+    record.write_text("{}")
+    record.chmod(0o666)
+    with pytest.raises(DecodeError, match="is not believed"):
+        read_mine(record)
+    record.chmod(0o600)
+    (tmp_path / "second").hardlink_to(record)
+    with pytest.raises(DecodeError, match="is not believed"):
+        read_mine(record)
+    (tmp_path / "second").unlink()
+    assert read_mine(record) == b"{}"
+    if os.geteuid() == 0:
+        for theirs in (record, tmp_path):
+            os.chown(theirs, 65534, 65534)
+            with pytest.raises(DecodeError, match="is not believed"):
+                read_mine(record)
+            os.chown(theirs, 0, 0)
+
+
 def test_one_probe_at_a_time(tmp_path: Path) -> None:
     """A second one is told to wait, and so is `undo`."""
 
@@ -299,7 +372,7 @@ def test_a_record_of_another_network_or_start(tmp_path: Path) -> None:
         "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
         "network": 1,
         "table": "quiclab-x",
-        "device": "ql-0",
+        "device": "ql-00000000",
         "ip_forward": "0",
         "forwarding": {},
     }

@@ -141,9 +141,7 @@ Stages = Callable[[Sequence[tuple[str, str]]], Sequence[FloatArray]]
 """Pairs of trials → their time in each stage, arrays (pairs, arms)."""
 
 
-def waterfall_of(
-    comparison: Comparison, known: Shares, alpha: float, stages: Stages | None = None
-) -> Waterfall:
+def waterfall_of(comparison: Comparison, known: Shares, alpha: float, stages: Stages | None = None) -> Waterfall:
     """The waterfall of one comparison, from sums that are known; without `stages` none of these is told."""
     return _untested(_waterfall(comparison, known, alpha, stages))
 

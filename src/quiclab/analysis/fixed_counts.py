@@ -90,10 +90,7 @@ def _goes_with(known: Known, pairs: Sequence[Pair], counts: FloatArray, ms: Floa
         per_byte = ms / counts
         return bool((np.abs(per_byte[:, 1] / per_byte[:, 0] - 1) <= _BYTES_OFF).all())
     least_ms = np.array(
-        [
-            [known.facts[trial].get(TRIAL, {}).get((ROUND_TRIP, "ms"), float("nan")) for trial in pair]
-            for pair in pairs
-        ]
+        [[known.facts[trial].get(TRIAL, {}).get((ROUND_TRIP, "ms"), float("nan")) for trial in pair] for pair in pairs]
     ).mean(axis=1)
     took = (ms[:, 1] - ms[:, 0]) / (counts[:, 1] - counts[:, 0])
     with np.errstate(invalid="ignore"):

@@ -19,7 +19,7 @@ from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.archive import pack
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import StudyDir, disk_errors, judged_document, read_object, write_atomically
-from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
 from quiclab.wording import listed
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise DecodeError(
             f"{arguments.study} is not a study directory: it has no ledger.sqlite", "give the study's folder"
         )
-    with study_dir.locked(), open_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
+    with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
         rows = _rows_of(ledger, arguments.block)
         resolved = read_object(study_dir.resolved)
         name = f"{resolved.get('name')}-{rows[0]['block_id']}"

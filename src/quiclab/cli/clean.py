@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-from quiclab.errors import BusyError, ExitCode
+from quiclab.errors import BusyError, DecodeError, ExitCode, QuiclabError
 from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.own_files import is_mine
+from quiclab.store.place import is_study
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
 from quiclab.testbed.host_nat import undo
 
@@ -31,7 +34,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="remove what a crash left in study directories",
         description="Remove half-copied trials, empty mount points and CPU quotas that a killed run left, and take "
         "back what a killed probe changed in this machine's network. Finished trials are never touched. A study that "
-        "a run is working in is passed over.",
+        "a run is working in is passed over, and so is one of another user.",
         epilog=_EPILOG,
     )
     parser.add_argument(
@@ -41,30 +44,45 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Clean each study; say what was removed."""
+    """Clean each study; say what was removed, and what was passed over. Returns the code of the first error."""
     marks = ("**/ledger.sqlite", "**/host-nat.json")
     roots = arguments.studies or sorted({file.parent for mark in marks for file in Path().glob(mark)})
-    removed = 0
+    removed, code = 0, ExitCode.OK
     for root in roots:
-        study_dir = StudyDir(root.resolve())
         try:
-            with study_dir.locked():
-                for path in leftovers(study_dir):
-                    with disk_errors(path):
-                        shutil.rmtree(path) if path.is_dir() else path.unlink()
-                    print(f"removed {path}")
-                    removed += 1
-                for change in undo(study_dir.host_nat):
-                    print(f"taken back from this machine's network: {change}")
-                    removed += 1
+            for told in _cleaned(StudyDir(root.resolve())):
+                print(told)
+                removed += 1
         except BusyError as error:
             print(f"passed over: {error.message}")
+        except QuiclabError as error:
+            print("; ".join(filter(None, (f"passed over: {error.message}", *error.problems, error.hint))))
+            code = code or error.exit_code
     for path in remove_leftover_cgroups():
         print(f"removed {path}")
         removed += 1
-    if not removed:
+    if not removed and not code:
         print("nothing to clean")
-    return ExitCode.OK
+    return code
+
+
+def _cleaned(study_dir: StudyDir) -> Iterator[str]:
+    """Clean one study, and say each thing that was done.
+
+    Raises BusyError where a run works in it, and for the study of another user, who could have this one remove and
+    write what only this one may; DecodeError for what is no study, or records what no probe has done.
+    """
+    if not is_study(study_dir.root) and not study_dir.host_nat.exists():
+        raise DecodeError(f"{study_dir.root} is not a study directory", "give the directory that `quiclab run` made")
+    if not is_mine(study_dir.root):
+        raise BusyError(f"{study_dir.root} belongs to another user, who can clean it")
+    with study_dir.locked():
+        for path in leftovers(study_dir):
+            with disk_errors(path):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            yield f"removed {path}"
+        for change in undo(study_dir.host_nat):
+            yield f"taken back from this machine's network: {change}"
 
 
 def leftovers(study_dir: StudyDir) -> list[Path]:

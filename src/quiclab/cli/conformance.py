@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from quiclab.study.conformance_cases import Case
 
 LAST_RESULT = "conformance.json"
-"""File beside the installed programs with what was found when everything was last tried."""
+"""File with what was found, in the folder that is named; when everything was tried, beside the programs, too."""
+_LEFT_BEHIND = frozenset({".work", "failed"})
+"""What a run that was killed before its first result leaves."""
 
 _EPILOG = """\
 examples:
@@ -56,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.testbed.neighbours import announced
     from quiclab.testbed.sandbox import run_in_sandbox
 
+    _refuse_foreign(arguments.out)
     clients = _chosen(arguments.clients, ("client",))
     fronts = _chosen(arguments.servers, ("server", "proxy"))
     folder: Path = arguments.out.resolve()
@@ -80,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             code = run_in_sandbox(trials)
     finally:
         shutil.rmtree(folder / ".work", ignore_errors=True)
-    results = folder / "conformance.json"
+    results = folder / LAST_RESULT
     if results.exists():
         target: Path = arguments.page or folder / "conformance.md"
         target.write_text(page(json.loads(results.read_text())))
@@ -88,6 +91,16 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.clients is None and arguments.servers is None and stacks_folder().is_dir():
             shutil.copy(results, stacks_folder() / LAST_RESULT)  # for `quiclab doctor`
     return code
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise SpecError for a folder that is replaced and holds anything but what an earlier run of this verb left."""
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() else ["it"] if folder.exists() else []
+    if names and not (folder / LAST_RESULT).is_file() and not set(names) <= _LEFT_BEHIND:
+        raise SpecError(
+            f"{folder} has files in it and no {LAST_RESULT}: all of it would be replaced",
+            "name a new or an empty directory with --out",
+        )
 
 
 def _chosen(names: str | None, roles: tuple[str, ...]) -> dict[tuple[str, str], str]:

@@ -94,7 +94,7 @@ def check_options(arguments: argparse.Namespace) -> None:
         raise SpecError(told, "run the spec's blocks with --dask first, and then the same study with --until alone")
     if arguments.jobs != ONE_JOB:
         raise SpecError("--jobs with --dask: each worker runs one block at a time", "start more workers instead")
-    check_dask(arguments.dask)
+    check_dask(arguments.dask, without_tls=arguments.without_tls)
 
 
 def run_by_workers(
@@ -114,7 +114,10 @@ def run_by_workers(
 
     def work() -> int:
         observer.waiting(arguments.dask)
-        with connected(arguments.dask, scratch) as cluster, Stop(observer.stopping) as stop:
+        with (
+            connected(arguments.dask, scratch, without_tls=arguments.without_tls) as cluster,
+            Stop(observer.stopping) as stop,
+        ):
             outcome = run_on_cluster(asked, files_of(spec_file, study), cluster, observer, stop)
         return tell(outcome, "`quiclab run STUDY` without --dask")
 

@@ -14,6 +14,8 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.cli.account_documents import ConfirmDocument, ExplainDocument
 from quiclab.cli.recordings_document import RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
+from quiclab.study.differences import Difference
+from quiclab.study.verification import VerifiedAttempt
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,31 @@ class DoctorDocument:
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
 
 
+@dataclass(frozen=True)
+class VerifyDocument:
+    """What became of a study that was judged again."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    exit_code: int
+    """The exit code that the command ends with: 0; 1 where something differs; 8 where nothing differs and not all could
+    be verified."""
+    quiclab: str
+    """Version of quiclab that judged it now."""
+    run_by: str | None
+    """Version of quiclab that ran it; null where nothing says so."""
+    other_tables: tuple[str, ...]
+    """Versions of quiclab, other than that of now, that made tables of it: what differs may be defined otherwise."""
+    attempts: tuple[VerifiedAttempt, ...]
+    """Every attempt."""
+    differences: tuple[Difference, ...]
+    """What differs in the tables of the whole study: `trials` and `metrics`."""
+    unchecked: tuple[str, ...]
+    """What else could not be verified, a sentence each."""
+
+
 DOCUMENTS: Mapping[str, type[Any]] = {
     "plan SPEC --json": PlanDocument,
     "run SPEC --json": RunDocument,
@@ -194,6 +221,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
+    "verify STUDY --json": VerifyDocument,
     "paths --json": PathsDocument,
     "doctor --json": DoctorDocument,
 }

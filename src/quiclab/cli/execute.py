@@ -18,6 +18,7 @@ from quiclab.errors import HostError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.spec import model
+from quiclab.testbed.link_files import LINK_SUMMARY, link_files
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
@@ -154,6 +155,11 @@ def _congestion_control(asked: str | None) -> str:
 
 
 def _check_writable(folder: Path) -> None:
+    """Raise SpecError where files of the user's would be overwritten, HostError where nothing can be written."""
+    there = tuple(name for name in sorted(link_files(0).values()) if os.path.lexists(folder / name))
+    if there and not (folder / LINK_SUMMARY).is_file():
+        told = f"{folder} has files that would be overwritten, and no {LINK_SUMMARY} of an earlier `quiclab exec`"
+        raise SpecError(told, "choose another folder for --log", there)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

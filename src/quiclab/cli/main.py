@@ -39,7 +39,7 @@ exit codes:
 
 _MODULES = {
     **{verb: verb for verb in ("plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")},
-    **{verb: verb for verb in ("sql", "decode", "export", "trial", "bundle")},
+    **{verb: verb for verb in ("sql", "decode", "export", "trial", "bundle", "verify")},
     "note": "remark",
     "exclude": "remark",
     "exec": "execute",

@@ -18,8 +18,9 @@ from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
 from quiclab.cli.voice import add_json, documents
 from quiclab.endpoints import Presence, objections
+from quiclab.endpoints.senders import senders_of
 from quiclab.errors import ExitCode
-from quiclab.plan.duration import expected_duration
+from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import planned_rows
 from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
@@ -74,18 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
     begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
     matters = power_of(study, arguments.spec if begun else None)
     here = programs_here(study)
+    senders = senders_of(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     code = code_of_run(study, here)
     if arguments.json:
-        _print_json(plan_json(study, size, matters, here), _in_order(study, begun), study)
+        _print_json(plan_json(study, size, matters, here, senders), _in_order(study, begun), study, senders)
         return code
     console = VisibleConsole(highlight=False, soft_wrap=False)
-    told = warnings(study, size.samples, here)
-    print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence)
+    told = warnings(study, size.samples, here, senders)
+    print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence, senders)
     if arguments.all:
-        for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size)):
+        for line in takewhile(
+            lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size, senders)
+        ):
             print(visible(line))
         return code
-    console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS)))
+    console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS), senders))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return code
@@ -116,17 +120,17 @@ def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
             yield dataclasses.replace(row, position=next(position))
 
 
-def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study) -> None:
+def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study, senders: Senders) -> None:
     """Print a document whose last key is the order: row after row, as there may be millions."""
     stream = documents()
     stream.write(json.dumps(document, indent=1).removesuffix("\n}") + ',\n "order": [')
     for number, row in enumerate(takewhile(lambda _: is_read(stream), rows)):
-        told = dataclasses.asdict(row) | {"expected_ns": expected_duration(row, study).ns}
+        told = dataclasses.asdict(row) | {"expected_ns": expected_duration(row, study, senders).ns}
         stream.write((",\n  " if number else "\n  ") + json.dumps(told))
     stream.write("\n ]\n}\n")
 
 
-def warnings(study: Study, rows: Sequence[PlanRow], here: Presence) -> list[str]:
+def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Senders) -> list[str]:
     """Why this plan would disappoint, each as a sentence; `rows` has a trial of each arm of each cell, `here` the
     programs that were found."""
     found = []
@@ -139,7 +143,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence) -> list[str]
     found += foreseen(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     if (own := own_programs(study)) is not None:
         found.append(own)
-    limited = {row.cell_id for row in rows if expected_duration(row, study) > study.limits.trial}
+    limited = {row.cell_id for row in rows if expected_duration(row, study, senders) > study.limits.trial}
     if limited:
         found.append(
             f"Trials of {', '.join(sorted(limited))} are expected to reach limits.trial = {study.limits.trial}: they "
@@ -153,7 +157,7 @@ def _links(path: NetworkPath) -> dict[str, Any]:
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence) -> dict[str, Any]:
+def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, senders: Senders) -> dict[str, Any]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
     power = attainable(study)
     return {
@@ -164,8 +168,8 @@ def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence) -> d
         "cells": len(size.cells),
         "blocks": size.blocks,
         "trials": size.trials,
-        "expected_ns": size.expected(study).ns,
+        "expected_ns": size.expected(study, senders).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
         "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
-        "warnings": warnings(study, size.samples, here),
+        "warnings": warnings(study, size.samples, here, senders),
     }

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from quiclab.cli.path_text import extras
 from quiclab.plan.arms import ArmsSummary
-from quiclab.plan.duration import expected_duration
+from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
 from quiclab.plan.rows import PlanRow
 from quiclab.plan.size import PlanSize
@@ -44,6 +44,7 @@ def print_plan(
     arms: ArmsSummary,
     warnings: Sequence[str],
     matters: str,
+    senders: Senders,
 ) -> None:
     """Arms first, then matrix, paths, size, power and what to beware of. `matters` says what it takes to find a
     difference that matters."""
@@ -56,7 +57,7 @@ def print_plan(
         for extra in extras(path, size.samples):
             console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
     console.print()
-    for line in _size(study, size):
+    for line in _size(study, size, senders):
         console.print(Text(line))
     power = attainable(study)
     if power.sentence not in warnings:
@@ -123,7 +124,7 @@ def loss_text(loss: Loss | None) -> str:
             return f"{len(loss.packets)} listed packets"
 
 
-def _size(study: Study, size: PlanSize) -> list[str]:
+def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
     main = size.trials - size.controls
     sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
     several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
@@ -138,7 +139,7 @@ def _size(study: Study, size: PlanSize) -> list[str]:
         "itself)."
         if aa.blocks
         else _no_control(study),
-        f"Expected time: about {_minutes(size.expected(study).s)} (by arithmetic, one trial after another).",
+        f"Expected time: about {_minutes(size.expected(study, senders).s)} (by arithmetic, one trial after another).",
     ]
 
 
@@ -185,28 +186,28 @@ def _minutes(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def order_table(study: Study, rows: Iterable[PlanRow]) -> Table:
+def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders) -> Table:
     """Return trials in their order as a table."""
     table = _table(*_ORDER)
     for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
         column.justify = "right" if to_right else "left"
     for row in rows:
-        table.add_row(*_told(study, row))
+        table.add_row(*_told(study, row, senders))
     return table
 
 
-def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize) -> Iterator[str]:
+def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize, senders: Senders) -> Iterator[str]:
     """Return a heading and a line for each trial as soon as it is known: a plan may be of any length."""
     cells, arms = (max(len(getattr(row, what)) for row in size.samples) for what in ("cell_id", "arm"))
     blocks = len(str(max(number for _, number in size.cells)))
     widths = (len(str(size.trials)), max(cells, len("Cell")), max(blocks, len("Block")), max(arms, len("Arm")), 8, 0)
-    for told in chain([tuple(_ORDER)], (_told(study, row) for row in rows)):
+    for told in chain([tuple(_ORDER)], (_told(study, row, senders) for row in rows)):
         columns = zip(told, widths, _ORDER.values(), strict=True)
         yield "   ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in columns)
 
 
-def _told(study: Study, row: PlanRow) -> tuple[str, ...]:
-    expected = f"{expected_duration(row, study).s:.1f} s"
+def _told(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
+    expected = f"{expected_duration(row, study, senders).s:.1f} s"
     return (str(row.position + 1), row.cell_id, str(row.block), row.arm, expected, row.trial_id)
 
 

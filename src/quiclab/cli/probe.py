@@ -13,8 +13,10 @@ from quiclab.cli.neighbours import measuring
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import RAN, ExitCode
+from quiclab.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
+from quiclab.store.own_files import is_mine
+from quiclab.store.place import begin_in
 from quiclab.study.probe_order import Order, resolved_order
 
 if TYPE_CHECKING:
@@ -63,7 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     if (refusal := why_not(allowed=arguments.allow_host_nat)) is not None:
         raise refusal
     study_dir = StudyDir(order.out.resolve())
-    study_dir.create()
+    if not is_mine(study_dir.root):
+        # What it records of this machine's network and of requests would be that user's word.
+        raise SpecError(f"{study_dir.root} belongs to another user", "choose another directory with --out")
+    begin_in(study_dir)
     with study_dir.locked():
         order = resolved_order(order, study_dir)
         for number in (signal.SIGTERM, signal.SIGHUP):

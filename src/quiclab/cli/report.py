@@ -77,11 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _pack(page: Path, out: Path) -> None:
     """Write the single file; without a name it has the study's. Raises SpecError where it would replace the page."""
     from quiclab import wording
-    from quiclab.report import write_single_file
+    from quiclab.report import is_single_file, write_single_file
 
     out = out if out.name else Path(f"{page.parent.name}{page.stem.removeprefix('report')}.html")
     if out.resolve() == page:
         raise SpecError(f"{out} is the report itself", "give the single file another name")
+    if out.exists() and not is_single_file(out):
+        raise SpecError(f"{out} exists, and is no report in one file", "give the single file another name")
     packed = write_single_file(page, out)
     print(f"single file: {out}, {wording.size(packed.size_bytes)}, with the pages of "
           f"{wording.counted(packed.pairs, 'pair')}; left out: {packed.left_out}")  # fmt: skip

@@ -34,7 +34,7 @@ examples:
   quiclab run spec.toml --jobs auto           trials side by side, as many as leave each other alone
   quiclab run spec.toml --keep-raw failures   without the logs of trials that went well
   quiclab run spec.toml --shard 2/8           one of eight machines; then `quiclab merge`
-  quiclab run spec.toml --dask tcp://HOST:8786    on the workers of a Dask cluster
+  quiclab run spec.toml --dask tls://HOST:8786    on the workers of a Dask cluster
 """
 
 
@@ -97,8 +97,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--dask",
         metavar="WHERE",
-        help="have the workers of a Dask cluster run the blocks, one block at a time each: tcp://HOST:PORT of its "
+        help="have the workers of a Dask cluster run the blocks, one block at a time each: tls://HOST:PORT of its "
         "scheduler, or local:N for N workers on this machine (needs Dask)",
+    )
+    parser.add_argument(
+        "--without-tls",
+        action="store_true",
+        help="with --dask tcp://HOST:PORT: use a cluster without TLS, where everybody who reaches its scheduler or a "
+        "worker can run programs as you, there and on this machine",
     )
     parser.add_argument(
         "--anyway", action="store_true", help="begin although programs of some arms are not here: their trials fail"
@@ -139,6 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
         from quiclab.cli.dask import ClusterBar, check_options, run_by_workers
 
         check_options(arguments)
+    elif arguments.without_tls:
+        raise SpecError("--without-tls is for --dask tcp://HOST:PORT", "leave it out, or add --dask")
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     if not arguments.quiet:
@@ -286,6 +294,7 @@ def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> st
     """The command that goes on with a study."""
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
     dask = [] if arguments.dask is None else ["--dask", arguments.dask]
+    dask += ["--without-tls"] if arguments.without_tls else []
     return shlex.join(
         ["quiclab", "run", str(study_dir.root), *part_again(part), *jobs_again(arguments.jobs), *keep_raw, *dask]
     )

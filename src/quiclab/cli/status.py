@@ -140,7 +140,9 @@ def _to_go_on(study_dir: StudyDir) -> str:
             [f"quiclab run {wording.from_here(study_dir.root)}", *map(shlex.quote, part_again(kept_part(study_dir)))]
         )
     declared, study = confirming.declared, study_dir.root.parent.parent
-    return f"quiclab explain {wording.from_here(study)} {declared.cell} --confirm --cause {declared.cause}"
+    # The words are of a file that may have come from anywhere, and are printed to be copied into a shell.
+    words = shlex.join([declared.cell, "--confirm", "--cause", declared.cause])
+    return f"quiclab explain {wording.from_here(study)} {words}"
 
 
 def _at_work(found: Progress) -> str:

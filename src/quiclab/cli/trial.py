@@ -73,6 +73,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a cell, an arm, a block or a place that is not there, and for a shell without a terminal."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.store.place import begin_in
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.specs import keep_spec, load_study, spec_file_of
     from quiclab.testbed.terminal import terminal_restored
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.at is not None and not arguments.shell:
         raise SpecError("--at says where the shell is, and there is none", "add --shell")
     study_dir = StudyDir((arguments.out or Path("studies", f"{study.name}-trial")).resolve())
-    study_dir.create()
+    begin_in(study_dir)
     with study_dir.locked():
         keep_spec(study_dir, spec_file, study)
         host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

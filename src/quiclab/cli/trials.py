@@ -18,6 +18,7 @@ from quiclab.cli.live_view import LiveProgress
 from quiclab.cli.repeats import told_causes, told_repeats
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
+from quiclab.endpoints.senders import senders_of
 from quiclab.errors import ExitCode, HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.rows import PlanRow
@@ -117,7 +118,8 @@ class Bar(Observer):
         self._console.print(f"link: {beginning.backend} ({beginning.why})", highlight=False)
         for arm, reason in beginning.cannot_run.items():
             self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
-        expected = {row.trial_id: expected_duration(row, beginning.study).s for row in beginning.rows}
+        senders = senders_of(beginning.study)
+        expected = {row.trial_id: expected_duration(row, beginning.study, senders).s for row in beginning.rows}
         self._pace = Pace(beginning.rows, expected, beginning.study.limits.attempts, self._rounds_later)
         self._tally = self._progress.tally = Tally(beginning.rows)
         self._progress.start()

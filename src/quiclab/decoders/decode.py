@@ -128,7 +128,8 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     try:
         file = log.decoder.decode(log.path, context, take if sink.streams else None)
     except DecodeError as error:
-        return FileTables({}, (Finding("unreadable", "error", 1, error.message),)), ends
+        told = error.message.replace(str(log.path), log.name)  # tables are the same wherever they are made
+        return FileTables({}, (Finding("unreadable", "error", 1, told),)), ends
     for name, rows in file.tables.items():
         take(name, rows)
     return file, ends

@@ -7,10 +7,8 @@ import polars as pl
 
 from quiclab.accounting.levels import Level
 from quiclab.accounting.why import Why
-from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.diagnoses._receiver import receiver, taken
 from quiclab.diagnoses._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
-from quiclab.diagnoses._receiver import taken
+from quiclab.diagnoses._receiver import receiver, taken
 from quiclab.diagnoses._trial import Trial
 
 

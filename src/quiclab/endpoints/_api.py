@@ -14,6 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 from quiclab.spec.address_change import AddressChange
 from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
 from quiclab.spec.model import Protocol as HttpProtocol
+from quiclab.units import ByteCount
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 
@@ -315,6 +316,15 @@ class SizesDatagrams(Endpoint, Protocol):
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams. Path MTU discovery only finds that more goes through: over a
         path that carries less they never arrive."""
+        ...
+
+
+@runtime_checkable
+class KeepsWindow(Endpoint, Protocol):
+    """A QUIC server or proxy that does not reduce its window for every loss."""
+
+    def least_window(self, program: Program) -> ByteCount:
+        """Window below which no loss reduces it."""
         ...
 
 

@@ -21,6 +21,7 @@ from quiclab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.endpoints._versions import ByVersion, Known
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.units import ByteCount
 
 INSTALL = MORE_PROGRAMS
 KNOBS: Mapping[Protocol, frozenset[str]] = {
@@ -38,6 +39,8 @@ KNOWN = Known("nginx", "1.25", "1.31")
 DATAGRAM = 1200
 """UDP payload of a datagram before path MTU discovery has found that more goes through (NGX_QUIC_MIN_INITIAL_SIZE)."""
 INITIAL_PACKETS = 10
+_LEAST_WINDOW = {"1.25": 2 * 65_527, "1.27.5": 2 * DATAGRAM}
+"""Window in bytes below which no loss reduces it, by version."""
 _SENDING: Mapping[str, str | ByVersion] = {
     "congestion_control": {
         "1.25": "nginx NewReno with beta 0.5, window never below 131 KB",
@@ -74,6 +77,12 @@ def nginx_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, 
         },
     }
     return KNOWN.facts(program, sending)
+
+
+def nginx_least_window(program: Program) -> ByteCount:
+    """Window below which no loss reduces it, as far as its stream buffer fills it."""
+    buffer = program.knobs.stream_window or ByteCount.parse("64 KiB")
+    return min(buffer, ByteCount(KNOWN.fact(program, _LEAST_WINDOW)))
 
 
 def nginx_command(context: Context, location: str, upstream: str = "") -> Command:

@@ -59,6 +59,11 @@ class Asked:
         """The study's spec, trials and metrics as the analysis reads them."""
         return read_study(self.study.directory)
 
+    def arm(self, name: str) -> Mapping[str, Any]:
+        """Return an arm as the study's spec has it, that of an A/A control too; nothing where it does not tell."""
+        named = {str(each["name"]): each for each in self.files.items("arms")}
+        return named.get(name.partition("#")[0], {})
+
     def proof(self, trial_id: str) -> Mapping[str, Any]:
         """Return what a trial proved to have run; nothing where its trial.json does not tell."""
         proof = read_record(self.study.directory / "trials" / trial_id).get("proof")

@@ -88,7 +88,7 @@ class Causes(Figure):
         reach = min(100.0, max(10.0, *coloured, 0.0))
 
         def word(row: Mapping[str, Any]) -> str:
-            share = (row["difference_pct"] / reach + 1) / 2
+            share = (1 - row["difference_pct"] / reach) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, min(1.0, max(0.0, share)), _style.text(row["cell_text"]))
 
         axes = {
@@ -111,7 +111,7 @@ class Causes(Figure):
             **hover,
         )
         differing = go.Heatmap(
-            z=grid(lambda row: row["difference_pct"] if _coloured(row) else None),
+            z=grid(lambda row: -row["difference_pct"] if _coloured(row) else None),
             text=grid(lambda row: word(row) if _coloured(row) else "", ""),
             colorscale=_style.DIFFERENCE_SCALE,
             zmid=0,
@@ -122,10 +122,11 @@ class Causes(Figure):
             **hover,
         )
         figure = go.Figure([plain, differing])
-        other = _style.text(data["other"][0])
+        # As in the map of differences: each arm's colour is where it is faster.
+        other, baseline = _style.text(data["other"][0]), _style.text(data["baseline"][0])
         convention = [
-            f"<b>+, red: {other} takes longer</b> by this",
-            f"<b>−, blue: {other} takes less</b>",
+            f"<b>−, orange: {other} takes less</b> by this",
+            f"<b>+, blue: {other} takes longer</b>, {baseline} is faster",
             "grey: not decided; green: as much in both; empty: less than 3 % of what moved",
         ]
         figure.update_layout(_style.titled(_FRAME_PX + _ROW_PX * len(causes), convention))

@@ -142,7 +142,7 @@ class DifferenceMap(Figure):
             lines.append(f"green: no difference of {matters} or more")
         lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
         if Conclusion.UNDECIDED.value in said:
-            lines.append("grey: undecided, more pairs may tell")
+            lines.append(f"grey: undecided, these trials cannot tell whether there is one of {matters}")
         if Conclusion.NOT_JUDGED.value in said:
             lines.append("darker grey: not judged, run it again while less else runs")
         return lines

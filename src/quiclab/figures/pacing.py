@@ -15,6 +15,8 @@ from quiclab.figures._series import of_sender
 
 _UNTOLD = "neither its log nor the kernel tells a rate"
 """Stands in the legend for an arm that may pace all the same."""
+_UNPACED = "not paced: the rate that the kernel computes is not kept to"
+"""Stands in the legend for an arm over TCP whose samples have a rate all the same."""
 
 
 class Pacing(Figure):
@@ -32,9 +34,16 @@ class Pacing(Figure):
         that says so."""
         names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
         told = asked.over_blocks(partial(of_sender, names=names)).with_columns(pl.col("y") / 1e6)
-        silent = [arm for arm in asked.chosen().trials if arm not in set(told["arm"])] if told.height else []
-        nothing = {"series": _UNTOLD, "x_ms": None, "y": None, "trial": None}
-        return pl.concat([told, pl.DataFrame([{"arm": arm, **nothing} for arm in silent], schema=told.schema)])
+        unpaced = [arm for arm in asked.chosen().trials if not _may_pace(asked, arm)]
+        told = told.filter(~(pl.col("arm").is_in(unpaced) & pl.col("series").str.starts_with("pacing")))
+        paced = set(told.filter(pl.col("series").str.starts_with("pacing"))["arm"]) if told.height else set()
+        silent = [arm for arm in asked.chosen().trials if arm not in paced] if told.height else []
+        notes = [
+            {"arm": arm, "series": _UNPACED if arm in unpaced else _UNTOLD, "x_ms": None, "y": None, "trial": None}
+            for arm in silent
+            if arm in unpaced or arm not in set(told["arm"])
+        ]
+        return pl.concat([told, pl.DataFrame(notes, schema=told.schema)])
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""
@@ -44,3 +53,12 @@ class Pacing(Figure):
         if known.len():
             figure.update_yaxes(rangemode="normal", **_style.log_axis(known.min(), known.max()))  # type: ignore[arg-type]
         return figure
+
+
+def _may_pace(asked: Asked, arm: str) -> bool:
+    """Whether an arm's sender may pace: over TCP only with BBR, or where the spec asks for it."""
+    of = asked.arm(arm)
+    tcp = of.get("tcp")
+    if of.get("protocol") not in ("h1", "h2") or not isinstance(tcp, dict):
+        return True
+    return bool(tcp.get("pacing")) or any("bbr" in str(tcp[key]) for key in tcp if key.endswith("congestion_control"))

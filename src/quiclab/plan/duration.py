@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from quiclab.plan.blocked import blocked, transport
 from quiclab.plan.rows import PlanRow
@@ -30,24 +33,40 @@ HANDSHAKE_RTTS = {"h1": 2, "h2": 2, "h3": 1}
 """Round trips before the request can leave: TCP and then TLS 1.3, or QUIC with TLS inside (RFC 9001 section 4)."""
 
 
-def expected_duration(row: PlanRow, study: Study) -> Duration:
+@dataclass(frozen=True)
+class Sender:
+    """What a sender does about loss, where that is not what Reno does."""
+
+    ignores_loss: bool = False
+    """Whether it goes on at the rate that it has measured, as BBR does."""
+    least_window: ByteCount = ByteCount(0)
+    """Window below which no loss reduces it."""
+
+
+USUAL = Sender()
+Senders = Mapping[str, Sender]
+"""Arm → its sender; one that is not named is a usual one."""
+
+
+def expected_duration(row: PlanRow, study: Study, senders: Senders = MappingProxyType({})) -> Duration:
     """Estimate of one trial: handshakes, request, slow start, all bytes at the rate that loss allows, overhead.
 
     Objects that wait for others are requested a round trip later, in rounds.
     """
+    sender = senders.get(row.arm_name, USUAL)
     arm = next(arm for arm in study.arms if arm.name == row.arm_name)
     path = next(path for path in study.paths if path.name == row.path)
     workload = next(workload for workload in study.workloads if workload.name == row.workload)
     if workload.page is not None:
         before = BROWSER if arm.client.knobs.session is None else BROWSER + FIRST_VISIT
-        return min(_transfer(arm, path, workload.total), study.limits.trial) + before + PAGE_WHOLE + OVERHEAD
+        return min(_transfer(arm, path, workload.total, sender), study.limits.trial) + before + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
         return workload.video.shown + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)
     between = Duration((rounds - 1) * path.base_rtt.ns)
-    transfer = _transfer(arm, path, workload.total) + between
+    transfer = _transfer(arm, path, workload.total, sender) + between
     span = blocked(arm, path)
     if span is not None and span.start < transfer:
         transfer = study.limits.trial if span.end is None else transfer + span.end
@@ -55,11 +74,11 @@ def expected_duration(row: PlanRow, study: Study) -> Duration:
     return min(transfer, study.limits.trial) + browser + OVERHEAD
 
 
-def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:
+def _transfer(arm: Arm, path: Path, size: ByteCount, sender: Sender) -> Duration:
     payload_bytes = path.mtu - HEADER_BYTES
     remaining = size.bytes * path.mtu / payload_bytes
     rtt_s = path.base_rtt.s
-    rate = _rate_bit_per_s(arm, path, payload_bytes)
+    rate = _rate_bit_per_s(arm, path, payload_bytes, sender)
     window = float(arm.tcp.initial_window * path.mtu)
     seconds = (HANDSHAKE_RTTS[arm.protocol] + 1) * rtt_s
     while window < remaining and window * 8 < rate * rtt_s:
@@ -69,7 +88,7 @@ def _transfer(arm: Arm, path: Path, size: ByteCount) -> Duration:
     return Duration.from_s(seconds + remaining * 8 / rate)
 
 
-def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
+def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int, sender: Sender) -> float:
     """The bottleneck's rate, or less where a policer, loss, or what QUIC takes for loss holds the window down.
 
     Rate of a Reno under random loss p: payload / RTT × sqrt(3 / 2p) (Mathis et al., CCR 27(3), 1997).
@@ -88,8 +107,11 @@ def _rate_bit_per_s(arm: Arm, path: Path, payload_bytes: int) -> float:
             # With pacing: a window so small that no packet is displaced by the threshold within the spread of the
             # jitter.
             rate = min(rate, threshold * payload_bytes * 8 / spread_s)
+    if sender.ignores_loss:
+        return rate * (1 - min(loss, 0.9))  # what is lost is sent again
     if loss and path.base_rtt.ns:
-        rate = min(rate, payload_bytes * 8 / path.base_rtt.s * math.sqrt(1.5 / loss))
+        allowed = payload_bytes * math.sqrt(1.5 / loss)
+        rate = min(rate, max(allowed, sender.least_window.bytes) * 8 / path.base_rtt.s)
     return rate
 
 

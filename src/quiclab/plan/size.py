@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from quiclab.plan.duration import expected_duration
+from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import first_blocks
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
@@ -39,9 +40,11 @@ class PlanSize:
         """Trials of A/A cells."""
         return sum(len(rows) * blocks for rows, blocks in self.cells if rows[0].kind == "aa")
 
-    def expected(self, study: Study) -> Duration:
+    def expected(self, study: Study, senders: Senders = MappingProxyType({})) -> Duration:
         """Estimate of all trials, one after the other."""
-        return Duration(sum(expected_duration(row, study).ns * blocks for rows, blocks in self.cells for row in rows))
+        return Duration(
+            sum(expected_duration(row, study, senders).ns * blocks for rows, blocks in self.cells for row in rows)
+        )
 
 
 def plan_size(study: Study) -> PlanSize:

@@ -7,7 +7,7 @@ from quiclab.analysis.model import StudyAnalysis
 from quiclab.analysis.paper.claims_section import claims_lines
 from quiclab.analysis.study import read_study
 from quiclab.report.page.metric_pages import metrics_of_pages
-from quiclab.report.page.single_file import SingleFile, write_single_file
+from quiclab.report.page.single_file import SingleFile, is_single_file, write_single_file
 from quiclab.report.page.write import write_report
 from quiclab.report.words.because_lines import because_lines
 from quiclab.report.words.remarks import remark_lines
@@ -20,6 +20,7 @@ __all__ = [
     "analyse_study",
     "because_lines",
     "claims_lines",
+    "is_single_file",
     "metrics_of_pages",
     "read_study",
     "remark_lines",

@@ -11,9 +11,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.errors import TrialError
+from quiclab.errors import DecodeError, TrialError
+from quiclab.store.forms import Each, misfit
 from quiclab.store.layout import write_atomically
+from quiclab.store.own_files import read_mine
 from quiclab.units import ByteCount, Duration
+
+_HINT = "put it back from a copy of the study, or choose another directory with --out"
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,11 @@ class Allowance:
     """Account of what one study has asked of each host."""
 
     def __init__(self, file: Path, bounds: Bounds) -> None:
+        """Go on with the account in `file`. Raises DecodeError where that is no account of this user's probes: servers
+        of others would be asked more than was announced."""
         self._file = file
         self._bounds = bounds
-        self._used: dict[str, dict[str, int]] = json.loads(file.read_text()) if file.exists() else {}
+        self._used = _kept(file)
         self._ended: dict[str, float] = {}
 
     def used(self, host: str) -> tuple[int, int]:
@@ -71,4 +77,19 @@ class Allowance:
 
     def _enter(self, host: str, requests: int, body_bytes: int) -> None:
         self._used[host] = {"requests": requests, "body_bytes": body_bytes}
-        write_atomically(self._file, json.dumps(self._used, indent=1))
+        write_atomically(self._file, json.dumps(self._used, indent=1), mode=0o600)
+
+
+def _kept(file: Path) -> dict[str, dict[str, int]]:
+    """The account of earlier runs, by host; empty where there was none."""
+    try:
+        used = json.loads(read_mine(file))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError) as error:
+        raise DecodeError(f"{file} is no account of requests: {error}", _HINT) from error
+    if wrong := misfit(used, Each({"requests!": int, "body_bytes!": int}), "account"):
+        raise DecodeError(f"{file} is no account of requests: {wrong}", _HINT)
+    if any(number < 0 for account in used.values() for number in account.values()):
+        raise DecodeError(f"{file} is no account of requests: it has numbers below 0", _HINT)
+    return {host: {name: account[name] for name in ("requests", "body_bytes")} for host, account in used.items()}

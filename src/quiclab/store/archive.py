@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import itertools
 import os
 import shutil
 import tarfile
@@ -15,6 +16,11 @@ from pathlib import Path, PurePosixPath
 from quiclab.errors import DecodeError
 from quiclab.store.layout import disk_errors
 
+_MOST_HEADER_BYTES = 1 << 16
+"""Most bytes that say of one file what it is: a path of 4,096 bytes and its size take 6 KiB. tarfile reads them at
+once, however many they are said to be."""
+_MOST_FILES = 20_000
+"""Most files of one archive."""
 _OF_ITS_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
 """Refusals of a file that is in an archive twice, as a file and as a folder, or by a name that no file can have."""
 
@@ -36,19 +42,26 @@ def pack(folder: Path, name: str) -> bytes:
     return packed.getvalue()
 
 
-def unpack(packed: bytes, folder: Path, most_bytes: int) -> None:
+def unpack(packed: bytes, folder: Path, most_bytes: int, most_files: int = _MOST_FILES) -> None:
     """Write the files of an archive that another machine packed below `folder`, which must not be there yet.
 
-    Raises DecodeError for links, devices and names that lead elsewhere, before they are written, and for what would
-    be larger than `most_bytes`.
+    Raises DecodeError for links, devices and names that lead elsewhere, before they are written, for what would be
+    larger than `most_bytes` or have more than `most_files`, and for a file whose header alone takes much memory.
     """
     with disk_errors(folder):
         folder.mkdir(parents=True)
     plain = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(packed)), most_bytes)
     try:
         with tarfile.open(fileobj=plain, mode="r|") as archive:
-            for entry in archive:
+            for number in itertools.count():
+                plain.allow(_MOST_HEADER_BYTES)
+                if (entry := archive.next()) is None:
+                    break
+                if number == most_files:
+                    raise DecodeError(f"an archive holds more than {most_files} files")
+                plain.allow(None)
                 _write(archive, entry, folder)
+                archive.members.clear()  # type: ignore[attr-defined]  # it keeps a list of them otherwise
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
         raise DecodeError(f"an archive cannot be unpacked: {error}") from error
 
@@ -72,15 +85,24 @@ def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that refuses to be longer than so many bytes."""
+    """A stream that refuses to be longer than so many bytes, in all and from one look at what comes next to another."""
 
     def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
         self._stream = stream
         self._left = self._most = most_bytes
+        self._allowed: int | None = _MOST_HEADER_BYTES
+
+    def allow(self, most_bytes: int | None) -> None:
+        """Bound what is read from now on; with None only the whole is bounded."""
+        self._allowed = most_bytes
 
     def read(self, size: int = -1) -> bytes:
         part = self._stream.read(size)
         self._left -= len(part)
         if self._left < 0:
             raise DecodeError(f"an archive holds more than {self._most} bytes")
+        if self._allowed is not None:
+            self._allowed -= len(part)
+            if self._allowed < 0:
+                raise DecodeError(f"an archive says more than {_MOST_HEADER_BYTES} bytes about one file")
         return part

@@ -22,7 +22,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -43,6 +43,9 @@ BLOCK_CUT = "its block was cut short and ran again as a whole"
 WITH_ITS_BLOCK = frozenset({BLOCK_VOID, BLOCK_CUT})
 """Reasons of a void trial that are not its own."""
 """Reason of a void trial that was not at fault itself: it is not counted against its arm."""
+
+FOLDERS = ("trials", "failed", "tables")
+"""Folders of a study, which are made first."""
 
 BESIDE = "measured_beside"
 """Member of host.json with the other quiclab processes that measured on the machine while trials ran."""
@@ -165,9 +168,10 @@ class StudyDir:
         return self.ledger.exists() or any(any(folder.iterdir()) for folder in folders if folder.is_dir())
 
     def create(self) -> None:
-        """Make the folders. Raises HostError where that is not possible."""
+        """Make the folders; in a folder of a user's choice `store.place.begin_in` does. Raises HostError where that is
+        not possible."""
         with disk_errors(self.root):
-            for folder in ("trials", "failed", "tables"):
+            for folder in FOLDERS:
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
 
     def remove_unfinished(self) -> None:
@@ -193,6 +197,22 @@ class StudyDir:
                 ) from None
             yield
 
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Keep runs out of the directory, as `locked` does, without writing to it: also on a disk that cannot be
+        written. Where no run has ever held it, none is kept out."""
+        check_name(self.root)
+        with disk_errors(self.root):
+            refuse_strange_files(self.root)
+        with ExitStack() as held:
+            with suppress(FileNotFoundError, PermissionError):
+                file = held.enter_context((self.root / ".lock").open("rb"))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise BusyError(f"another run is working in {self.root}", "wait for it") from None
+            yield
+
 
 @contextmanager
 def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator[None]:
@@ -206,7 +226,7 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
         hints = {
             errno.ENOSPC: f"free some room and run the same command again: {kept}",
             errno.EDQUOT: f"your quota is used up: free some room and run again; {kept}",
-            errno.EROFS: "the file system is read-only: choose another directory with --out",
+            errno.EROFS: "the file system is read-only: work on a copy, or choose another directory with --out",
             errno.EACCES: "you may not write there: choose another directory with --out",
             errno.EPERM: "you may not write there: choose another directory with --out",
             errno.ENOTDIR: "a file is in the way: choose another directory with --out",

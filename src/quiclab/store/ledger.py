@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
@@ -31,8 +34,10 @@ from quiclab.store.layout import (
     read_object,
 )
 from quiclab.store.leases import Leases
+from quiclab.store.own_files import open_own
 
-_SCHEMA = """
+_VERSION = 1
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS trials (trial_id TEXT PRIMARY KEY, block_id TEXT NOT NULL, row TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS attempts (
     trial_id TEXT NOT NULL REFERENCES trials, attempt INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
@@ -42,8 +47,12 @@ CREATE TABLE IF NOT EXISTS leases (
     fence INTEGER PRIMARY KEY AUTOINCREMENT, block_id TEXT NOT NULL, worker TEXT NOT NULL,
     granted_utc TEXT NOT NULL, ended_utc TEXT, outcome TEXT
 );
-PRAGMA user_version = 1;
+PRAGMA user_version = {_VERSION};
 """
+_TABLES = frozenset({"trials", "attempts", "leases"})
+_SQLITE, _HEADER_BYTES, _VERSION_AT = b"SQLite format 3\0", 100, 60
+"""Begin and length of the header of a SQLite database, and where the user version stands in it (SQLite, Database File
+Format, section 1.3)."""
 
 _ROW = {
     **dict.fromkeys(("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm"), str),
@@ -177,6 +186,16 @@ class Ledger:
         return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
 
 
+def is_ledger(file: Path) -> bool:
+    """Whether a file is a ledger by its header: of SQLite, and with the number of our schema."""
+    try:
+        with open_own(file) as opened:
+            head = opened.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return head.startswith(_SQLITE) and head[_VERSION_AT : _VERSION_AT + 4] == _VERSION.to_bytes(4)
+
+
 def counting(attempts: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, str]) -> list[str]:
     """Trials that are verified, and whose files are whole."""
     return [each for each, tries in attempts.items() if tries[-1].status == "verified" and each not in damaged]
@@ -199,12 +218,54 @@ def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
     with _told(study_dir), closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        _refuse_others(db, study_dir)
         yield Ledger(db, study_dir)
 
 
 @contextmanager
+def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
+    """Open a copy of the ledger, in memory and brought up to what the folders hold: of a study that stays as it is,
+    byte by byte, and may be on a disk that cannot be written. No run may be at work in it.
+
+    Raises DecodeError where there is no ledger or the file is not one, HostError if the disk refuses.
+    """
+    if not study_dir.ledger.is_file():
+        raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
+    with _told(study_dir), closing(sqlite3.connect(":memory:")) as memory:
+        _copy(study_dir, memory)
+        memory.executescript(_SCHEMA)
+        ledger = Ledger(memory, study_dir)
+        ledger.adopt()
+        yield ledger
+
+
+def _copy(study_dir: StudyDir, memory: sqlite3.Connection) -> None:
+    """Copy a ledger into memory, as it was before what a killed run was writing to it. Raises DecodeError where the
+    file is no ledger."""
+    journal = study_dir.ledger.with_name(f"{study_dir.ledger.name}-journal")
+    if not journal.exists():
+        with disk_errors(study_dir.ledger), open_own(study_dir.ledger) as file:
+            if database := file.read():
+                memory.deserialize(database)
+        _refuse_damaged(memory, study_dir)
+        _refuse_others(memory, study_dir)
+        return
+    with TemporaryDirectory() as folder:
+        # SQLite takes back what stands in the journal where it may write: in a copy of both.
+        for source in (study_dir.ledger, journal):
+            target = Path(folder, source.name)
+            with disk_errors(target), open_own(source) as content, target.open("xb") as file:
+                shutil.copyfileobj(content, file)
+        with closing(sqlite3.connect(Path(folder, study_dir.ledger.name))) as connection:
+            _refuse_damaged(connection, study_dir)
+            _refuse_others(connection, study_dir)
+            connection.backup(memory)
+
+
+@contextmanager
 def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
-    """Open or make the ledger. Raises DecodeError if the file is not a ledger, HostError if the disk refuses."""
+    """Open or make the ledger; one that is there is not written by that. Raises DecodeError if the file is not a
+    ledger, HostError if the disk refuses."""
     if study_dir.ledger.exists() and not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.ledger} is no file, but a folder, a FIFO or a device", _ADOPTED_AGAIN)
     try:
@@ -212,11 +273,27 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     except sqlite3.OperationalError as error:
         raise HostError(f"cannot open {study_dir.ledger}: {error}", "choose another directory with --out") from error
     with _told(study_dir), closing(connection):
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":  # such as a copy that was taken while a run wrote to it
-            raise DecodeError(f"{study_dir.ledger} is damaged: {found}", _ADOPTED_AGAIN)
-        connection.executescript(_SCHEMA)
+        _refuse_damaged(connection, study_dir)
+        if _refuse_others(connection, study_dir) != _TABLES:
+            connection.executescript(_SCHEMA)
         yield Ledger(connection, study_dir)
+
+
+def _refuse_damaged(connection: sqlite3.Connection, study_dir: StudyDir) -> None:
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":  # such as a copy that was taken while a run wrote to it
+        raise DecodeError(f"{study_dir.ledger} is damaged: {found}", _ADOPTED_AGAIN)
+
+
+def _refuse_others(connection: sqlite3.Connection, study_dir: StudyDir) -> frozenset[str]:
+    """Return which tables of a ledger are there. Raises DecodeError for a database with anything else: of another
+    program, or with views and triggers, which would run when the ledger is used."""
+    found = list(connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
+    if others := [f"{kind} {name}" for kind, name in found if kind != "table" or name not in _TABLES]:
+        told = f"{study_dir.ledger} is no ledger of quiclab's: it has the {others[0]}"
+        raise DecodeError(told, _ADOPTED_AGAIN)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return frozenset(name for _, name in found) if version == _VERSION else frozenset()
 
 
 @contextmanager

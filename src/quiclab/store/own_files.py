@@ -18,6 +18,8 @@ from quiclab.errors import DecodeError
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
 """Largest file that is read at once: what is larger no program of ours has written."""
+_MOST_BYTES_OF_MINE = 1 << 20
+"""Largest record of what was done outside a study."""
 _ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -46,6 +48,51 @@ def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
         elif size > _MOST_BYTES:
             raise OSError(f"{file} has {size} bytes, more than are read at once")
         return opened.read(_MOST_BYTES)
+
+
+def read_named(file: Path) -> bytes:
+    """Read a regular file that a spec names, which may be a link. Raises OSError for anything else, without waiting,
+    and for one that is too large."""
+    with os.fdopen(_regular(file.resolve(), os.O_RDONLY), "rb") as opened:
+        if os.fstat(opened.fileno()).st_size > _MOST_BYTES:
+            raise OSError(f"{file} is larger than any that is read at once")
+        return opened.read(_MOST_BYTES)
+
+
+def is_mine(folder: Path) -> bool:
+    """Whether a folder belongs to the user of this process, so that what stands in it is that user's word; also one
+    that is not there."""
+    try:
+        return folder.lstat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True
+
+
+def read_mine(file: Path) -> bytes:
+    """Read a small file by which something outside its folder is changed. Raises FileNotFoundError where it is not
+    there, and DecodeError where folder or file belong to somebody else, or others may write to the file: it would be
+    their word.
+    """
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fd = os.open(file.name, os.O_RDONLY | _ALONE, dir_fd=folder)
+        with os.fdopen(fd, "rb") as opened:
+            found = os.fstat(fd)
+            owners = {os.fstat(folder).st_uid, found.st_uid}
+            if owners != {os.geteuid()} or found.st_mode & 0o022 or found.st_nlink != 1:
+                raise DecodeError(
+                    f"{file} is not believed: it, or its folder, belongs to another user, or others may write to it",
+                    "look into it, and remove it if you do not know where it comes from",
+                )
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES_OF_MINE:
+                raise DecodeError(f"{file} is no file of quiclab's", "look into it, and remove it")
+            return opened.read(_MOST_BYTES_OF_MINE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise DecodeError(f"{file} cannot be read: {error.strerror}", "look into it, and remove it") from error
+    finally:
+        os.close(folder)
 
 
 def content_of(file: Path, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from quiclab.store.layout import (
     read_object,
     write_atomically,
 )
-from quiclab.store.ledger import Ledger, open_ledger
+from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.looks import keep_look, read_looks
 from quiclab.study.specs import ARMS, held, load_study
 
@@ -77,7 +77,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     study = load_study(first.spec)
     with ExitStack() as held_all:
         for each in dict.fromkeys(parts):
-            held_all.enter_context(each.locked())
+            held_all.enter_context(each.undisturbed())
         _refuse_others(study_dir, parts, first)
         planned = {row.trial_id: row.block_id for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
@@ -105,7 +105,7 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
     Raises SpecError for a part of another study, or run with other programs; DecodeError for one that is no study or
     lacks trials of the block.
     """
-    with part.locked():
+    with part.undisturbed():
         _refuse_others(study_dir, [part], study_dir)
         attempts = _read(part, {row.trial_id: row.block_id for row in rows}, study_dir).attempts
         if lacking := [row.trial_id for row in rows if row.trial_id not in attempts]:
@@ -154,8 +154,7 @@ def _told(value: object) -> str:
 def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
     """What a part has. `planned` is trial → block of the spec that all parts are to have. Raises SpecError for a trial
     that it does not plan, or that was run without its block."""
-    with open_ledger(part) as ledger:
-        ledger.adopt()
+    with borrowed_ledger(part) as ledger:
         rows, attempts = ledger.rows(), ledger.attempts()
     for row in rows:
         if row["trial_id"] not in planned:

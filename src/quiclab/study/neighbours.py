@@ -13,7 +13,7 @@ from quiclab.testbed.neighbours import current
 
 
 class NeighbourWatch(Observer):
-    """Looks for others before the first block and after each, and writes down who was there."""
+    """Looks for others before the first block and after each, and writes down those that were there."""
 
     def __init__(self, study_dir: StudyDir) -> None:
         self._study_dir = study_dir

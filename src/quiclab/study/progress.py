@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
+from quiclab.endpoints.senders import senders_of
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.rows import PlanRow, by_block
@@ -83,7 +84,8 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
     status = {trial_id: each[-1].status for trial_id, each in tries.items()}
     status |= dict.fromkeys(damaged.keys() & planned.keys(), DAMAGED)
     began = sorted(_began(study_dir, tries), key=lambda each: each[0])
-    expected = {trial_id: expected_duration(row, study).s for trial_id, row in planned.items()}
+    senders = senders_of(study)
+    expected = {trial_id: expected_duration(row, study, senders).s for trial_id, row in planned.items()}
     left = [trial_id for trial_id in planned if status.get(trial_id, "void") == "void"]
     return Progress(
         rows,

@@ -24,6 +24,7 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
 from quiclab.store.looks import read_looks
+from quiclab.store.place import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
 from quiclab.study.until import FILE as SEQUENTIAL
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups
@@ -109,10 +110,16 @@ def in_versions(arm: Arm, versions: Mapping[str, str]) -> Arm:
     return dataclasses.replace(arm, client=found("client", arm.client), server=found("server", arm.server), proxy=proxy)
 
 
-def keep_versions(study_dir: StudyDir, study: Study, versions: Mapping[str, str]) -> None:
-    """Keep what the arms are with the versions of their programs that really run."""
+def keep_versions(
+    study_dir: StudyDir, study: Study, versions: Mapping[str, str], contradicted: Sequence[str] = ()
+) -> None:
+    """Keep what the arms are with the versions of their programs that really run, and, behind it, sentences about facts
+    that their logs contradict."""
     if study_dir.resolved.exists():
-        resolved = read_object(study_dir.resolved) | {ARMS: describe_arms(study, versions)}
+        arms = describe_arms(study, versions)
+        if contradicted:
+            arms["text"] += f" But logs contradict this. {' '.join(contradicted)}"
+        resolved = read_object(study_dir.resolved) | {ARMS: arms}
         write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
@@ -160,10 +167,11 @@ def _of_its_form(resolved: Path) -> Iterator[None]:
 def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[str, ...]]:
     """Make the directory and hold it, with the spec in it and without what a killed run left.
 
-    Yields what `keep_spec` returns. Raises SpecError where what has run would change, BusyError where another run holds
-    it.
+    Yields what `keep_spec` returns. Raises SpecError where what has run would change, and for a directory with files of
+    the user's; BusyError where another run holds it.
     """
-    study_dir.create()
+    folder = spec_file.resolve().parent
+    begin_in(study_dir, _named_by(spec_file, study) if folder == study_dir.root.resolve() else ())
     with study_dir.locked():
         remove_leftover_cgroups()
         study_dir.remove_unfinished()
@@ -207,6 +215,15 @@ def _told_growth(study_dir: StudyDir, study: Study) -> tuple[str, ...]:
         "are: it will be decided by a confidence sequence, which needs more pairs. A new study with another seed has "
         "the usual test (docs/how-to/write-a-study.md)",
     )
+
+
+def _named_by(spec_file: Path, study: Study) -> set[str]:
+    """Names in the folder of a spec that are the spec's own: it, what it follows, and the files that it names."""
+    folder = spec_file.resolve().parent
+    pages = {Path(each.page.har) for each in study.workloads if each.page is not None and each.page.har is not None}
+    files = {each.resolve() for each in (*traces_of(study), *pages)}
+    below = {each.relative_to(folder).parts[0] for each in files if each.is_relative_to(folder)}
+    return {spec_file.name, "spec.toml", "paper.toml", *below}
 
 
 def traces_of(study: Study) -> set[Path]:

@@ -16,7 +16,7 @@ from quiclab.errors import DecodeError
 from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
-from quiclab.store.ledger import counting, open_ledger
+from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.study.occasions import Span, occasions, span_of
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class _Ledger:
+class Told:
     """What the ledger says of a study's trials."""
 
     planned: Mapping[str, Mapping[str, Any]]
@@ -47,6 +47,7 @@ class _Ledger:
 
     @property
     def counting(self) -> list[str]:
+        """Trials that are verified and whole."""
         return counting(self.attempts, self.damaged)
 
 
@@ -57,10 +58,6 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
     there is no trial, HostError where the disk refuses.
     """
     ledger = _read(study_dir)
-    rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
-    documents = _documents(study_dir, rows)
-    spans = {attempt: span for attempt, each in documents.items() if (span := span_of(each)) is not None}
-    occasion = occasions(spans)
     with disk_errors(study_dir.tables):
         study_dir.tables.mkdir(exist_ok=True)
         for trial_id, tries in ledger.attempts.items():
@@ -72,31 +69,47 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
             for trial_id in ledger.counting
             if trial_id not in unreadable and (found := kept_metrics(study_dir, trial_id)) is not None
         ]
-        lacks = {**ledger.damaged, **unreadable}
-        known = [
-            _trial_row(row, _as_it_is(attempt, lacks))
-            | _when(spans.get(attempt), occasion.get(attempt))
-            | {LOGS_LEFT_OUT: documents.get(attempt, {}).get(LOGS_LEFT_OUT)}
-            for attempt, row in rows.items()
-            if row is not None
-        ]
-        if not known:
-            raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
-        schema = {"began_utc": pl.String, "occasion": pl.Int64, LOGS_LEFT_OUT: pl.String}  # perhaps none has a value
-        frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
-        write_parquet(frame, study_dir.tables / "trials.parquet")
+        trials, without_row = trials_table(study_dir, ledger, {**ledger.damaged, **unreadable})
+        write_parquet(trials, study_dir.tables / "trials.parquet")
         write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
-    return [attempt.trial_id for attempt, row in rows.items() if row is None]
+    return without_row
 
 
-def _read(study_dir: StudyDir) -> _Ledger:
+def trials_table(study_dir: StudyDir, ledger: Told, lacks: Mapping[str, str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return the study's table `trials`, and the trials that are left out because nothing says what row of the plan
+    they are. `lacks` has the trials that are damaged or cannot be read, each with the reason. Raises DecodeError where
+    there is no trial."""
+    rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
+    documents = _documents(study_dir, rows)
+    spans = {attempt: span for attempt, each in documents.items() if (span := span_of(each)) is not None}
+    occasion = occasions(spans)
+    known = [
+        _trial_row(row, _as_it_is(attempt, lacks))
+        | _when(spans.get(attempt), occasion.get(attempt))
+        | {LOGS_LEFT_OUT: documents.get(attempt, {}).get(LOGS_LEFT_OUT)}
+        for attempt, row in rows.items()
+        if row is not None
+    ]
+    if not known:
+        raise DecodeError(f"{study_dir.root} holds no trial yet", "run it first: quiclab run")
+    schema = {"began_utc": pl.String, "occasion": pl.Int64, LOGS_LEFT_OUT: pl.String}  # perhaps none has a value
+    frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
+    return frame, [attempt.trial_id for attempt, row in rows.items() if row is None]
+
+
+def _read(study_dir: StudyDir) -> Told:
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
-        planned = {row["trial_id"]: row for row in ledger.rows()}
-        return _Ledger(planned, ledger.attempts(), ledger.damaged())
+        return told_by(ledger)
 
 
-def _row(study_dir: StudyDir, ledger: _Ledger, attempt: Attempt) -> Mapping[str, Any] | None:
+def told_by(ledger: Ledger) -> Told:
+    """What an open ledger says."""
+    planned = {row["trial_id"]: row for row in ledger.rows()}
+    return Told(planned, ledger.attempts(), ledger.damaged())
+
+
+def _row(study_dir: StudyDir, ledger: Told, attempt: Attempt) -> Mapping[str, Any] | None:
     """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
@@ -127,7 +140,7 @@ def _trial_row(row: Mapping[str, Any], attempt: Attempt) -> dict[str, Any]:
 def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, progress: Progress) -> dict[str, str]:
     """Trial → why it cannot be decoded, of those that had no tables; by several processors where that is worth it."""
     missing = [trial_id for trial_id in trials if again or not has_tables(study_dir, trial_id)]
-    sizes = {trial_id: _raw_bytes(study_dir.trial(trial_id)) for trial_id in missing}
+    sizes = {trial_id: raw_bytes(study_dir.trial(trial_id)) for trial_id in missing}
     missing.sort(key=lambda trial_id: sizes[trial_id], reverse=True)  # so that shares are alike
     finished = 0
 
@@ -137,7 +150,7 @@ def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, pro
         progress(finished, len(missing))
 
     work = partial(make_tables_of, study_dir)
-    found = by_all_processors(work, missing, at_most=_processes(list(sizes.values())), done=done)
+    found = by_all_processors(work, missing, at_most=processes_for(list(sizes.values())), done=done)
     return {trial_id: lacks for trial_id, lacks in zip(missing, found, strict=True) if lacks is not None}
 
 
@@ -163,11 +176,12 @@ def make_tables_of(study_dir: StudyDir, trial_id: str) -> str | None:
     return None
 
 
-def _raw_bytes(folder: Path) -> int:
+def raw_bytes(folder: Path) -> int:
+    """Size of a trial's raw files on the disk."""
     return sum(file.stat().st_size for file in (folder / "raw").rglob("*") if file.is_file())
 
 
-def _processes(sizes: Sequence[int]) -> int:
+def processes_for(sizes: Sequence[int]) -> int:
     """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
     worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
     room = available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))

@@ -55,14 +55,14 @@ def judge_attempt(folder: Path, trial_id: str, number: int) -> Judged:
 
 def _judge(folder: Path, trial_id: str, number: int) -> Judged:
     tables = decode_trial(folder).tables
-    weighed = _Weighed(tables)
+    weighed = Weighed(tables)
     verdict = judge(folder, tables, weighed.disturbance)
     attempt = Attempt(trial_id, number, verdict.status, verdict.reason)
     return Judged(folder, attempt, with_verdict(tables, folder), weighed.account)
 
 
 @dataclass
-class _Weighed:
+class Weighed:
     """Time that the laboratory added to an attempt, by the account of the attempt."""
 
     tables: Mapping[str, pl.DataFrame]

@@ -39,21 +39,31 @@ def keep_tables(
     trial: Mapping[str, Any],
     account: pl.DataFrame | None = None,
 ) -> None:
-    """Make and write all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json;
-    `account` is of `account_table`, where it was made before."""
-    evidence = evidence_of(decoded, trial)
-    metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
-    account, facts = with_mechanisms(evidence, account_table(evidence) if account is None else account)
-    accounts = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
-    tables = {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
+    """Make and write all tables of a trial: those of `tables_of`, and the load of a page as HAR."""
+    tables = tables_of(trial_id, decoded, trial, account)
     files = {name: _file(study_dir, name, trial_id) for name in tables}
     with disk_errors(study_dir.tables):
         files["metrics"].unlink(missing_ok=True)
         if "page" in (trial.get("expected") or {}):
-            _write_har(study_dir.tables / "har" / f"{trial_id}.har", tables)
+            write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
-        made_by = {_MADE_BY: _made_by()} if name == "metrics" else {}
-        write_parquet(table, files[name], _KNOWN[name].metadata | made_by)
+        of_file = {_MADE_BY: made_by()} if name == "metrics" else {}
+        write_parquet(table, files[name], _KNOWN[name].metadata | of_file)
+
+
+def tables_of(
+    trial_id: str,
+    decoded: Mapping[str, pl.DataFrame],
+    trial: Mapping[str, Any],
+    account: pl.DataFrame | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Make all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json; `account` is of
+    `account_table`, where it was made before."""
+    evidence = evidence_of(decoded, trial)
+    metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")
+    account, facts = with_mechanisms(evidence, account_table(evidence) if account is None else account)
+    accounts = {"account": account, "account_totals": account_totals(account), "mechanism_facts": facts}
+    return {**decoded, **made_tables(evidence), **accounts, "metrics": metrics}
 
 
 @contextlib.contextmanager
@@ -93,22 +103,35 @@ def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
         told = pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id))
     except (OSError, pl.exceptions.PolarsError):
         return False
-    return told.get(_MADE_BY) == _made_by()
+    return told.get(_MADE_BY) == made_by()
+
+
+def tables_made_by(study_dir: StudyDir, trial_id: str) -> str | None:
+    """What `made_by` was when the tables of a trial were made; None where no file says so."""
+    try:
+        return pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id)).get(_MADE_BY)
+    except (OSError, pl.exceptions.PolarsError):
+        return None
 
 
 @cache
-def _made_by() -> str:
+def made_by() -> str:
     """The version, and a digest of what it declares: between two releases both tables and metrics are added."""
     columns = [(name, list(table.schema().items())) for name, table in sorted(_KNOWN.items())]
     declared = (columns, [(metric.name, metric.unit) for metric in METRICS], [each.name for each in MECHANISMS])
     return f"quiclab {__version__} {hashlib.sha256(repr(declared).encode()).hexdigest()[:16]}"
 
 
+def har_file(study_dir: StudyDir, trial_id: str) -> Path:
+    """File with the load of a page in a trial."""
+    return study_dir.tables / "har" / f"{trial_id}.har"
+
+
 def _file(study_dir: StudyDir, table: str, trial_id: str) -> Path:
     return study_dir.tables / table / f"{trial_id}.parquet"
 
 
-def _write_har(file: Path, tables: Mapping[str, pl.DataFrame]) -> None:
+def write_har(file: Path, tables: Mapping[str, pl.DataFrame]) -> None:
     """The load of a page as the browser's own account tells it; none where that has no request."""
     sources = set(tables["http_requests"]["source"])
     source = next((each for each in _ACCOUNTS if each in sources), None)

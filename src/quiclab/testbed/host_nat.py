@@ -18,13 +18,15 @@ import re
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from quiclab.errors import BusyError, HostError
+from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.store.forms import Each, misfit
 from quiclab.store.layout import write_atomically
+from quiclab.store.own_files import read_mine
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.link import CLIENT_ADDRESSES
 
@@ -62,6 +64,20 @@ class Change:
     """Value of `net.ipv4.ip_forward`, which stays as it was: only the uplinks below start to forward."""
     forwarding: dict[str, str]
     """Earlier values of `net.ipv4.conf.UPLINK.forwarding`, by uplink."""
+
+
+_FIELDS = {field.name for field in fields(Change)}
+_RECORD = {
+    **dict.fromkeys(("boot_id!", "table!", "device!", "ip_forward!"), str),
+    "network!": int,
+    "forwarding!": Each(str),
+}
+_OURS = {"table": re.compile(r"quiclab-[A-Za-z0-9_.-]{0,52}"), "device": re.compile(r"ql-[0-9a-f]{8}")}
+"""Names that `HostNat` gives: whatever else a record names is nothing that a probe has made."""
+_UPLINK = re.compile(r"(?!\.)[A-Za-z0-9_.:@-]{1,15}")
+"""Name of a device (Linux: 15 characters at most, no slash), which becomes part of a path below /proc/sys."""
+_NO_DEVICES = ("all", "default")
+"""Folders beside those of devices, which set more than one of them."""
 
 
 def why_not(*, allowed: bool) -> HostError | None:
@@ -116,7 +132,7 @@ class HostNat:
         """Connect the network of a process of the sandbox. Raises HostError when the kernel refuses."""
         from pyroute2 import IPRoute
 
-        write_atomically(self._record, json.dumps(asdict(self.change), indent=1))
+        write_atomically(self._record, json.dumps(asdict(self.change), indent=1), mode=0o600)
         inward, client = (nft.device(nft.INPUT, self._device),), CLIENT_ADDRESSES[4]
         forward: list[Sequence[nft.Rule]] = [
             *((*inward, nft.destination(address), nft.accept()) for address in self._addresses),
@@ -152,13 +168,14 @@ class HostNat:
 def undo(record: Path, *, locked: bool = False) -> list[str]:
     """Take back what is left of the change in `record`; return what that was.
 
-    Raises BusyError while a probe uses the network, and HostError where the record is of another network.
+    Raises BusyError while a probe uses the network, HostError where the record is of another network, and DecodeError
+    for a record that no probe of this user has written: nothing of that is done.
     """
-    if not record.exists():
+    if not os.path.lexists(record):
         return []
     if os.geteuid() != 0:
         raise HostError(f"{record} records a change to this machine's network", "as root: quiclab clean")
-    change = Change(**json.loads(record.read_text()))
+    change = _recorded(record)
     undone = []
     if change.boot_id == _boot_id():
         if change.network != _network():
@@ -169,6 +186,26 @@ def undo(record: Path, *, locked: bool = False) -> list[str]:
             undone = _take_back(change)
     record.unlink()
     return undone
+
+
+def _recorded(record: Path) -> Change:
+    """The change that a probe of this user has recorded. Raises DecodeError for anything else."""
+    hint = "look into it, and remove it if no probe has written it"
+    try:
+        told = json.loads(read_mine(record))
+    except (ValueError, RecursionError) as error:
+        raise DecodeError(f"{record} is no record of a probe: {error}", hint) from error
+    wrong = misfit(told, _RECORD, "record") or (None if told.keys() == _FIELDS else "it has other members")
+    if wrong is None and not all(known.fullmatch(told[name]) for name, known in _OURS.items()):
+        wrong = "it names a device or a table that no probe makes"
+    if wrong is None and not all(
+        _UPLINK.fullmatch(name) and name not in _NO_DEVICES and before in ("0", "1")
+        for name, before in told["forwarding"].items()
+    ):
+        wrong = "it names what is no device, or a value that no switch has"
+    if wrong is not None:
+        raise DecodeError(f"{record} is no record of a probe: {wrong}", hint)
+    return Change(**told)
 
 
 def _take_back(change: Change) -> list[str]:

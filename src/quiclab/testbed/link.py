@@ -19,7 +19,7 @@ from quiclab.errors import HostError, VoidError
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
-from quiclab.testbed.link_files import SECOND_NETWORK_FILES, link_files
+from quiclab.testbed.link_files import LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 
@@ -252,7 +252,7 @@ class Link:
         process = self._require()
         if process.stop():
             self.summary = self._message("summary") | {"awake_processors": process.awake}
-            if (file := self._file("link.json")) is not None:
+            if (file := self._file(LINK_SUMMARY)) is not None:
                 write_anew(Path(file), f"{json.dumps(self.summary)}\n")
         return self.summary
 

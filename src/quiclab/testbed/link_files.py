@@ -17,3 +17,5 @@ def link_files(number: int) -> dict[str, str]:
 SECOND_NETWORK_FILES = {**link_files(0), "packet_log": "link-next.qplog"}
 """Names of the files of a second network. The captures are those of the first link, with one more interface: an end is
 captured on all its networks."""
+LINK_SUMMARY = "link.json"
+"""File with the link's own account."""

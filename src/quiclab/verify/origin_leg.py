@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab.decoders import Context, decoder_of
 from quiclab.errors import DecodeError
+from quiclab.store.own_files import own_files
 from quiclab.tables import TABLES
 from quiclab.verify.wire import read_wire
 
@@ -26,7 +27,8 @@ def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | No
     behind = next((link for link in document.get("links") or () if link["leg"] == "origin"), None)
     if not proxy or behind is None:
         return None
-    packets = _ip_packets(folder / "raw" / behind["capture_client"])
+    files = own_files(folder / "raw", folder)  # by its name alone: a trial.json may come from anywhere
+    packets = next((_ip_packets(file) for file in files if file.name == behind["capture_client"]), None)
     if packets is None:
         return None
     wire = read_wire(packets, proxy["origin_port"])

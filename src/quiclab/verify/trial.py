@@ -53,6 +53,19 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), complete its
     trial.json, and compress its logs. Calling it again is harmless."""
     document: dict[str, Any] = json.loads((folder / "trial.json").read_text())
+    verdict = judge_document(document, folder, tables, disturbed)
+    pack_logs(folder)
+    pack_captures(folder / "raw")
+    document["artefacts"] = register(folder)
+    write_atomically(folder / "trial.json", json.dumps(document, indent=1))
+    return verdict
+
+
+def judge_document(
+    document: dict[str, Any], folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed = lambda _: None
+) -> Verdict:
+    """Judge the attempt in `folder` as `judge` does, and enter proof, disturbance and verdict into `document`, the
+    content of its trial.json; nothing is written."""
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
     found = None if spoiled or not document["link"] else disturbed(document)
@@ -60,10 +73,6 @@ def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed
     told = _verdict(document)
     verdict = Verdict(told.status, short_reason(told.reason))
     document["status"], document["reason"] = verdict.status, verdict.reason
-    pack_logs(folder)
-    pack_captures(folder / "raw")
-    document["artefacts"] = register(folder)
-    write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict
 
 

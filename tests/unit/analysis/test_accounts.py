@@ -127,9 +127,7 @@ def test_an_interval_excludes_zero_only_where_the_difference_is_shown() -> None:
     """Five pairs that are all alike: Student's interval knows the spread, and the exact test cannot tell anything of
     five. One verdict, no interval; with one pair more both agree, and an outlier keeps both from it."""
     noise = np.array([0.1, -0.2, 0.0, 0.3, -0.1, 0.2, -0.3])
-    five, six = (
-        family([np.column_stack([100 + noise[:n], 485 + noise[:n][::-1]])], 0.05)[0] for n in (5, 6)
-    )
+    five, six = (family([np.column_stack([100 + noise[:n], 485 + noise[:n][::-1]])], 0.05)[0] for n in (5, 6))
     assert not five.differs(0.05)
     assert five.interval_ms is None
     assert six.differs(0.05)

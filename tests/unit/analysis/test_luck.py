@@ -29,11 +29,16 @@ def _study(
             facts[trial] = {TRIAL: {(LOST_ON_THE_PATH, "packets"): float(lost)}}
             if lost:
                 ms[trial][_LOSS] = float(sum(rng.gamma(8, cost / 8) for _ in range(lost)))
-                facts[trial]["loss_on_the_path"] = {("lost_packets", ""): float(lost), ("sent_packets", ""): float(sent)}
-    return Known(ms, dict.fromkeys(ms, {}), facts, {}), [(f"a{n}", f"b{n}") for n in range(pairs)]
+                facts[trial]["loss_on_the_path"] = {
+                    ("lost_packets", ""): float(lost),
+                    ("sent_packets", ""): float(sent),
+                }
+    return Known(ms, {trial: {} for trial in ms}, facts, {}), [(f"a{n}", f"b{n}") for n in range(pairs)]
 
 
-def _found(studies: int, seed: int, rates: tuple[float, float], costs_ms: tuple[float, float], sent: int = 200) -> list[Status]:
+def _found(
+    studies: int, seed: int, rates: tuple[float, float], costs_ms: tuple[float, float], sent: int = 200
+) -> list[Status]:
     """Statuses of the losses' time in the studies that show a difference of it."""
     rng, shown = np.random.default_rng(seed), []
     for _ in range(studies):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from quiclab.cli.dask import check_options
 from quiclab.cli.parser import Parser
 from quiclab.cli.run import add_parser
 from quiclab.errors import HostError, SpecError
+from quiclab.study.dask.cluster import connected
+from quiclab.study.dask.members import _as_file_name
 
 
 def _check(*words: str) -> None:
@@ -19,13 +22,46 @@ def _check(*words: str) -> None:
     check_options(top.parse_args(["run", "spec.toml", *words]))
 
 
-@pytest.mark.parametrize("where", ["local:1", "local:64", "tcp://host:8786", "tls://[::1]:8786"])
+@pytest.mark.parametrize("where", ["local:1", "local:64", "tls://host:8786", "tls://[::1]:8786"])
 def test_a_cluster(where: str) -> None:
     """Workers here, or a scheduler elsewhere."""
     _check("--dask", where)
 
 
-@pytest.mark.parametrize("where", ["local", "local:0", "local:65", "local:-1", "host:8786", "tcp://host", "http://a:1"])
+def test_a_cluster_without_tls_is_used_only_where_that_is_said() -> None:
+    """Everybody who reaches it can run programs as the user."""
+    with pytest.raises(SpecError, match="everybody who reaches") as told:
+        _check("--dask", "tcp://host:8786")
+    assert "--without-tls" in told.value.hint
+    _check("--dask", "tcp://host:8786", "--without-tls")
+
+
+@pytest.mark.parametrize("where", ["local:2", "tls://host:8786"])
+def test_a_cluster_with_tls_is_not_used_without(where: str) -> None:
+    """The word would be silently without effect."""
+    with pytest.raises(SpecError, match="which has TLS"):
+        _check("--dask", where, "--without-tls")
+
+
+def test_tls_without_certificates(tmp_path: Path) -> None:
+    """The error says where Dask takes them from; nothing is connected."""
+    with (
+        pytest.raises(HostError, match="needs certificates") as told,
+        connected("tls://127.0.0.1:1", tmp_path),
+    ):
+        pass
+    assert "ca-file" in told.value.hint
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "x" * 300, "ü" * 300, "a\nb\x1b]0;"])
+def test_any_machine_has_a_file_name(tmp_path: Path, name: str) -> None:
+    """A worker says its machine's name, which may be anything."""
+    found = _as_file_name(name)
+    (tmp_path / f"{found}999.json").write_text("")
+    assert [file.name for file in tmp_path.iterdir()] == [f"{found}999.json"]
+
+
+@pytest.mark.parametrize("where", ["local", "local:0", "local:65", "local:-1", "host:8786", "tls://host", "http://a:1"])
 def test_what_is_no_cluster_is_told(where: str) -> None:
     """With the forms that there are."""
     with pytest.raises(SpecError, match=f"--dask {where}") as told:

@@ -275,9 +275,7 @@ def _reduced(before: int, after: int, *, delivered: int, threshold: int = 0x7FFF
     ],
     ids=["slow start", "after it", "no time between", "known to no digit", "timeout"],
 )
-def test_what_a_reduction_of_tcp_leaves_is_told_as_well_as_known(
-    case: Case, told: dict[str, float]
-) -> None:
+def test_what_a_reduction_of_tcp_leaves_is_told_as_well_as_known(case: Case, told: dict[str, float]) -> None:
     """The window may have grown since the last of them, by what came meanwhile; what is not known is not told."""
     found = facts(case, "loss_on_the_path")
     name = "window_left_by_a_reduction"

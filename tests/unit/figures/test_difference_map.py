@@ -70,7 +70,7 @@ def test_the_sign_convention_stands_on_the_figure() -> None:
     assert "green: no difference of 2 % or more" in title
     assert "small: a difference, but less than 2 %" in title
     assert "small?: a difference, perhaps less than 2 %" in title
-    assert "grey: undecided, more pairs may tell" in title
+    assert "grey: undecided, these trials cannot tell whether there is one of 2 %" in title
     assert "median alike" not in title
     few = DifferenceMap().draw(CELLS.filter(conclusion="different")).layout.title.text
     assert not any(word in few for word in ("green", "grey", "small"))

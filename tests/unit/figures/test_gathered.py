@@ -21,7 +21,7 @@ from quiclab import figures
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.study import read_study
 from quiclab.errors import SpecError
-from quiclab.figures import FIGURES, Asked, Chosen, Figure, Where
+from quiclab.figures import FIGURES, Asked, Chosen, Figure, Where, _style
 from quiclab.opened import open_study
 from quiclab.report.page.pair_figures import AskedOfPair
 from quiclab.report.page.pairs import cells_of
@@ -183,6 +183,46 @@ def test_the_window_is_the_senders_own_word_of_the_transfers_connection(director
     data = _gathered(directory, "window").filter(arm="h3")
     assert data.filter(series="window").select("x_ms", "y").rows() == [(20.0, 12_000.0), (40.0, 6_000.0)]
     assert data.filter(series="in flight (estimate)")["y"].to_list() == [3_000.0]
+
+
+@pytest.mark.parametrize(
+    ("tcp", "shown"),
+    [
+        ({"congestion_control": "cubic", "pacing": False}, False),
+        ({"congestion_control": "cubic", "pacing": True}, True),
+        ({"congestion_control": "bbr", "pacing": False}, True),
+        ({"congestion_control": "cubic", "server_congestion_control": "bbr"}, True),
+    ],
+)
+def test_a_rate_that_tcp_does_not_keep_to_is_not_drawn(
+    tcp: dict[str, Any], shown: bool, directory: Path, tmp_path: Path
+) -> None:
+    """The kernel computes one for every connection; "not paced" above it would contradict its curve."""
+    copy = shutil.copytree(directory, tmp_path / "study")
+    resolved = json.loads((copy / "resolved.json").read_text())
+    for arm in resolved["arms"]:
+        arm |= {"tcp": tcp} if arm["name"] == "h2" else {}
+    (copy / "resolved.json").write_text(json.dumps(resolved))
+    data = _gathered(copy, "pacing")
+    h2, h3 = (data.filter(arm=arm) for arm in ("h2", "h3"))
+    assert (h2["y"].drop_nulls().len() > 0) is shown
+    assert ("not paced: the rate that the kernel computes is not kept to" in h2["series"]) is not shown
+    assert h3["y"].drop_nulls().len() > 0
+
+
+def test_colours_are_those_of_the_map() -> None:
+    """Orange where the other arm is faster: less time by a cause has the colour that less time has in the map."""
+    common = {"cell_id": "a/b", "cell_title": "", "baseline": "h2", "other": "h3", "cause": ""}
+    rows = [
+        common | {"cause_title": title, "difference_ms": ms, "difference_pct": ms, "cell_text": "", "status": status}
+        for title, ms, status in (("less", -40.0, "indicated"), ("more", 30.0, "indicated"))
+    ]
+    drawn = _figure("causes").draw(pl.DataFrame(rows))
+    (_, differing) = drawn.data
+    values = dict(zip(differing.y, (row[0] for row in differing.z), strict=True))
+    assert values["less"] > 0 > values["more"]
+    assert [list(each) for each in differing.colorscale] == _style.DIFFERENCE_SCALE
+    assert "−, orange: h3 takes less" in drawn.layout.title.text
 
 
 def test_the_queue_drains_between_packets(directory: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import TrialError
+from quiclab.errors import DecodeError, TrialError
 from quiclab.runner.allowance import Allowance, Bounds
 from quiclab.units import ByteCount, Duration
 
@@ -48,3 +48,15 @@ def test_the_next_request_waits(tmp_path: Path) -> None:
     allowance.take("a", 0)
     allowance.settle("a", 0, 1)
     assert allowance._ended["a"] - ended >= pause.s
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "null", '{"a": 1}', '{"a": {}}', '{"a": {"requests": -9, "body_bytes": 0}}', '{"a": {"requests": 1.5, '
+     '"body_bytes": 0}}'],
+)  # fmt: skip
+def test_an_account_that_no_probe_wrote_is_told(tmp_path: Path, text: str) -> None:
+    """Servers of others would be asked for more than was announced."""
+    (tmp_path / "requests.json").write_text(text)
+    with pytest.raises(DecodeError, match="no account of requests"):
+        Allowance(tmp_path / "requests.json", _BOUNDS)

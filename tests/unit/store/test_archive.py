@@ -92,3 +92,41 @@ def test_a_damaged_archive_is_told(tmp_path: Path) -> None:
     ):
         with pytest.raises(DecodeError, match="archive"):
             unpack(packed, tmp_path / str(number), _PLENTY)
+
+
+def test_more_files_than_allowed(tmp_path: Path) -> None:
+    """They are refused by number, however small they are."""
+    packed = _archive(*(_entry(f"part/{number}") for number in range(4)))
+    unpack(packed, tmp_path / "as-many", _PLENTY, most_files=4)
+    with pytest.raises(DecodeError, match="more than 3 files"):
+        unpack(packed, tmp_path / "too-many", _PLENTY, most_files=3)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
+def test_a_header_that_takes_much_memory(tmp_path: Path, kind: bytes) -> None:
+    """What is said of a file is bounded by itself, at the first file as well as at a later one."""
+    much = 1 << 19
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        archive.addfile(_entry("part/first"))
+        first = plain.tell()
+        header = tarfile.TarInfo("part/x")
+        header.type, header.size = kind, much
+        plain.write(header.tobuf(format=tarfile.USTAR_FORMAT) + f"{much} path=".encode().ljust(much, b"a"))
+        archive.offset = plain.tell()
+        archive.addfile(_entry("part/second"))
+    whole = plain.getvalue()
+    for number, content in enumerate((whole, whole[first:])):
+        with pytest.raises(DecodeError, match="about one file"):
+            unpack(gzip.compress(content), tmp_path / str(number), 1 << 22)
+
+
+def test_paths_may_be_as_long_as_a_file_system_allows(tmp_path: Path) -> None:
+    """Each needs a header of its own, and none of them counts for the next."""
+    folder = tmp_path / "folder"
+    deep = folder.joinpath(*["d" * 200] * 10)
+    deep.mkdir(parents=True)
+    for number in range(60):
+        (deep / f"{number}{'n' * 100}").write_bytes(b"x" * number)
+    unpack(pack(folder, "part"), tmp_path / "back", _PLENTY)
+    assert len(list((tmp_path / "back").rglob("*n"))) == 60

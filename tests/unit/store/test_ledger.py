@@ -10,12 +10,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from quiclab.errors import DecodeError
 from quiclab.store.layout import Attempt, StudyDir
-from quiclab.store.ledger import open_ledger
+from quiclab.store.ledger import borrowed_ledger, look_into_ledger, open_ledger
 
 _PAGE_BYTES = 4096
 """Page of an SQLite database, as it is made here."""
@@ -202,3 +203,72 @@ def _is_sound(ledger: Path) -> bool:
             return bool(database.execute("PRAGMA integrity_check").fetchone() == ("ok",))
         except sqlite3.DatabaseError:
             return False
+
+
+def _everything(study: StudyDir) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in study.root.rglob("*") if file.is_file()}
+
+
+def test_a_borrowed_ledger_leaves_the_study_as_it_was(study: StudyDir) -> None:
+    """Byte by byte, although it adopts what the ledger on the disk lacks."""
+    first, second = Attempt("t", 1, "void", "late"), Attempt("t", 2, "verified", "")
+    with open_ledger(study) as ledger:
+        ledger.plan([_Row("t")])
+        ledger.record(first)
+    _keep(study, first)
+    _keep(study, second)
+    before = _everything(study)
+    with borrowed_ledger(study) as ledger:
+        assert ledger.attempts() == {"t": [first, second]}
+        ledger.record(Attempt("u", 1, "failed", "x"))
+    assert _everything(study) == before
+
+
+def test_opening_a_ledger_does_not_write_it(study: StudyDir) -> None:
+    """Checksums of a study that is only looked at stay."""
+    with open_ledger(study) as ledger:
+        ledger.plan([_Row("t")])
+    before = _everything(study)
+    with open_ledger(study) as ledger:
+        ledger.adopt()
+    assert _everything(study) == before
+
+
+def test_a_ledger_that_was_being_written_is_borrowed_as_it_was_before(study: StudyDir) -> None:
+    """A run that was killed in the middle leaves a journal, which is applied to a copy of both."""
+    with open_ledger(study) as ledger:
+        ledger.plan([_Row(f"{number:0300}") for number in range(100)])
+        whole = ledger._db.execute("SELECT * FROM trials").fetchall()
+    child = os.fork()
+    if child == 0:
+        killed = sqlite3.connect(study.ledger)
+        killed.execute("PRAGMA cache_size = 1")  # it writes before it commits
+        killed.execute("UPDATE trials SET block_id = 'half'")
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert study.ledger.with_name("ledger.sqlite-journal").stat().st_size
+    before = _everything(study)
+    with borrowed_ledger(study) as ledger:
+        assert ledger._db.execute("SELECT * FROM trials").fetchall() == whole
+    assert _everything(study) == before
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE accounts (money INTEGER)",
+        "CREATE VIEW v AS SELECT * FROM attempts",
+        "CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM attempts; END",
+    ],
+)
+@pytest.mark.parametrize("opened", [open_ledger, borrowed_ledger, look_into_ledger])
+def test_a_database_with_anything_else_is_no_ledger(study: StudyDir, script: str, opened: Any) -> None:
+    """It is another program's, or made so that something happens when it is used."""
+    with open_ledger(study):
+        pass
+    with closing(sqlite3.connect(study.ledger)) as database:
+        database.executescript(script)
+    before = _everything(study)
+    with pytest.raises(DecodeError, match="is no ledger of quiclab's"), opened(study):
+        pass
+    assert _everything(study) == before

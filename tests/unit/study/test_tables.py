@@ -181,7 +181,7 @@ def test_several_processors_decode_the_same(study: Path, tmp_path: Path, monkeyp
         told = {"trial_id": other.name, "row": document["row"] | {"trial_id": other.name}}
         (other / "trial.json").write_text(json.dumps(document | told))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
-    monkeypatch.setattr(tables, "_processes", lambda _sizes: 2)
+    monkeypatch.setattr(tables, "processes_for", lambda _sizes: 2)
     done: list[tuple[int, int]] = []
     assert make_tables(StudyDir(copy), progress=lambda *now: done.append(now)) == []
     assert done == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -194,9 +194,9 @@ def test_several_processors_decode_the_same(study: Path, tmp_path: Path, monkeyp
 def test_processes_have_room_and_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """One for a few small trials, eight for many; fewer where memory is short, and one always."""
     monkeypatch.setattr(tables, "available_bytes", lambda: 8_000_000_000)
-    assert tables._processes([]) == 1
-    assert tables._processes([300_000] * 8) == 1
-    assert tables._processes([300_000] * 500) == 8
-    assert tables._processes([180_000_000] * 10) == 3
+    assert tables.processes_for([]) == 1
+    assert tables.processes_for([300_000] * 8) == 1
+    assert tables.processes_for([300_000] * 500) == 8
+    assert tables.processes_for([180_000_000] * 10) == 3
     monkeypatch.setattr(tables, "available_bytes", lambda: 100_000_000)
-    assert tables._processes([300_000] * 500) == 1
+    assert tables.processes_for([300_000] * 500) == 1

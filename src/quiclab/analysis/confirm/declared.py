@@ -155,7 +155,9 @@ def declared_from(document: Any) -> Declared | None:
     if not isinstance(doses, list) or value is None or isinstance(value, dict):
         return None
     known = {field.name for field in dataclasses.fields(Declared)}
-    if document.keys() | {"equal"} != known or document["predicted"].keys() != {f.name for f in dataclasses.fields(Predicted)}:
+    if document.keys() | {"equal"} != known or document["predicted"].keys() != {
+        f.name for f in dataclasses.fields(Predicted)
+    }:
         return None
     return Declared(
         **document

@@ -24,7 +24,7 @@ from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
 KNOWN = Known("envoy", "1.40", "1.40")
-"""As it was seen to send; the flag for CUBIC was seen to take effect under loss."""
+"""Seen in its packets; the flag for CUBIC was seen to take effect under loss."""
 _DATAGRAM = 1200
 _API = "type.googleapis.com/envoy.extensions"
 _TLS = f"{_API}.transport_sockets.tls.v3"

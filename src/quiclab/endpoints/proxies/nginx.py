@@ -7,9 +7,18 @@ from collections.abc import Mapping
 from typing import Literal
 
 from quiclab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
-from quiclab.endpoints._nginx import ABILITIES, DATAGRAM, KNOBS, nginx_command, nginx_facts, probe_nginx
+from quiclab.endpoints._nginx import (
+    ABILITIES,
+    DATAGRAM,
+    KNOBS,
+    nginx_command,
+    nginx_facts,
+    nginx_least_window,
+    probe_nginx,
+)
 from quiclab.endpoints._origin import is_cold, origin_facts, with_origin_knob
 from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.units import ByteCount
 
 
 class NginxProxy:
@@ -29,6 +38,10 @@ class NginxProxy:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Every value of its knobs is possible."""
         return None
+
+    def least_window(self, program: Program) -> ByteCount:
+        """Window below which no loss reduces that of its QUIC."""
+        return nginx_least_window(program)
 
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""

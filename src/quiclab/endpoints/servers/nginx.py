@@ -15,9 +15,11 @@ from quiclab.endpoints._nginx import (
     OWN_VALUES,
     nginx_command,
     nginx_facts,
+    nginx_least_window,
     probe_nginx,
 )
 from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.units import ByteCount
 
 
 class Nginx:
@@ -37,6 +39,10 @@ class Nginx:
     def unsupported(self, program: Program, protocol: Protocol) -> str | None:
         """Every value of its knobs is possible."""
         return None
+
+    def least_window(self, program: Program) -> ByteCount:
+        """Window below which no loss reduces that of its QUIC."""
+        return nginx_least_window(program)
 
     def first_payload(self, program: Program, ip_version: Literal[4, 6]) -> int:
         """UDP payload in bytes of its first datagrams."""

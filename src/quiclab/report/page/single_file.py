@@ -21,10 +21,13 @@ from quiclab.report.page.rendering import script
 from quiclab.store.layout import write_atomically
 
 MOST_BYTES = 16_000_000
-"""Size of all parts. With the rest, and encoded as an attachment, they stay below the 25 MB that many servers take."""
+"""Size of the report and all parts. Encoded as an attachment they stay below the 25 MB that many servers take."""
 MOST_TABLE_BYTES = 1_000_000
 _LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 _LOGS = "<h2>The raw logs</h2>"
+
+_BODY = "<body data-single>"
+"""Element by which a report in one file, and its scripts, know what it is."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,12 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     """Write the report `page`, which lies in its study, with all that it leads to, as the file `out`."""
     report = page.read_text(encoding="utf-8")
     pairs = _pages_of_pairs(report, page)
-    parts = _fitting(page.parent, pairs, most_bytes)
+    parts = _fitting(page.parent, pairs, most_bytes - page.stat().st_size)
     links = _Links(page, frozenset(parts))
     left_out = _left_out(report, page, len(parts), len(pairs))
     # What comes from here on are scripts, which have no links.
     head, mark, scripts = report.partition('<script type="application/json" id="themes">')
-    head = head.replace("<body>", "<body data-single>", 1)
+    head = head.replace("<body>", _BODY, 1)
     told = f"the report and the pages of {wording.counted(len(parts), 'pair')}; not {left_out}"
     fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
     head = links.followed(head, "").replace("</dl>", fact, 1)
@@ -57,6 +60,11 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
     write_atomically(out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}")
     return SingleFile(out.stat().st_size, len(parts), left_out)
+
+
+def is_single_file(file: Path) -> bool:
+    """Whether a file is one that `write_single_file` wrote."""
+    return file.is_file() and _BODY in file.read_text(encoding="utf-8", errors="replace")
 
 
 def _pages_of_pairs(report: str, page: Path) -> list[str]:

@@ -15,7 +15,8 @@ from quiclab.analysis import comparison_words
 from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.report.words.answers import answers
 
-_STYLES = {Outcome.OTHER_BETTER: "bold red", Outcome.BASELINE_BETTER: "bold blue"}
+_STYLES = {Outcome.OTHER_BETTER: "bold dark_orange3", Outcome.BASELINE_BETTER: "bold blue"}
+"""Colours of the arm that is better, as on the page."""
 _WORDS = {
     Conclusion.SMALL: "small",
     Conclusion.PERHAPS_SMALL: "small?",
@@ -93,8 +94,8 @@ def _legend(analysis: StudyAnalysis) -> str:
     )
     told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
     return (
-        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair: {plus}, {minus}; red: "
-        f"{others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
+        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair: {plus}, {minus}; "
+        f"orange: {others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
         f"{analysis.alpha:g}.{told} {comparison_words.interval_levels(analysis)}"
     )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,7 +121,9 @@ def _shown(
     from quiclab.study.confirm.choice import shown_of_slower
 
     known = known_of(opened, "ttlb_ms")
-    pairs = [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
+    pairs = (
+        [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
+    )
     judged = () if known is None else verdicts_of(known, pairs, alpha)
     if known is not None and any(each.status.found for each in judged):
         whole_ms = [sum(sum(known.ms[pair[arm]].values()) for pair in pairs) / len(pairs) for arm in (0, 1)]
@@ -154,9 +156,14 @@ class _OfCell:
         asked, mechanism = self.asked, BY_NAME[suspect.cause]
         if (told := _not_predicted(suspect)) is not None:
             return told
-        place, passed_over = _place(asked.study, asked.cell, suspect)
         cell = cell_with(self.study, asked.study, self.names, suspect)
-        chosen, why_not = _first_possible(cell, mechanism, tried(cell, mechanism), place)
+        ways, shared = tried(cell, mechanism)
+
+        def possible(folder: Path) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
+            return _first_possible(cell, mechanism, ways, folder)
+
+        place, passed_over, chosen, impossible = _placed(asked, suspect, possible)
+        why_not = (*shared, *impossible)
         if chosen is None:
             return f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         way, made = chosen
@@ -223,28 +230,43 @@ def cell_with(study: Study, root: Path, names: tuple[str, str], suspect: Suspect
     )
 
 
-def _place(root: Path, cell: str, suspect: Suspect) -> tuple[Path, tuple[str, ...]]:
-    """The folder of the confirming study, that of one that goes on or the next number; and those that were changed."""
-    from quiclab.analysis.confirm.kept import FOLDER, read_confirmation
+def _placed(
+    asked: Asked, suspect: Suspect, possible: Callable[[Path], tuple[tuple[Tried, Variants] | None, tuple[str, ...]]]
+) -> tuple[Path, tuple[str, ...], tuple[Tried, Variants] | None, tuple[str, ...]]:
+    """Return the folder of the confirming study, that of one that goes on or the next number; those that do not go on;
+    and what is `possible` in that folder.
+
+    A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
+    """
+    from quiclab.analysis.confirm.kept import DECLARATION, FOLDER, read_confirmation
 
     changed: list[str] = []
     number = 1
     while True:
-        folder = root.resolve() / FOLDER / f"{cell.replace('/', '-')}-{suspect.cause}-{number}"
-        if not folder.exists():
-            return folder, tuple(changed)
+        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        chosen, why_not = possible(folder)
+        if chosen is None or is_free(folder, DECLARATION):
+            return folder, tuple(changed), chosen, why_not
         found = read_confirmation(folder)
-        if found is not None and _goes_on(found, suspect):
-            return folder, tuple(changed)
         if found is None or not found.sound:
             changed.append(f"{FOLDER}/{folder.name}: its declaration, spec or verdict was changed or is damaged")
+        elif _goes_on(found, suspect):
+            if found.declared.spec_sha256 == chosen[1].sha256:
+                return folder, tuple(changed), chosen, why_not
+            changed.append(f"{FOLDER}/{folder.name}: its spec is not the one that the study's spec.toml gives now")
         number += 1
+
+
+def is_free(folder: Path, declaration: str) -> bool:
+    """Whether a confirming study can begin in a folder: it is not there, or a run was ended before anything was
+    declared in it."""
+    return not folder.exists() or not ((folder / declaration).exists() or StudyDir(folder).has_begun)
 
 
 def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
     """Whether a run was declared for the same arms, and more blocks could decide it."""
     is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
-    return found.sound and is_same and (found.judgement is None or not found.judgement.final)
+    return is_same and (found.judgement is None or not found.judgement.final)
 
 
 def _taken_by(setting: Setting) -> frozenset[str]:

@@ -55,7 +55,7 @@ class Runnable(Protocol):
 
     @property
     def spec(self) -> str:
-        """Text of its spec."""
+        """Text of its spec, made from the spec of the study that it follows."""
         ...
 
     @property
@@ -88,9 +88,9 @@ def run_in_rounds(
     began = time.monotonic()
     study_dir = StudyDir(plan.directory)
     with tempfile.TemporaryDirectory() as folder:
-        spec = study_dir.spec if plan.begun and study_dir.spec.exists() else Path(folder, "spec.toml")
-        if not spec.exists():
-            spec.write_text(plan.spec, encoding="utf-8")
+        # Never the spec in the directory, which may have come with the study: what it names would be run.
+        spec = Path(folder, "spec.toml")
+        spec.write_text(plan.spec, encoding="utf-8")
         study = load_study(spec)
         with held(study_dir, spec, study):
             in_fresh_process(declare, plan)

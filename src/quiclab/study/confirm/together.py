@@ -15,7 +15,7 @@ from quiclab.analysis.confirm.kept_together import DECLARATION, RESULT
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir, read_object, write_atomically
-from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, new_seed
+from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed
 from quiclab.study.confirm.run import Judged
 
 if TYPE_CHECKING:
@@ -86,11 +86,11 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
             places={joined(gone): Place(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
             spec_sha256=hashlib.sha256(spec.encode()).hexdigest(),
         )
-        if not directory.exists() or _is_open(directory, declared):
+        if (is_new := is_free(directory, DECLARATION)) or _is_open(directory, declared):
             block_ms = 2 ** len(found) * (times.overhead_ms + declared.total_ms)
             least = least_blocks(study.alpha)
             needed = blocks_needed(times.noise_ms[first.arm], min(declared.tolerance_ms.values()), study.alpha)
-            return PlanTogether(directory, directory.exists(), declared, spec, least, needed, block_ms)
+            return PlanTogether(directory, not is_new, declared, spec, least, needed, block_ms)
         number += 1
 
 

@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import DOSE, FAST, FAST_WITHOUT, NOT_APPLICABLE, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.analysis.confirm.declared import (
+    DOSE,
+    FAST,
+    FAST_WITHOUT,
+    NOT_APPLICABLE,
+    REPLAY,
+    SHAM,
+    WITH,
+    WITHOUT,
+    Place,
+)
 from quiclab.diagnoses import Setting
 from quiclab.endpoints import KnowsOwnValues, find, objections
 from quiclab.errors import SpecError
@@ -62,7 +72,7 @@ class Cell:
 
 
 def variants(cell: Cell, setting: Setting, own: Mapping[str, Any], cannot: str | None = None) -> Variants:
-    """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, where it cannot.
+    """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, else None.
 
     Raises SpecError where the setting is not possible here, and says why.
     """
@@ -112,17 +122,13 @@ def _magnitude(value: Value) -> float | None:
     return None
 
 
-def _made(
-    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
-) -> Variants:
+def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
     found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own, cannot)
     refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
-def _of_arms(
-    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
-) -> Variants:
+def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
     name = cell.arm.name
     value, known_by = value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:

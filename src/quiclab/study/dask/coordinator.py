@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab import wording
+from quiclab.endpoints.senders import senders_of
 from quiclab.errors import HostError
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
@@ -206,7 +207,7 @@ class _Coordinator:
             for row in rows:
                 self._observer.running(row)
             name = f"quiclab-block-{block_id}-{lease.fence}-{time.time_ns()}"
-            backend = (self._members.facts or {})["link_backend"]
+            backend = (self._members.facts or {}).get("link_backend")
             # How much room all trials may take together only this study knows.
             keep = "all" if self._asked.keep_raw.what == "size" else self._asked.keep_raw.rule
             arguments = (self._files, block_id, backend, keep, lease.fence)
@@ -260,7 +261,7 @@ class _Coordinator:
         """Tell what is known before the first trial, once a worker has said what it has."""
         if not self._begun:
             self._begun = True
-            backend = (self._members.facts or {})["link_backend"]
+            backend = (self._members.facts or {}).get("link_backend", "tun")
             told = Beginning(self._asked.study, backend, "on all workers", self._members.cannot_run, self._rows)
             self._observer.began(told)
             attempts = self._ledger.attempts()
@@ -301,7 +302,8 @@ class _Coordinator:
             running.task.drop()
 
     def _needed_s(self, block_id: str) -> float:
-        expected = sum(expected_duration(row, self._asked.study).s for row in self._blocks[block_id])
+        senders = senders_of(self._asked.study)
+        expected = sum(expected_duration(row, self._asked.study, senders).s for row in self._blocks[block_id])
         return 2 * expected + _SPARE_S
 
     def _place(self, block_id: str) -> str:

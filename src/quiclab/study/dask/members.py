@@ -19,6 +19,9 @@ _FAILURES_IN_A_ROW = 2
 """Blocks that end in an error, one after the other, for which a worker is left out. Failed and void trials are results
 and no errors."""
 
+_LONGEST_NAME = 64
+"""Most characters of a machine's name in names of files; Linux allows a host as many."""
+
 
 @dataclass
 class Member:
@@ -129,16 +132,14 @@ class Members:
             task.drop()
         machine = str(told["machine"])
         member.name = f"{machine} ({member.address})"
-        member.machine = (
-            "".join(each if each.isalnum() or each in "-_." else "-" for each in machine).strip(".") or "worker"
-        )
+        member.machine = _as_file_name(machine)
         if told["left_s"] is not None:
             member.ends_s = time.monotonic() + float(told["left_s"])
         if problems := self._problems(told):
             self.leave_out(member, *problems)
             return
         if self.facts is None:
-            self.facts, self._backend = told["host"], told["host"]["link_backend"]
+            self.facts, self._backend = told["host"], told["host"].get("link_backend")
         self.cannot_run = told["cannot_run"]
         member.is_in = True
         self._observer.joined(member.name)
@@ -151,3 +152,9 @@ class Members:
             return list(told["problems"])
         lacking = [] if self._anyway else [f"arm {arm!r}: {reason}" for arm, reason in told["cannot_run"].items()]
         return lacking or list(differences(told["host"], self.facts or told["host"]))
+
+
+def _as_file_name(machine: str) -> str:
+    """Name of a machine as part of a file name, however long and of whatever characters it is."""
+    plain = "".join(each if each.isascii() and (each.isalnum() or each in "-_.") else "-" for each in machine)
+    return plain[:_LONGEST_NAME].strip(".") or "worker"

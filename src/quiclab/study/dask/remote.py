@@ -18,27 +18,33 @@ from typing import Any
 from quiclab import __version__
 from quiclab.errors import QuiclabError
 from quiclab.plan.part import Part
-from quiclab.processes import in_fresh_process
+from quiclab.processes import EndedByMachineError, in_fresh_process
 from quiclab.store.archive import pack
 from quiclab.store.layout import StudyDir, read_object
 
 _ONE_AT_A_TIME = threading.Lock()
 """Held while a block runs: a worker with several threads would be its own noisy neighbour."""
 
+_EXAMINATIONS = 3
+"""Times that a machine is looked at, where the process that looks is killed."""
+
 
 def examine(files: Mapping[str, bytes], backend: str | None) -> dict[str, Any]:
     """Try whether this machine can run trials of a study: what `quiclab doctor` tries, and the study's programs."""
     told: dict[str, Any] = {"quiclab": __version__, "machine": socket.gethostname(), "left_s": _left_s()}
-    with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
-        try:
-            told |= in_fresh_process(_examine, (_laid_out(files, Path(scratch)), backend))
-        except QuiclabError as error:
-            told["problems"] = [_sentence(error)]
+    for tries_left in reversed(range(_EXAMINATIONS)):
+        with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+            try:
+                return told | in_fresh_process(_examine, (_laid_out(files, Path(scratch)), backend))
+            except QuiclabError as error:
+                told["problems"] = [_sentence(error)]
+                if not (tries_left and isinstance(error, EndedByMachineError)):
+                    break
     return told
 
 
 def run_block(
-    files: Mapping[str, bytes], block_id: str, backend: str, keep_raw: str, fence: int
+    files: Mapping[str, bytes], block_id: str, backend: str | None, keep_raw: str, fence: int
 ) -> tuple[int, bytes, str]:
     """Run one block, as `quiclab run` does, in a folder of its own. Returns the lease's fence, the folder as an
     archive, and, where there is none, what went wrong."""

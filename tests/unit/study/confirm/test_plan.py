@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -17,8 +18,10 @@ from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_decla
 from quiclab.diagnoses import SENT_BY, TRIAL
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
+from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Asked, Plan, arms_of, plan_confirmation
-from quiclab.study.confirm.together import beside, plan_together
+from quiclab.study.confirm.run import run_in_rounds
+from quiclab.study.confirm.together import beside, declare_together, look_together, plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
 _SPEC = """\
@@ -163,6 +166,56 @@ def test_a_declaration_that_was_changed_counts_for_nothing(tmp_path: Path, file:
     )
 
 
+def _prepared(study: Path, made: Plan, spec: str) -> None:
+    """A confirming study with a spec of a stranger's, declared so that all hashes are right."""
+    made.directory.mkdir(parents=True)
+    (made.directory / "spec.toml").write_text(spec)
+    keep_declaration(made.directory, replace(made.declared, spec_sha256=hashlib.sha256(spec.encode()).hexdigest()))
+    (found,) = confirmations(study)
+    assert found.sound
+
+
+def test_a_run_goes_on_only_with_the_spec_that_the_studys_own_gives(tmp_path: Path) -> None:
+    """A folder may come with the study, from a stranger: programs that it names alone are not run."""
+    made = plan(write(tmp_path / "s"))
+    spec = made.spec.replace('server = "nginx"', 'server = {argv = ["/bin/sh", "-c", "id"], ready = "tcp"}')
+    assert spec != made.spec
+    _prepared(tmp_path / "s", made, spec)
+    again = plan(tmp_path / "s")
+    assert (again.begun, again.directory.name) == (False, f"{made.directory.name[:-1]}2")
+    assert "/bin/sh" not in again.spec
+    assert again.passed_over == (
+        f"confirm/{made.directory.name}: its spec is not the one that the study's spec.toml gives now",
+    )
+
+
+def test_a_folder_in_which_nothing_was_declared_is_used(tmp_path: Path) -> None:
+    """A run that was killed before it declared anything leaves one, with a spec or without."""
+    made = plan(write(tmp_path / "s"))
+    StudyDir(made.directory).create()
+    (made.directory / "spec.toml").write_text("of whatever")
+    again = plan(tmp_path / "s")
+    assert (again.directory, again.begun, again.passed_over) == (made.directory, False, ())
+
+
+@pytest.mark.netns
+def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path) -> None:
+    """Also of several causes together, whose declaration a stranger can make as it must be."""
+    causes = {"slow_start": 400.0, "receive_window": 200.0}
+    asked = Asked(write(tmp_path / "s", {"h2": {"": 800.0, **causes}, "h3": {"": 800.0}}), "1MB/p")
+    study = read_study(asked.study / "spec.toml")
+    made = plan_together(asked, list(causes), study)
+    StudyDir(made.directory).create()
+    with StudyDir(made.directory).locked():
+        declare_together(made)
+    (made.directory / "spec.toml").write_text(made.spec.replace("nginx", "caddy"))
+    again = plan_together(asked, list(causes), study)
+    assert (again.begun, again.directory) == (True, made.directory)
+    judged, code = run_in_rounds(again, 1, lambda *_: 3, declare_together, look_together)
+    assert (judged, code) == (None, 3)
+    assert (made.directory / "spec.toml").read_text() == made.spec
+
+
 def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
     """Where the arm's programs have no setting: nginx' QUIC has one congestion control."""
     times = {"h3": {"": 800.0, "loss_on_the_path": 900.0}, "h2": {"": 800.0, "loss_on_the_path": 300.0}}
@@ -215,7 +268,7 @@ def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Pat
 
 
 def test_what_the_pairs_do_not_show_is_only_put_to_the_test_if_asked_for(tmp_path: Path) -> None:
-    """Two blocks show nothing; three are the least that predict something, and six that are tested."""
+    """Three blocks are the least that predict something, and six that show it."""
     with pytest.raises(SpecError, match="its 4 pairs show none, and 6 are the least") as error:
         plan(write(tmp_path / "s", blocks=4))
     assert "--cause senders_buffer" in error.value.hint
@@ -267,16 +320,19 @@ def test_what_the_other_transport_cannot_have_is_not_given_to_it(tmp_path: Path)
     assert (declared.table, declared.key, declared.value) == ("certificate", "intermediates", 0)
     assert "with" not in declared.places
     assert not declared.applicable
-    assert declared.left_out == (
-        "with (not applicable): TCP has no certificate beyond the amplification limit",
-    )
+    assert declared.left_out == ("with (not applicable): TCP cannot have it",)
 
 
 def test_bytes_are_made_equal_and_not_taken_away(tmp_path: Path) -> None:
     times = {"h2": {"": 100.0, "bytes_on_the_wire": 800.0}, "h3": {"": 100.0, "bytes_on_the_wire": 850.0}}
     programs = {"h3": '"quiche"', "client": '"quiche"'}
     declared = plan(write(tmp_path / "s", times, **programs)).declared
-    assert (declared.cause, declared.key, declared.value, declared.equal) == ("bytes_on_the_wire", "max_payload", 1452, True)
+    assert (declared.cause, declared.key, declared.value, declared.equal) == (
+        "bytes_on_the_wire",
+        "max_payload",
+        1452,
+        True,
+    )
     assert declared.predicted.ms == 50.0
 
 
@@ -291,6 +347,18 @@ def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) 
     assert declared.beyond_ms == pytest.approx(213.5)
     low, high = declared.predicted.low_ms, declared.predicted.high_ms
     assert declared.expected_ms == pytest.approx((low - declared.tolerance_ms, high + declared.tolerance_ms + 213.5))
+
+
+def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path: Path) -> None:
+    """Of the same arm, and by a setting of the arm: lost set-up packets are of the path, and both windows of TCP."""
+    times = {
+        "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
+        "h3": {"": 800.0, "loss_timer": 9.0},
+    }
+    study = write(tmp_path / "s", times, path='loss = "1 %"')
+    asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
+    assert beside(asked, spec, "slow_start") == "receive_window"
+    assert beside(asked, spec, "loss_timer") is None
 
 
 def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study judged again: the raw files of every attempt are decoded and judged by today's code, its tables are made in
+memory, and every number is held against what the study says.
+
+Nothing is written into the study, and nothing that it names is started. It shows that the numbers follow from the raw
+files, and not that these are what a network carried.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+from quiclab import __version__
+from quiclab.decoders import decode_trial, with_verdict
+from quiclab.errors import DecodeError, QuiclabError, SpecError
+from quiclab.plan.make import grow_plan
+from quiclab.processes import by_all_processors
+from quiclab.store.keep_raw import LOGS_LEFT_OUT
+from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_object, read_trial
+from quiclab.store.ledger import borrowed_ledger
+from quiclab.store.own_files import is_own_file
+from quiclab.store.packed_logs import read_plain
+from quiclab.study.differences import Difference, of_json, of_metrics, of_table
+from quiclab.study.specs import load_study
+from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
+from quiclab.study.trial import Weighed
+from quiclab.study.trial_tables import har_file, made_by, tables_made_by, tables_of, write_har
+from quiclab.study.until import planned_blocks
+from quiclab.tables import OF_STUDY
+from quiclab.verify.artefacts import register
+from quiclab.verify.disturbed import disturbance_problem
+from quiclab.verify.trial import judge_document
+
+_JUDGED = ("status", "reason", "proof", "disturbance")
+"""Members of a trial.json that follow from its raw files."""
+_RAW = {"client": "client.json", "link": "link.json"}
+"""Members of a trial.json that were files, each with its name below raw/."""
+_ASIDE = ("position",)
+"""Members of a plan's row that may differ from the plan that is made today."""
+_MOST = 1000
+"""Most differences of one attempt that are told."""
+
+
+class State(enum.StrEnum):
+    """What came of judging an attempt again."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    NOT_VERIFIED = "not_verified"
+
+
+@dataclass(frozen=True)
+class VerifiedAttempt:
+    """One attempt that was judged again."""
+
+    trial_id: str
+    """Name of the trial."""
+    attempt: int
+    """Number of the attempt, from 1."""
+    cell_id: str
+    """The cell: `WORKLOAD/PATH`."""
+    arm: str
+    """Name of the arm."""
+    block: int
+    """Number of the block; -1 where nothing says so."""
+    state: State
+    """Whether every number follows from the raw files, some do not, or it could not be told."""
+    reason: str
+    """Why it could not be verified; empty where it was."""
+    differences: tuple[Difference, ...]
+    """What differs."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of a study that was judged again."""
+
+    attempts: tuple[VerifiedAttempt, ...]
+    """Every attempt."""
+    differences: tuple[Difference, ...]
+    """What differs in the tables of the whole study, `trials` and `metrics`."""
+    unchecked: tuple[str, ...]
+    """What else could not be verified, a sentence each."""
+    run_by: str
+    """Version of quiclab by which it was run; empty where nothing says so."""
+    other_tables: tuple[str, ...]
+    """Versions of quiclab, other than this one, that have made tables of it."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is not what the raw files give."""
+        return bool(self.differences) or any(each.state is State.DIFFERS for each in self.attempts)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything could be verified."""
+        return not self.unchecked and all(each.state is not State.NOT_VERIFIED for each in self.attempts)
+
+
+def verification(
+    study_dir: StudyDir, cells: Sequence[str] = (), done: Callable[[], None] = lambda: None
+) -> Verification:
+    """Judge the attempts of a study again, of some cells alone where there are `cells`. `done` is called after each.
+
+    Raises DecodeError for what is no study, SpecError for a cell that it has not, BusyError where a run is at work.
+    """
+    with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
+        told = told_by(ledger)
+        planned, unchecked = _planned(study_dir)
+        known = {str(row["cell_id"]) for row in told.planned.values()}
+        if unknown := [each for each in cells if each not in known]:
+            raise SpecError(f"the study has no cell {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
+        void = _void_by_themselves(told)
+        asked = [
+            _Asked(
+                study_dir,
+                each,
+                told.planned.get(trial_id),
+                planned and planned.get(trial_id),
+                is_last=each == tries[-1],
+                void_beside=(_block_of(told, trial_id), each.attempt) in void,
+            )
+            for trial_id, tries in told.attempts.items()
+            for each in tries
+            if not cells or told.planned.get(trial_id, {}).get("cell_id") in cells
+        ]
+        asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
+        at_most = processes_for([raw_bytes(each.folder) for each in asked])
+        found = by_all_processors(partial(_verified, planned=planned is not None), asked, at_most=at_most, done=done)
+        differences = _of_the_whole(study_dir, told)
+        versions = {tables_made_by(study_dir, trial_id) for trial_id in told.counting} - {made_by(), None}
+        return Verification(
+            tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
+            tuple(differences),
+            tuple(unchecked),
+            _run_by(study_dir),
+            tuple(sorted(each for each in versions if each is not None)),
+        )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One attempt to be judged again."""
+
+    study_dir: StudyDir
+    attempt: Attempt
+    row: Mapping[str, Any] | None
+    """Row of the plan, by the ledger."""
+    planned: Mapping[str, Any] | None
+    """Row of the plan that the study's spec gives."""
+    is_last: bool
+    void_beside: bool
+    """Whether another trial of its block was void in the same attempt, by a reason of its own."""
+
+    @property
+    def folder(self) -> Path:
+        return self.study_dir.folder(self.attempt)
+
+
+def _planned(study_dir: StudyDir) -> tuple[dict[str, dict[str, Any]] | None, list[str]]:
+    """Trial → row of the plan that the study's spec gives; None with the reason where it gives none."""
+    if not is_own_file(study_dir.spec, study_dir.root):
+        return None, ["There is no spec.toml: that the trials are those of a plan was not verified."]
+    try:
+        rows = grow_plan(load_study(study_dir.spec), planned_blocks(study_dir))
+    except QuiclabError as error:
+        return None, [f"That the trials are those of its spec.toml was not verified: {error.message}."]
+    return {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows}, []
+
+
+def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
+    """Judge one attempt again; whatever its files bring about is its own."""
+    attempt, row = asked.attempt, asked.row or {}
+    reason, differences = "", list[Difference]()
+    try:
+        reason = _why_not(asked) or ""
+        if not reason:
+            differences = _compared(asked, planned)
+    except Exception as error:  # of files that may come from anywhere
+        reason = f"its files cannot be judged: {type(error).__name__}: {error}"
+    state = State.NOT_VERIFIED if reason else State.DIFFERS if differences else State.SAME
+    where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")), int(row.get("block", -1)))
+    return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, state, reason, tuple(differences[:_MOST]))
+
+
+def _why_not(asked: _Asked) -> str | None:
+    """Why an attempt cannot be judged again; None where it can."""
+    if (lacks := damage(asked.folder)) is not None:
+        return f"it is damaged: {lacks}"
+    document = read_trial(asked.folder) or {}
+    if rule := document.get(LOGS_LEFT_OUT):
+        return f"its raw files were not kept (--keep-raw {rule})"
+    if document.get("keys_left_out"):
+        return "its keys were left out (quiclab bundle --with-keys packs them)"
+    return None
+
+
+def _compared(asked: _Asked, planned: bool) -> list[Difference]:
+    """Everything of an attempt that is not what its raw files give."""
+    folder, attempt = asked.folder, asked.attempt
+    document = read_object(folder / "trial.json")
+    today: dict[str, Any] = json.loads(json.dumps(document))
+    tables = dict(decode_trial(folder).tables)
+    weighed = Weighed(tables)
+    verdict = judge_document(today, folder, tables, weighed.disturbance)
+    today = json.loads(json.dumps(today))
+    found = [each for name in _JUDGED for each in of_json("trial.json", document.get(name), today.get(name), name)]
+    registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
+    found += of_json("trial.json", registers[0], registers[1], "artefacts")
+    for name, file in _RAW.items():
+        found += _of_a_file(folder / "raw" / file, document.get(name), name)
+    found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
+    if asked.row is not None:
+        found += of_json("ledger.sqlite", asked.row, document.get("row"), "row")
+    if planned:
+        mine, theirs = (
+            {key: value for key, value in (row or {}).items() if key not in _ASIDE}
+            for row in (document.get("row"), asked.planned)
+        )
+        found += of_json("trial.json", mine, theirs, "row")
+    if not _may_be_void(asked, today):
+        for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
+            found += of_json("ledger.sqlite", kept, now, name)
+    if attempt.status == "verified" and asked.is_last:
+        made = tables_of(attempt.trial_id, with_verdict(tables, folder), today, weighed.account)
+        found += _of_tables(asked.study_dir, attempt.trial_id, made, today)
+    return found
+
+
+def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
+    """Whether the ledger may have voided an attempt that was judged otherwise: with its block, or as the study
+    tolerates less by now than when it ran."""
+    attempt = asked.attempt
+    if attempt.status != "void":
+        return False
+    if attempt.reason in WITH_ITS_BLOCK:
+        return attempt.reason == BLOCK_CUT or asked.void_beside
+    tolerated = read_object(asked.study_dir.resolved).get("limits", {}).get("disturbance_pct")
+    now = {**today} if tolerated is None else {**today, "tolerated": tolerated / 100}
+    return disturbance_problem(now) == attempt.reason
+
+
+def _void_by_themselves(told: Told) -> set[tuple[object, int]]:
+    """Blocks with the numbers of the attempts at which a trial of theirs was void by a reason of its own."""
+    return {
+        (_block_of(told, trial_id), each.attempt)
+        for trial_id, tries in told.attempts.items()
+        for each in tries
+        if each.status == "void" and each.reason not in WITH_ITS_BLOCK
+    }
+
+
+def _block_of(told: Told, trial_id: str) -> object:
+    return told.planned.get(trial_id, {}).get("block_id")
+
+
+def _of_a_file(file: Path, kept: Any, name: str) -> list[Difference]:
+    """Differences between a member of trial.json and the raw file that it was read from, as far as both are there."""
+    packed = file.with_name(f"{file.name}.gz")
+    there = next((each for each in (file, packed) if is_own_file(each, file.parent)), None)
+    if kept is None or there is None:
+        return []
+    try:
+        return list(of_json("trial.json", kept, json.loads(read_plain(there)), name))
+    except (OSError, ValueError, RecursionError):
+        return [Difference("trial.json", name, "an object", f"raw/{there.name} cannot be read")]
+
+
+def _of_tables(
+    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+) -> list[Difference]:
+    """Differences between the tables of a trial that the study keeps and those that were made."""
+    found: list[Difference] = []
+    for name, table in made.items():
+        file, place = study_dir.tables / name / f"{trial_id}.parquet", f"tables/{name}"
+        if not is_own_file(file, study_dir.root):
+            if table.height and (study_dir.tables / name).is_dir():
+                found.append(Difference(place, "rows", "none", str(table.height)))
+            continue
+        try:
+            kept = pl.read_parquet(file, glob=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            found.append(Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table"))
+            continue
+        found += of_metrics(place, kept, table) if name == "metrics" else of_table(place, kept, table)
+    kept_har = har_file(study_dir, trial_id)
+    if "page" in (trial.get("expected") or {}) and is_own_file(kept_har, study_dir.root):
+        with TemporaryDirectory() as folder:
+            made_har = Path(folder, "har", "made.har")
+            write_har(made_har, made)
+            if not made_har.is_file() or made_har.read_bytes() != kept_har.read_bytes():
+                found.append(Difference(f"tables/har/{kept_har.name}", "the file", "as it is", "another content"))
+    return found
+
+
+def _of_the_whole(study_dir: StudyDir, told: Told) -> list[Difference]:
+    """Differences between the tables of the whole study, as far as they were made, and those of its trials."""
+    found = list[Difference]()
+    trials, metrics = study_dir.tables / "trials.parquet", study_dir.metrics
+    with suppress(DecodeError):  # no trial yet
+        if is_own_file(trials, study_dir.root):
+            found += _of_file(trials, trials_table(study_dir, told, told.damaged)[0], "tables/trials")
+    if is_own_file(metrics, study_dir.root):
+        files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
+        parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
+        found += _of_file(metrics, pl.concat([OF_STUDY["metrics"].empty(), *parts]), "metrics.parquet")
+    return found
+
+
+def _of_file(file: Path, made: pl.DataFrame, place: str) -> list[Difference]:
+    try:
+        return list(of_table(place, pl.read_parquet(file, glob=False), made))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        return [Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table")]
+
+
+def _run_by(study_dir: StudyDir) -> str:
+    """Version of quiclab that ran a study, by its host.json."""
+    try:
+        return str(read_object(study_dir.host).get("quiclab", ""))
+    except DecodeError:
+        return ""
+
+
+def is_this_version(found: Verification) -> bool:
+    """Whether a study was run, and its tables were made, by this version of quiclab."""
+    return found.run_by == __version__ and not found.other_tables
