@@ -33,6 +33,9 @@ _PARTS: Sequence[Member] = (
 """Parts of an account. Two are of one wait, and two are unions that one arm's records may leave undecided."""
 assert Why.PACING_OR_PROGRAM in UNIONS
 
+Facts = Mapping[str, Mapping[str, Mapping[tuple[str, str], float]]]
+"""Trial → mechanism → (fact, unit) → value."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -44,8 +47,7 @@ class Cell:
     pairs: list[Pair]
 
 
-def cell_of(ms: Mapping[str, Mapping[Member, float]], facts: Mapping[str, Mapping[str, Mapping[tuple[str, str], float]]],
-            pairs: int) -> Cell:  # fmt: skip
+def cell_of(ms: Mapping[str, Mapping[Member, float]], facts: Facts, pairs: int) -> Cell:
     """The cell of trials `a0`, `a1`, … of one arm and `b0`, `b1`, … of the other."""
     names = [(f"a{block}", f"b{block}") for block in range(pairs)]
     arms = []

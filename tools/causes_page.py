@@ -42,6 +42,8 @@ def _section(of: Mechanism) -> str:
         f"* **Shows as**: {of.shows}",
         f"* **Level**: {of.level.name}",
     ]
+    if len(of.transports) == 1:
+        lines.append(f"* **Only over** {next(iter(of.transports))}")
     if of.rivals:
         lines.append("* **Told apart from**:")
         lines += [f"  * *{BY_NAME[rival.name].title}* (`{rival.name}`): {rival.told_apart_by}" for rival in of.rivals]
@@ -59,7 +61,8 @@ def _setting(of: Setting) -> str:
     doses = (
         f" From the most of it to the least: {', '.join(f'`{_toml(each)}`' for each in of.doses)}." if of.doses else ""
     )
-    return f"  * `{of.table}`: `{of.key} = {_toml(of.value)}`. {of.gain}{also}{doses}"
+    levels = " The arm keeps as much of it as another one has." if of.levels else ""
+    return f"  * `{of.table}`: `{of.key} = {_toml(of.value)}`. {of.gain}{levels}{also}{doses}"
 
 
 def _toml(value: str | float | tuple[str, ...]) -> str:

@@ -16,7 +16,9 @@ from trials import Result, Told, of_line
 from quiclab.diagnoses import BY_NAME as MECHANISMS
 from quiclab.statistics import share_interval
 
-NAMED = ("indicated", "luck")
+SHOWN = ("indicated", "shown by the records")
+"""Status of a verdict that shows a mechanism without a run that took it away."""
+NAMED = (*SHOWN, "luck")
 """Status of a verdict that names a mechanism."""
 UNDECIDED = "undecided"
 
@@ -96,7 +98,7 @@ def wrong_of_null(result: Result) -> Told | None:
     Luck is none, as losses fall differently, nor is a switch that costs next to nothing, and is named for that.
     """
     cause = next(iter(result.causes), None)
-    named = (each for each in result.verdicts if each.found and each.status == "indicated")
+    named = (each for each in result.verdicts if each.found and each.status in SHOWN)
     return next((each for each in named if cause is None or not names(each, cause)), None)
 
 

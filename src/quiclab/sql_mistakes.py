@@ -18,6 +18,7 @@ _LIST = "`quiclab sql STUDY` lists the tables of a study with their columns"
 _KIND = re.compile(r"^[A-Z][\w ]* Error: ")
 _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 _NO_COLUMN = re.compile(r'column (?:named )?"([^"]+)"(?: not found| does not exist|$)', re.IGNORECASE)
+_CHANGES = re.compile(r"\s*(drop|delete|update|insert|alter|truncate)\b", re.IGNORECASE)
 _MEANT = re.compile(r'Did you mean "([^"]+)"')
 
 
@@ -49,6 +50,11 @@ def refused(
         if name in damaged:
             return unreadable(name, damaged[name])
         return QueryError(f"the study has no table {name!r}", _closest(name, columns) or _LIST)
+    if (changes := _CHANGES.match(query)) is not None:
+        return QueryError(
+            f"{changes[1].upper()} would change the study, and a query only reads it",
+            "ask with SELECT … FROM …; what should not count is for `quiclab exclude STUDY TRIAL`",
+        )
     place = tuple(line for line in (rest[0] if rest else "").splitlines() if line.strip())
     return QueryError(f"the query is wrong: {_plain(message)}", _hint(message, columns), place)
 

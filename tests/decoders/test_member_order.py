@@ -85,3 +85,16 @@ def test_other_json_is_no_log(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
     assert decoder_of(path) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"version": 1, "link": "bottleneck", "log": {"records": 7, "complete": true}, "up": {"entries": 3}}',
+        '{"log": {"records": 7}, "version": 1, "entries": []}',
+    ],
+)
+def test_a_member_log_alone_makes_no_har(tmp_path: Path, text: str) -> None:
+    """The link's own account of a trial has one: what makes a HAR stands in it, not beside it."""
+    (tmp_path / "link.json").write_text(text)
+    assert decoder_of(tmp_path / "link.json") is None

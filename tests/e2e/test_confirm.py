@@ -64,18 +64,23 @@ def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     assert quiclab("run", spec, "--out", study).returncode == 0
     before = {file.name: file.read_bytes() for file in study.iterdir() if file.suffix in (".toml", ".json", ".parquet")}
 
-    planned = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--json")
+    # Three pairs show nothing by chance alone, and the arms' times are alike: h2's second round trip is no retry.
+    refused = quiclab("explain", study, "object/far", "--confirm", "--dry-run")
+    assert refused.returncode == 2
+    assert "its 3 pairs show none, and 6 are the least" in refused.stderr
+    asked = ("explain", study, "object/far", "--confirm", "--cause", "hello_retry_request")
+    planned = quiclab(*asked, "--dry-run", "--json")
     assert planned.returncode == 0, planned.stderr
     declared = json.loads(planned.stdout)
     assert list(declared) == ["version", "directory", "sha256", "declared", "verdict"]
     assert declared["verdict"] is None
     assert declared["declared"]["cause"] == "hello_retry_request"
     assert not confirmations(study)
-    few = quiclab("explain", study, "object/far", "--confirm", "--dry-run", "--minutes", "0.01")
+    few = quiclab(*asked, "--dry-run", "--minutes", "0.01")
     assert few.returncode == 2
     assert "0.01 minutes are too few: 8 blocks are the least that decide anything" in few.stderr
 
-    done = quiclab("explain", study, "object/far", "--confirm", "--minutes", "4", "--jobs", "auto", timeout=420)
+    done = quiclab(*asked, "--minutes", "4", "--jobs", "auto", timeout=420)
     (found,) = confirmations(study)
     assert found.sound
     assert found.declared.sha256 == declared["sha256"]

@@ -84,7 +84,7 @@ def _sums(folder: Path, trial: dict[str, Any]) -> dict[str, float]:
 def test_a_piece_that_waits_for_the_acknowledgment_of_the_one_before_is_nagles(
     totals: dict[str, dict[str, float]],
 ) -> None:
-    """The first piece leaves at once, the last, which fills no segment, a round trip later; without Nagle none waits."""
+    """The first piece leaves at once, the last, which fills no segment, a round trip later; without it none waits."""
     assert totals["nagle"]["nagle"] == pytest.approx(_TRIP_MS, abs=5)
     assert not {"nagle", "pacing", "cork"} & set(totals["nodelay"])
     assert "pacing" not in totals["nagle"]

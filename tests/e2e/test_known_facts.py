@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import polars as pl
@@ -152,10 +153,23 @@ def test_windows_are_those_that_logs_show(
     beta = re.search(r"beta (0\.\d)", facts["congestion_control"])
     assert beta is not None
     left = (windows / windows.shift(1)).drop_nulls()
-    reduction = left.filter(left < 0.95)
-    assert reduction.len() == 1
-    # What arrives between two lines of a log may be in the window before or after.
-    assert reduction[0] == pytest.approx(float(beta[1]), abs=0.03)
+    reductions = left.filter(left < 0.95)
+    # These two reduce by what is in flight, or write one line for several events: a machine in use shows in their logs.
+    loose = arm in ("ngtcp2", "quinn")
+    assert 1 <= reductions.len() <= (2 if loose else 1)
+    assert float(reductions.product()) == pytest.approx(float(beta[1]), abs=0.15 if loose else 0.02)
+
+
+def test_the_study_keeps_the_facts_of_the_versions_that_ran(
+    trials: package.OpenedStudy, programs: dict[str, tuple[Role, Program]]
+) -> None:
+    """Not of all versions that there are; no log contradicts them, or it would stand there."""
+    text = json.loads((trials.directory / "resolved.json").read_text())["arms_summary"]["text"]
+    assert "from 1.27.5 on" not in text
+    assert "(as of" not in text
+    assert "contradict" not in text
+    if "nginx-new" in programs:
+        assert "nginx CUBIC with beta 0.7" in text
 
 
 @pytest.mark.parametrize("arm", ["nginx", "nginx-new"])

@@ -143,6 +143,10 @@ def test_a_recorded_load_is_replayed(tmp_path: Path) -> None:
         assert {each % 9 for each in framing} == {0}
         packets = pl.read_parquet(study / "tables" / "ip_packets" / f"{trial['trial_id']}.parquet")
         assert packets["dst"].n_unique() == 1 + 4
+        # Every object waits for the document, whose server thinks for 300 ms, many round trips.
+        account = pl.read_parquet(study / "tables" / "account" / f"{trial['trial_id']}.parquet")
+        thinks = account.filter(pl.col("what") == "server", pl.col("why").is_in(["request", "processor"]))
+        assert thinks.select(pl.col("until_ns") - pl.col("from_ns")).sum().item() > 299e6
 
 
 def test_servers_that_cannot_think_are_refused(tmp_path: Path) -> None:

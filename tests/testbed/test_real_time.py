@@ -59,8 +59,8 @@ def test_where_processors_are_few_a_sleepless_link_shares_no_process(monkeypatch
     """It would take one of two whole, which both ends need."""
     for processors, bit_per_s, expected in (
         (2, 10_000_000, True),
-        (2, 139_000_000, True),
-        (2, 140_000_000, False),
+        (2, 169_000_000, True),
+        (2, 170_000_000, False),
         (2, None, False),
         (3, 1_000_000_000, True),
         (3, None, True),

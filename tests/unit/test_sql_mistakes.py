@@ -39,6 +39,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("SELECT * FROM trials JOIN metrics USING (trial)", 'Column "trial" does not exist', "did you mean trial_id?"),
         ("SELECT medan(value) FROM metrics", "Function with name medan does not exist", "did you mean median?"),
         ("SELECT 'x'::INT", "Could not convert string 'x' to INT32", "duckdb.org"),
+        ("DROP TABLE trials", "DROP would change the study, and a query only reads it", "ask with SELECT"),
+        ("update metrics set value = 0", "UPDATE would change the study", "ask with SELECT"),
         ("COPY trials TO 'x.csv'", "the query may not do that", "--format csv > FILE"),
     ],
 )

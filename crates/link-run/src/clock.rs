@@ -24,6 +24,12 @@ pub fn process_cpu_ns() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// CPU time that this thread has used so far.
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`: the best of a few tries, each taken between two readings of the other.
 #[must_use]
 pub fn realtime_minus_monotonic_ns() -> i64 {

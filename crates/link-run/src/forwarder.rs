@@ -5,7 +5,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use crate::clock::monotonic_ns;
+use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::control::{Control, Request, Wait};
 use crate::precedence::{self, Precedence};
 use crate::run::Run;
@@ -31,7 +31,7 @@ pub fn run(
     let mut naps = Naps::default();
     let mut looked_ns = monotonic_ns();
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut busy_share = Precedence::new(looked_ns, cores, arrivals.is_some());
+    let mut taken = Precedence::new(looked_ns, thread_cpu_ns(), cores, arrivals.is_some());
     let mut stalls = Stalls::new(looked_ns);
     let mut ended: Vec<(usize, io::Result<()>)> = Vec::new();
     while may_arrive || !runs.is_empty() {
@@ -78,14 +78,14 @@ pub fn run(
         }
         let now_ns = monotonic_ns();
         stalls.look(now_ns);
-        if busy_share.awake(now_ns) && precedence::give_way() {
-            for run in &mut runs {
-                run.gave_way(now_ns);
-            }
-        }
         naps.nap_if_due(now_ns);
         if now_ns - looked_ns >= LOOK_NS {
             looked_ns = now_ns;
+            if taken.look(now_ns, thread_cpu_ns()) && precedence::give_way() {
+                for run in &mut runs {
+                    run.gave_way(now_ns);
+                }
+            }
             for run in &mut runs {
                 run.hand_logs_over(now_ns);
             }
@@ -113,7 +113,6 @@ pub fn run(
         let timeout = sleep_ns.into_iter().chain(logs_ns).min();
         wait.until_ready(timeout.map(Duration::from_nanos));
         naps.slept();
-        busy_share.slept(monotonic_ns());
     }
 }
 

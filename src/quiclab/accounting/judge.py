@@ -286,7 +286,8 @@ class Judge:
             full = self.kernel.buffer_full(idle_from_ns, sent_ns)
             return Reason(Why.SEND_BUFFER if full else Why.APPLICATION, "tcp_info")
         if self.kernel.free(idle_from_ns, sent_ns):
-            piece = self.kernel.keeps_a_piece(idle_from_ns, sent_ns)
+            # Nagle's algorithm lets a segment go, too, once its program has filled it.
+            piece = self.kernel.keeps_a_piece(idle_from_ns, sent_ns) and not self.small.outstanding(sent_ns)
             kept = Why.CORK if piece else Why.KEPT_IN_KERNEL
             return Reason(Why.PACING if self.kernel.paces else kept, "tcp_info")
         if not again and was_answered(self.path, position):

@@ -180,7 +180,7 @@ _DEFINITIONS = {
     Why.NAGLE: "TCP's kernel has less than a full segment to send and room in its window, and the acknowledgment of "
     "the last segment that was not full lets it go.",
     Why.CORK: "TCP's kernel has less than a full segment to send and more than a third of its window free, the socket "
-    "cannot pace, and no packet lets it go.",
+    "cannot pace, no segment that was not full is unacknowledged, and no packet lets it go.",
     Why.KEPT_IN_KERNEL: "TCP's kernel has bytes to send and more than a third of its window free, and the socket "
     "cannot pace: Nagle's algorithm, a cork, or the bound on what may stand in the queues below it (small queues).",
     Why.APPLICATION: "The sender says, or the kernel's send buffer shows, that there is nothing to send.",

@@ -22,10 +22,10 @@ from quiclab.diagnoses import LOST_ON_THE_PATH, SENT, TRIAL, Mechanism
 _LEFT = 0.5
 """Share of a difference that must be left when both arms have as many losses, for it to be more than luck."""
 _UNLIKE = 0.001
-"""p below which the arms' packets were lost at unlike rates, each loss by itself. Small: a difference that was found
-because of its losses has unlike ones."""
+"""Level below which the arms' packets were lost at unlike rates, each loss by itself. Small: a difference that was
+found because of its losses has unlike ones."""
 _UNLIKE_OF_PAIRS = 0.01
-"""The same of the differences within pairs, which also holds where losses come in bursts."""
+"""Level of the differences within pairs, which hold where losses come in bursts, too."""
 
 
 @dataclass(frozen=True, eq=False)

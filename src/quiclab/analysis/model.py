@@ -279,7 +279,7 @@ class StudyAnalysis:
     @property
     def decided_by(self) -> str:
         """The deciding test with its correction, in words."""
-        over = f"over {self.tested} comparisons"
+        over = f"over {self.tested} comparison{'s' * (self.tested != 1)}"
         if not self.tested:
             return "exact signed-rank test (no cell could be tested)"
         if self.sequential:

@@ -71,8 +71,8 @@ class CauseEntry:
     name: str
     """The mechanism (docs/reference/causes.md), or `several:REASON`, `unknown:REASON`."""
     status: str
-    """`confirmed`, `rejected`, `indicated`, `luck`, `several, not separable`, `unknown cause`, `undecided` or
-    `in both arms`."""
+    """`confirmed`, `rejected`, `indicated`, `shown by the records`, `luck`, `several, not separable`, `unknown cause`,
+    `undecided` or `in both arms`."""
     baseline_ms: float
     """Mean time of it in the baseline."""
     other_ms: float
@@ -115,8 +115,8 @@ class ConfirmationEntry:
     sound: bool
     """Whether declaration and spec are as they were before the run. Otherwise it counts for nothing."""
     verdict: Mapping[str, Any] | None
-    """Verdict (`confirmed`, `rejected` or `undecided`), checks and effects, as `verdict.json` there keeps them; null
-    where it has not been judged."""
+    """Verdict (`confirmed`, `condition`, `rejected` or `undecided`), checks and effects, as `verdict.json` there keeps
+    them; null where it has not been judged."""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cause",
         action="append",
         metavar="NAME",
-        help="the cause (default: the largest difference that a setting takes away); two or three of one arm: all "
-        "combinations",
+        help="the cause (default: the largest that is shown to cost the slower arm time, and that a setting takes "
+        "away); two or three of one arm: all combinations",
     )
     options.add_argument("--arm", metavar="ARM", help="arm that is compared with the baseline, where there are several")
     options.add_argument("--minutes", type=float, metavar="N", help="time for the run (default: 10)")
@@ -154,9 +154,23 @@ def _planned(asked: tuple[Asked, Study]) -> Plan:
     from quiclab.study.confirm.plan import plan_confirmation
 
     wanted, study = asked
+    if wanted.cause is None:
+        _refuse_not_judged(wanted)
     plan = plan_confirmation(wanted, study)
     note_look(wanted.study, "ttlb_ms")  # a plan shows how long the arms took
     return plan
+
+
+def _refuse_not_judged(asked: Asked) -> None:
+    """Raise SpecError for a cell that the machine disturbed too much: none of its causes is shown."""
+    from quiclab.analysis.analyse import analyse_study
+    from quiclab.analysis.model import Conclusion
+
+    for each in analyse_study(asked.study, "ttlb_ms", asked.baseline).comparisons:
+        of_arm = asked.arm in (None, each.other.arm)
+        if each.cell_id == asked.cell and of_arm and each.conclusion is Conclusion.NOT_JUDGED:
+            told = f"{asked.cell} is not judged, so that none of its causes is shown: {each.why}".rstrip()
+            raise SpecError(told, "run it again while less else runs, or name one to be put to the test with --cause")
 
 
 def _plan_lines(asked: tuple[Plan, float]) -> list[str]:

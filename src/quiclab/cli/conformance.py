@@ -58,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.testbed.neighbours import announced
     from quiclab.testbed.sandbox import run_in_sandbox
 
+    _refuse_foreign(arguments.out)
     clients = _chosen(arguments.clients, ("client",))
     fronts = _chosen(arguments.servers, ("server", "proxy"))
     folder: Path = arguments.out.resolve()
-    _refuse_foreign(folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 

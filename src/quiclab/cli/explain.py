@@ -157,6 +157,8 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
         if each.pairs:
             if parting := account.parting(each, analysis.alpha):
                 console.print(Text(parting))
+            if causes:
+                console.print(Text(f"{PARTED_BY_CAUSE}. By wait:"))
             console.print(account.account_table(each, analysis.alpha, console.width))
             console.print(account.floor_table(each, analysis.alpha, console.width))
         if each.without:
@@ -164,7 +166,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
         console.print()
     console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
     if any(causes for _, causes in found):
-        console.print(Text(f"{PARTED_BY_CAUSE}. {UNPROVEN}", style="dim"))
+        console.print(Text(UNPROVEN, style="dim"))
 
 
 def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:

@@ -101,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
+    if not out.exists() and (data_file := out.with_suffix(".csv")).exists() and out != data_file:
+        raise SpecError(f"{data_file} exists: the figure's data would replace it", "choose another name with -o")
     import polars as pl
 
     from quiclab.analysis.analyse import analyse_study

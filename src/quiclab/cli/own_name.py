@@ -26,6 +26,7 @@ VERBS = (
         "export",
         "trial",
         "bundle",
+        "verify",
         "note",
     ),
     *("exclude", "exec", "studies", "paths", "probe", "doctor", "conformance", "clean", "completion"),

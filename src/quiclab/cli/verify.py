@@ -111,10 +111,10 @@ def document(study_dir: StudyDir, found: Verification) -> object:
 
 def _print(found: Verification) -> None:
     from quiclab import __version__
-    from quiclab.study.verification import is_this_version
+    from quiclab.study.verification import State, is_this_version
 
     for each in found.attempts:
-        if each.state == "differs":
+        if each.state is State.DIFFERS:
             print(f"{each.arm} in {each.cell_id}, block {each.block} (trial {each.trial_id}, attempt {each.attempt}):")
             _print_differences(each.differences, "by the raw files")
     if found.differences:
@@ -124,7 +124,7 @@ def _print(found: Verification) -> None:
         print(f"Not verified: {wording.counted(number, 'attempt')}: {reason}.")
     for told in found.unchecked:
         print(told)
-    states = Counter(each.state for each in found.attempts)
+    states = Counter(each.state.value for each in found.attempts)
     if not is_this_version(found):
         made = [f"it was run by quiclab {found.run_by}"] if found.run_by != __version__ else []
         made += [f"tables were made by {each}" for each in found.other_tables]

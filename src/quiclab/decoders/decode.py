@@ -128,7 +128,8 @@ def _decode(log: LogFile, context: Context, sink: Sink) -> tuple[FileTables, set
     try:
         file = log.decoder.decode(log.path, context, take if sink.streams else None)
     except DecodeError as error:
-        return FileTables({}, (Finding("unreadable", "error", 1, error.message),)), ends
+        told = error.message.replace(str(log.path), log.name)  # tables are the same wherever they are made
+        return FileTables({}, (Finding("unreadable", "error", 1, told),)), ends
     for name, rows in file.tables.items():
         take(name, rows)
     return file, ends
@@ -152,14 +153,15 @@ def _columns(name: str) -> tuple[pl.Expr | None, ...]:
     )  # fmt: skip
 
 
-def _place(account: Account, sink: Sink, paths: Mapping[str, Path]) -> None:
+def _place(account: Account, sink: Sink, paths: Mapping[str, Path] | None = None) -> None:
+    """Place all sources; `paths` has the files that may be read once more, by their source's name."""
     captures = [each.name for each in account.sources if each.format in CAPTURES]
     packets = sink.table("packets")
     if len(account.sources) == 1 and packets.select(pl.struct("vantage", "connection").n_unique()).collect().item() < 2:
         packets = packets.clear()  # nothing to join: a large log need not be held for it
     seen = named(sightings(packets, captures))
     seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
-    if any(each.placement is None for each in account.sources if each.format in CAPTURES):
+    if paths and any(each.placement is None for each in account.sources if each.format in CAPTURES):
         seen = pl.concat([seen, same_ciphertexts(seen, packets, {name: paths[name] for name in captures})])
     account.sources = by_realtime(place_all([part for each in account.sources for part in _traces(each, seen)], seen))
     account.captured = in_captures(seen, captures)

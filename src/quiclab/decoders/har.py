@@ -21,10 +21,21 @@ class Har:
     clock = "CLOCK_REALTIME of the machine that ran the browser, in milliseconds; mapped to CLOCK_MONOTONIC."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether an object `log` comes first, with one of its own members."""
+        """Whether an object `log` comes first, with one of its own members in it."""
         names = (b'"version"', b'"creator"', b'"browser"', b'"pages"', b'"entries"')
-        return _HEAD.match(head) is not None and any(name in head for name in names)
+        found = _HEAD.match(head)
+        return found is not None and any(name in _to_its_end(head[found.end() :]) for name in names)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
         """Decode into one row per entry, and one for every moment that a page names."""
         return _core.decode("har", path, context, take)
+
+
+def _to_its_end(text: bytes) -> bytes:
+    """The part of a text that is in an object which it begins in; all of it where the object does not end."""
+    depth = 1
+    for at, byte in enumerate(text):
+        depth += (byte == ord("{")) - (byte == ord("}"))
+        if depth == 0:
+            return text[:at]
+    return text

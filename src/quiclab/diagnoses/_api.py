@@ -120,7 +120,7 @@ class Each(enum.StrEnum):
     ROUND_TRIP = "round trip"
     """The least round trip of the path."""
     BYTE = "byte"
-    """Its service at the bottleneck."""
+    """Service of it at the bottleneck."""
 
 
 @dataclass(frozen=True)

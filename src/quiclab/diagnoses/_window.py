@@ -65,7 +65,7 @@ class Left:
     most: float
 
     def facts(self, name: str) -> tuple[Fact, ...]:
-        """Its facts, in whole percents where it is not exact; none where it is known to less than ten points."""
+        """Facts of that name, in whole percents where it is not exact; none where it is not known to ten points."""
         if self.least == self.most:
             return (Fact(name, 100 * self.least, "%"),)
         if self.most - self.least > _WIDEST:

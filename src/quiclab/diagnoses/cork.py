@@ -24,7 +24,7 @@ CORK = Mechanism(
     "The program has told its kernel that more will follow (TCP_CORK, MSG_MORE), and it does not. What does not fill a "
     "segment stays there until the program lets it go, for 200 ms at most.",
     "Waits in which TCP's kernel has less than a full segment to send and more than a third of its window free, the "
-    "socket cannot pace, and no packet ends the wait.",
+    "socket cannot pace, every segment before that was not full is acknowledged, and no packet ends the wait.",
     Level.E0,
     "Linux, TCP_CORK in tcp(7) and MSG_MORE in send(2)",
     _claim,

@@ -16,6 +16,7 @@ from quiclab.testbed.namespace import NetworkNamespace
 from quiclab.testbed.pressure import stalled_ns
 from quiclab.testbed.process import Process
 from quiclab.testbed.process_cost import ProcessCosts
+from quiclab.testbed.queues import queue_kinds
 from quiclab.testbed.run_delay import RunDelayCourse
 from quiclab.testbed.sampler import counters
 from quiclab.testbed.tcp_info import TcpInfoSampler
@@ -87,6 +88,7 @@ class Observation:
         }
         self._stalled_before: dict[str, int] = {}
         self._stalled: dict[str, int] = {}
+        self._queues: list[str] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -117,6 +119,8 @@ class Observation:
     def end(self) -> None:
         """The transfer is over, and the servers still run."""
         self._costs.end()
+        places = {leg.place for leg in self._legs}
+        self._queues = sorted({kind for place in places for kind in queue_kinds(self._namespaces[place])})
         now = stalled_ns()
         self._stalled = {name: now[name] - before for name, before in self._stalled_before.items() if name in now}
 
@@ -130,6 +134,7 @@ class Observation:
         return {
             "cost": self._costs.summary(),
             "stalled_ns": self._stalled,
+            "tcp_queues": self._queues,
             "counters": {end: counters(namespace) for end, namespace in self._namespaces.items()},
             "udp_socket_drops": {
                 end: [asdict(socket) for socket in drops.per_socket()] for end, drops in self._drops.items()

@@ -161,6 +161,8 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
 
 
 _NO_TCP = Tcp(congestion_control="")
+_UNUSED_TCP = Tcp(congestion_control="reno")
+"""TCP of a study in which nothing is sent over it: what every kernel has, so that namespaces are alike everywhere."""
 
 
 def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | None) -> tuple[Arm, ...]:
@@ -193,8 +195,10 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
     pinned = sorted((arm for arm in arms if arm.tcp is not _NO_TCP), key=lambda arm: arm.name != baseline)
     if pinned:
         return tuple(arm if arm.tcp is not _NO_TCP else dataclasses.replace(arm, tcp=pinned[0].tcp) for arm in arms)
-    if arms and all(arm.protocol == "h3" for arm in arms) and len(arms) == len(nodes):
+    over_quic = all(protocol == "h3" for arm in arms for _, _, protocol in arm.programs())
+    if arms and not over_quic and all(arm.protocol == "h3" for arm in arms) and len(arms) == len(nodes):
         nodes[0].report(
-            'no arm has "tcp"; write tcp = {congestion_control = "reno"} in one: the others take it from there'
+            'no arm has "tcp", which a proxy speaks to its origin; write tcp = {congestion_control = "reno"} in one: '
+            "the others take it from there"
         )
-    return tuple(arms)
+    return tuple(dataclasses.replace(arm, tcp=_UNUSED_TCP) if over_quic else arm for arm in arms)

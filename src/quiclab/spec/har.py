@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from quiclab.errors import SpecError
 from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
+from quiclab.store.own_files import read_named
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
 _LEAST_BYTES = 128
@@ -65,7 +66,7 @@ def read_har(file: Path) -> RecordedPage:
     Raises SpecError for a file that is no HAR or has no document.
     """
     try:
-        log = json.loads(file.read_bytes())["log"]  # UTF-16 and byte order marks are recognised
+        log = json.loads(read_named(file))["log"]  # UTF-16 and byte order marks are recognised
         entries = [_entry(entry) for entry in _of_first_page(log)]
     except RecursionError as error:
         raise SpecError(f"{file} is no HAR: it is nested too deeply", _REMEDY) from error

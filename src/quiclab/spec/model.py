@@ -145,7 +145,8 @@ class Arm:
     server: Program
     """Program that answers the client, or the proxy if there is one."""
     tcp: Tcp
-    """Required for h1 and h2; an h3 arm takes it from the baseline, or from the first arm that has it."""
+    """Required for h1 and h2; an h3 arm takes it from the baseline, or from the first arm that has it. A study of h3
+    arms alone needs it only for a proxy that speaks to its origin over TCP."""
     proxy: Program | None = None
     """Proxy before the server: the client speaks to the proxy, and the server is its origin."""
     proxy_at: str = "server"

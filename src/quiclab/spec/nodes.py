@@ -135,13 +135,32 @@ def read_or_report(node: Node, kind: Kind[T]) -> T:
     return cast(T, FAILED)
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(
+        ("rtt", "round_trip", "base_rtt"),
+        ("delay", "write delay, which is one way in each direction: half of the round trip"),
+    ),
+    **dict.fromkeys(("latency", "owd"), ("delay", "write delay, which is one way, in each direction")),
+    **dict.fromkeys(("bandwidth", "bw", "throughput", "speed"), ("rate", "write rate")),
+    **dict.fromkeys(("packet_loss", "plr", "loss_rate"), ("loss", "write loss")),
+    **dict.fromkeys(("repeats", "repetitions", "runs", "pairs"), ("blocks", "write blocks")),
+}
+"""Names that other tools have for a key → our key, and what to do."""
+
+
+def _meant(key: str, kinds: Mapping[str, Kind[Any]]) -> str:
+    """What to write in place of a key that there is not."""
+    ours, told = _OTHER_NAMES.get(key.lower(), ("", ""))
+    return told if ours in kinds else closest(key, list(kinds), "keys")
+
+
 def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[str] = ()) -> dict[str, Any]:
     """Read the keys of a table that can be read; report the wrong, the unknown and the missing ones."""
     if not isinstance(node.value, dict):
         raise WrongValueError(f"{show(node.value)}; write a table with {', '.join(kinds)}")
     for key in node.value:
         if key not in kinds:
-            node.child(key).report(f"there is no such key here; {closest(key, list(kinds), 'keys')}")
+            node.child(key).report(f"there is no such key here; {_meant(key, kinds)}")
     values = {}
     for key, kind in kinds.items():
         if key in node.value:

@@ -6,8 +6,10 @@ The trace repeats after its last instant (Netravali et al., "Mahimahi", USENIX A
 
 from __future__ import annotations
 
+import io
 import pathlib
 
+from quiclab.store.own_files import read_named
 from quiclab.units import Bitrate
 
 OPPORTUNITY_BYTES = 1500
@@ -20,7 +22,7 @@ def mean_rate(path: pathlib.Path) -> Bitrate:
     """
     last = count = 0
     try:
-        with path.open(encoding="ascii") as lines:
+        with io.TextIOWrapper(io.BytesIO(read_named(path)), encoding="ascii") as lines:
             for number, line in enumerate(lines, start=1):
                 instant = line.strip()
                 if not instant:

@@ -245,8 +245,8 @@ def _copy(study_dir: StudyDir, memory: sqlite3.Connection) -> None:
     journal = study_dir.ledger.with_name(f"{study_dir.ledger.name}-journal")
     if not journal.exists():
         with disk_errors(study_dir.ledger), open_own(study_dir.ledger) as file:
-            if content := file.read():
-                memory.deserialize(content)
+            if database := file.read():
+                memory.deserialize(database)
         _refuse_damaged(memory, study_dir)
         _refuse_others(memory, study_dir)
         return

@@ -50,6 +50,15 @@ def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
         return opened.read(_MOST_BYTES)
 
 
+def read_named(file: Path) -> bytes:
+    """Read a regular file that a spec names, which may be a link. Raises OSError for anything else, without waiting,
+    and for one that is too large."""
+    with os.fdopen(_regular(file.resolve(), os.O_RDONLY), "rb") as opened:
+        if os.fstat(opened.fileno()).st_size > _MOST_BYTES:
+            raise OSError(f"{file} is larger than any that is read at once")
+        return opened.read(_MOST_BYTES)
+
+
 def is_mine(folder: Path) -> bool:
     """Whether a folder belongs to the user of this process, so that what stands in it is that user's word; also one
     that is not there."""

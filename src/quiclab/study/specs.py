@@ -110,10 +110,16 @@ def in_versions(arm: Arm, versions: Mapping[str, str]) -> Arm:
     return dataclasses.replace(arm, client=found("client", arm.client), server=found("server", arm.server), proxy=proxy)
 
 
-def keep_versions(study_dir: StudyDir, study: Study, versions: Mapping[str, str]) -> None:
-    """Keep what the arms are with the versions of their programs that really run."""
+def keep_versions(
+    study_dir: StudyDir, study: Study, versions: Mapping[str, str], contradicted: Sequence[str] = ()
+) -> None:
+    """Keep what the arms are with the versions of their programs that really run, and, behind it, sentences about facts
+    that their logs contradict."""
     if study_dir.resolved.exists():
-        resolved = read_object(study_dir.resolved) | {ARMS: describe_arms(study, versions)}
+        arms = describe_arms(study, versions)
+        if contradicted:
+            arms["text"] += f" But logs contradict this. {' '.join(contradicted)}"
+        resolved = read_object(study_dir.resolved) | {ARMS: arms}
         write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 

@@ -27,6 +27,7 @@ from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir, read_object, write_atomically
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
+from quiclab.study.contradicted import contradicted
 from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
@@ -39,7 +40,7 @@ from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
-from quiclab.study.trial_tables import without_tables
+from quiclab.study.trial_tables import a_run_goes_on, without_tables
 from quiclab.testbed.backend import choose_backend
 from quiclab.testbed.host import facts
 from quiclab.testbed.link import Backend
@@ -137,6 +138,8 @@ def run_trials(
         observer.over()
     if study.count_system_calls and part.is_whole:
         count_system_calls(laboratory, study_dir, observer)
+    with a_run_goes_on():
+        keep_versions(study_dir, study, laboratory.programs, contradicted(study_dir, study, laboratory.programs, rows))
     final = [tries[-1].status for tries in attempts.values()]
     return Outcome(
         final.count("failed"),

@@ -12,7 +12,8 @@ _NOT_TCP = "not TCP, or a later fragment"
 IP_PACKETS = of_logs(
     "ip_packets",
     "One IP packet in the capture of one end; in the order of the capture. A packet that the link dropped is only in "
-    "the capture of the end that sent it.",
+    "the capture of the end that sent it. Of a tunnel that is opened it is the inner packet; where a network card put "
+    "several together (TCP or UDP offload), it is all of them.",
         Column("vantage", pl.String, "", "unknown end", "Where it was captured: `client` or `server`."),
         Column("direction", pl.String, "", "unknown end or no flags", "`up` from client to server, or `down`."),
         Column(

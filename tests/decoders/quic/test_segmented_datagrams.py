@@ -71,7 +71,7 @@ def test_packets_are_those_of_the_capture_before_offloading(name: str, has_keys:
     plain.write_bytes(content)
     merged, gone = _offloaded(content)
     offloaded.write_bytes(merged)
-    assert gone > 5
+    assert gone
     before, after = _decoded(plain, *keys), _decoded(offloaded, *keys)
     if not has_keys and any(finding.name == "unsplit_datagram" for finding in after.findings):
         return  # The client has no connection id: nothing shows the borders, and that is told.

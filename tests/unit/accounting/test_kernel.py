@@ -217,6 +217,12 @@ def test_a_piece_that_leaves_without_an_acknowledgment_was_corked(tmp_path: Path
     assert found["cork"] == pytest.approx(200)
 
 
+def test_a_piece_that_leaves_before_the_acknowledgment_of_the_last_one_may_be_either(tmp_path: Path) -> None:
+    """Its program may have filled the segment, which Nagle's algorithm waits for, too."""
+    found = _pieces(tmp_path, acked=151, at=111.05, unsent=400)
+    assert found["kept_in_kernel"] == pytest.approx(60.05)
+
+
 def test_full_segments_that_wait_with_room_in_the_window_are_neither(tmp_path: Path) -> None:
     """A socket that cannot pace, and more than a full segment to send: nothing shows what kept it."""
     assert _pieces(tmp_path, acked=61, at=251, unsent=2000)["kept_in_kernel"] == pytest.approx(200)

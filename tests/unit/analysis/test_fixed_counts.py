@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts that protocols and settings fix: when the records show a difference by themselves, and how seldom chance does."""
+"""Counts that protocols and settings fix: when the records show a difference by themselves, and how seldom chance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _known(trips: Sequence[Sequence[int]], each_ms: float = 20.5, round_trip_ms:
                 "set_up_round_trips": {("round_trips", ""): float(count)},
                 "bytes_on_the_wire": {("bytes_served", "bytes"): 1000 * (800.0 + block)},
             }
-    return Known(ms, dict.fromkeys(ms, {}), facts, {})
+    return Known(ms, {trial: {} for trial in ms}, facts, {})
 
 
 def _statuses(known: Known, pairs: int) -> dict[str, Status]:
@@ -89,7 +89,7 @@ def test_so_many_pairs_are_asked_for_as_keep_the_level() -> None:
 @pytest.mark.parametrize("often", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("pairs", [3, 4, 6])
 def test_counts_that_are_chance_after_all_are_seldom_taken_for_fixed(often: float, pairs: int) -> None:
-    """Arms that are alike, where a further round trip comes by chance: at most one study in twenty, whatever its odds."""
+    """Arms that are alike, where a further round trip comes by chance: at most one study in twenty."""
     rng = np.random.default_rng(pairs)
     part = Part(BY_NAME["set_up_round_trips"], None, (_SET_UP,))
     names = [(f"a{n}", f"b{n}") for n in range(pairs)]

@@ -33,7 +33,7 @@ def _study(
                     ("lost_packets", ""): float(lost),
                     ("sent_packets", ""): float(sent),
                 }
-    return Known(ms, dict.fromkeys(ms, {}), facts, {}), [(f"a{n}", f"b{n}") for n in range(pairs)]
+    return Known(ms, {trial: {} for trial in ms}, facts, {}), [(f"a{n}", f"b{n}") for n in range(pairs)]
 
 
 def _found(

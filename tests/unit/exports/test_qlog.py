@@ -64,6 +64,17 @@ def test_what_is_written_is_what_the_drafts_ask(tables: Path, tmp_path: Path, dr
         assert drafts.check(path) == events > 20
 
 
+@pytest.mark.parametrize("old", [False, True])
+def test_no_time_is_negative(tables: Path, tmp_path: Path, old: bool) -> None:
+    """What stands first is at 0 or later, if it is no packet, too; and one trace begins at 0."""
+    (out := tmp_path / "out").mkdir()
+    written = Qlog(old=old).write(open_tables(tables), Choice(), out)
+    first = [min(event["time"] for event in list(records(path))[1:]) for path in written.files]
+    assert min(first) >= 0
+    if not old:  # qlog 0.3 has no events for all that is written
+        assert min(first) == 0
+
+
 def test_decoded_again_it_gives_the_same_rows(tables: Path, tmp_path: Path) -> None:
     """Packets, frames, acknowledged ranges and metrics survive, in their order, at times that moved together."""
     written = export(tables, tmp_path / "out")

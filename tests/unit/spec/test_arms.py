@@ -36,9 +36,12 @@ def test_an_h3_baseline_takes_tcp_from_the_first_that_has_it(tmp_path: pathlib.P
 
 
 def test_tcp_is_missing_where_no_arm_names_it(tmp_path: pathlib.Path) -> None:
-    """Of two h3 arms one must; an h2 arm always must."""
+    """An h2 arm always must; of two h3 arms one must where TCP leads to an origin, and else none need."""
     h3 = changed((f"{TCP_LINE}\n", ""), ('protocol = "h2"', 'protocol = "h3"'))
-    assert 'no arm has "tcp"' in only_problem(tmp_path, h3)
+    assert [arm.tcp for arm in study_of(tmp_path, h3).arms] == [Tcp("reno")] * 2
+    proxied = h3.replace('client = "curl-cffi"', 'client = "curl-cffi"\nproxy = "p"', 1)
+    assert 'no arm has "tcp"' in only_problem(tmp_path, proxied)
+    assert study_of(tmp_path, proxied.replace('proxy = "p"', 'proxy = "p"\norigin_protocol = "h3"')).arms
     assert "the machine's default is never used" in only_problem(tmp_path, changed((f"{TCP_LINE}\n", "")))
 
 

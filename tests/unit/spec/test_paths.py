@@ -192,3 +192,17 @@ def test_congestion_control_by_place(tmp_path: pathlib.Path) -> None:
     assert [tcp.congestion_control_of(role) for role in ("client", "server")] == ["cubic", "reno"]
     lost = own.replace("client_", "proxy_")
     assert "there is no proxy" in only_problem(tmp_path, changed(('tcp = {congestion_control = "reno"}', lost)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ('rtt = "40 ms"', "write delay, which is one way in each direction: half of the round trip"),
+        ('bandwidth = "1 Mbit/s"', "write rate"),
+        ('[path.up]\npacket_loss = "1 %"', "write loss"),
+        ('delai = "1 ms"', 'did you mean "delay"?'),
+    ],
+)
+def test_names_that_other_tools_have_lead_to_ours(tmp_path: pathlib.Path, lines: str, told: str) -> None:
+    """In place of a list of all keys."""
+    assert only_problem(tmp_path, with_path(lines)).endswith(f"there is no such key here; {told}")

@@ -8,11 +8,11 @@ use crate::arrow::{table, Outlet, Table};
 use crate::{DecodeError, Input};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What holds a packet of QUIC with a header, a tag, and enough between that no other one is equal by chance.
-const MIN_BYTES: usize = 40;
-/// The last bytes of an encrypted datagram, its tag among them, in which nearly all differ.
-const LAST_BYTES: usize = 32;
-const MIN_DIFFERENT: usize = 20;
+/// The shortest packet of QUIC that receivers take (RFC 9000 section 10.3).
+const MIN_BYTES: usize = 21;
+/// The tag at the end of what is encrypted, in which nearly all bytes differ.
+const TAG_BYTES: usize = 16;
+const MIN_DIFFERENT: usize = 11;
 
 table! {
     /// One datagram that was captured whole.
@@ -59,7 +59,7 @@ pub fn ciphertexts(input: &Input) -> Result<Table, DecodeError> {
 
 /// Whether a datagram ends like what is encrypted.
 fn is_random(payload: &[u8]) -> bool {
-    let Some(last) = payload.last_chunk::<LAST_BYTES>() else {
+    let Some(last) = payload.last_chunk::<TAG_BYTES>() else {
         return false;
     };
     let mut seen = [false; 256];

@@ -345,6 +345,7 @@ impl Driver {
                 length_bytes: length as usize,
                 direction,
                 ip_packet: self.number,
+                is_alone: frame.is_links,
             };
             Item::Datagram(datagram, payload)
         } else {

@@ -58,7 +58,7 @@ pub(super) fn of<'a>(headers: &Headers, packet: &'a [u8]) -> Option<Tunnel<'a>> 
 
 /// A tunnel in UDP. Ports of these are the receiver's; of some the answers come from them, too.
 fn in_udp<'a>(src: u16, dst: u16, payload: Rest<'a>, bytes: &'a [u8]) -> Option<Tunnel<'a>> {
-    const BOTH_WAYS: [u16; 5] = [1701, 2152, 3544, 4500, 51820];
+    const BOTH_WAYS: [u16; 5] = [1701, 2152, 3544, 4500, 51_820];
     by_port(dst, payload, bytes).or_else(|| {
         let answers = BOTH_WAYS.contains(&src);
         answers.then(|| by_port(src, payload, bytes)).flatten()
@@ -81,7 +81,7 @@ fn by_port<'a>(port: u16, payload: Rest<'a>, bytes: &'a [u8]) -> Option<Tunnel<'
         (4500, [first, _, _, _, ..]) if !is_quic(*first) && !bytes.starts_with(&[0; 4]) => {
             ("esp", hidden)
         }
-        (4754, [flags, version, ..]) if flags & 0x4f == 0 && version & 7 == 0 => {
+        (4754, [flags, version, ..]) if flags & 0x4f == 0 && version.trailing_zeros() >= 3 => {
             ("gre", gre(payload))
         }
         // The flag that there is a network identifier; Linux took 8472 before there was a number.
@@ -92,12 +92,12 @@ fn by_port<'a>(port: u16, payload: Rest<'a>, bytes: &'a [u8]) -> Option<Tunnel<'
         (4790, [flags, 0, 0, next, ..]) if flags & 0xcc == 0x0c => {
             ("vxlan_gpe", vxlan_gpe(*next, payload))
         }
-        (6081, [options, flags, ..]) if options >> 6 == 0 && flags & 0x3f == 0 => {
+        (6081, [options, flags, ..]) if options >> 6 == 0 && flags.trailing_zeros() >= 6 => {
             ("geneve", geneve(usize::from(options & 0x3f), payload))
         }
         (6635, _) if is_ip(mpls(payload)) => ("mpls", Some(mpls(payload))),
-        (37008, [1, 0 | 1, 0, _, ..]) => ("tzsp", hidden),
-        (51820, [1..=4, 0, 0, 0, ..]) => ("wireguard", hidden),
+        (37_008, [1, 0 | 1, 0, _, ..]) => ("tzsp", hidden),
+        (51_820, [1..=4, 0, 0, 0, ..]) => ("wireguard", hidden),
         _ => return None,
     };
     let inside = inside.unwrap_or(Inside::Cut);

@@ -30,7 +30,7 @@ pub fn decode(
 ) -> Result<Source, DecodeError> {
     let mut archive = Archive {
         monotonic: options.realtime_minus_monotonic_ns,
-        writers: vec![],
+        writers: [None, None, None],
         found: false,
         text: vec![],
         tables,
@@ -62,7 +62,7 @@ pub fn decode(
         .tables
         .cannot_tell("http_requests", Some("first_byte_ns"), unsaid);
     Ok(Source {
-        dialect: archive.writers.join(", "),
+        dialect: (archive.writers.into_iter().flatten().collect::<Vec<_>>()).join(", "),
         clock: if archive.monotonic.is_some() {
             Clock::Monotonic
         } else {
@@ -75,8 +75,8 @@ pub fn decode(
 
 struct Archive<'t> {
     monotonic: Option<i64>,
-    /// Version, creator and browser.
-    writers: Vec<String>,
+    /// Version, creator and browser, whichever is told first.
+    writers: [Option<String>; 3],
     found: bool,
     text: Vec<u8>,
     tables: &'t mut Tables,
@@ -102,9 +102,14 @@ impl Archive<'_> {
                 let writer: Value = serde_json::from_slice(&self.text).unwrap_or_default();
                 let name = writer["name"].as_str().or(writer.as_str());
                 let version = writer["version"].as_str().unwrap_or_default();
-                if let Some(name) = name.filter(|_| self.writers.len() < 3) {
+                let place = match key {
+                    b"\"version\"" => 0,
+                    b"\"creator\"" => 1,
+                    _ => 2,
+                };
+                if let (Some(name), Some(writer)) = (name, self.writers.get_mut(place)) {
                     let name: String = format!("{name} {version}").chars().take(80).collect();
-                    self.writers.push(name.trim().to_owned());
+                    writer.get_or_insert(name.trim().to_owned());
                 }
                 Ok(())
             }

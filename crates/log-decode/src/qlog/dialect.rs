@@ -41,10 +41,8 @@ const NO_BANDWIDTH: &str = "this program does not log an estimate of bandwidth";
 /// What is peculiar to the events of a program. Titles are not: an application that uses a library chooses them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signs {
-    /// Members and events that only quiche has.
-    quiche: bool,
-    quic_go: bool,
-    mvfst: bool,
+    /// The program that alone writes a member or an event that was seen.
+    own: Option<Writer>,
     /// Lengths of connection ids, as quiche's crate for qlogs writes them.
     has_id_lengths: bool,
     has_packets_in_flight: bool,
@@ -66,30 +64,34 @@ impl Signs {
                 self.packets += 1;
                 self.packets_with_frames += u32::from(has("\"frames\""));
                 self.has_id_lengths |= has("\"scil\"") || has("\"dcil\"");
-                self.quiche |= has("\"send_at_time\"");
-                self.quic_go |= has("\"datagram_payload_checksum\"");
+                self.found(Writer::Quiche, has("\"send_at_time\""));
+                self.found(Writer::QuicGo, has("\"datagram_payload_checksum\""));
             }
-            b"stream_data_moved" => self.quiche = true,
+            b"stream_data_moved" => self.found(Writer::Quiche, true),
             b"key_updated" => {
-                self.quic_go |= has("\"tls\"") && has("_initial_secret\"");
+                self.found(Writer::QuicGo, has("\"tls\"") && has("_initial_secret\""));
             }
-            b"congestion_metric_update" | b"bandwidth_est_update" => self.mvfst = true,
+            b"congestion_metric_update" | b"bandwidth_est_update" => {
+                self.found(Writer::Mvfst, true);
+            }
             b"metrics_updated" | b"recovery_metrics_updated" => {
-                self.quiche |= has("\"cf_") || has("\"lost_packets\"");
+                self.found(Writer::Quiche, has("\"cf_") || has("\"lost_packets\""));
                 self.has_packets_in_flight |= has("\"packets_in_flight\"");
             }
             _ => {}
         }
     }
 
+    fn found(&mut self, writer: Writer, is_seen: bool) {
+        if is_seen {
+            self.own.get_or_insert(writer);
+        }
+    }
+
     /// The program, where its events alone tell it from all others.
     fn writer(self) -> Option<Writer> {
-        if self.quiche {
-            Some(Writer::Quiche)
-        } else if self.quic_go {
-            Some(Writer::QuicGo)
-        } else if self.mvfst {
-            Some(Writer::Mvfst)
+        if self.own.is_some() {
+            self.own
         } else if self.has_id_lengths && self.packets_with_frames > 0 {
             // neqo uses the same crate, and has been told by its vantage point; quic-go writes checksums beside.
             Some(Writer::Quiche)
@@ -128,7 +130,7 @@ impl Writer {
             _ => None,
         };
         let own = file.description.as_deref().unwrap_or_default();
-        if own.starts_with("written by quiclab from") && !signs.quiche {
+        if own.starts_with("written by quiclab from") && signs.own != Some(Self::Quiche) {
             // Its units are the drafts', whatever program's log it was made from.
             return Self::Unknown;
         }

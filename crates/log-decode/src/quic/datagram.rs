@@ -23,6 +23,8 @@ pub(crate) struct UdpDatagram<'a> {
     pub(crate) direction: Option<Direction>,
     /// `number` in the table `ip_packets`.
     pub(crate) ip_packet: u64,
+    /// True where the capture holds each datagram in a record of its own, as the link's do.
+    pub(crate) is_alone: bool,
 }
 
 impl UdpDatagram<'_> {

@@ -86,6 +86,7 @@ impl Capture<'_> {
             length_bytes: payload.len(),
             direction: None,
             ip_packet: 0,
+            is_alone: false,
         };
         self.connections.datagram(&datagram, self.tables);
     }

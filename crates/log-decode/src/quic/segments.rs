@@ -93,6 +93,9 @@ impl Connections {
         let length = record.payload.len();
         let is_long_enough = length >= offset + 2 * MIN_PACKET_BYTES;
         let is_quic = owner.is_some() || record.is_https();
+        if record.is_alone {
+            return false;
+        }
         if self.segments.size.is_some() || !is_long_enough || !is_quic {
             return false;
         }

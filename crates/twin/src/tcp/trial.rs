@@ -114,7 +114,9 @@ fn packets(tables: &mut Tables, case: &Case, world: &World<Endpoint>, end: &End<
 fn requests(tables: &mut Tables, case: &Case, world: &World<Endpoint>, marks: &Marks) {
     let left_ns = marks.stages.last().map(|(_, at)| *at);
     let answering = world.server.answering();
-    let came_ns = world.up.came_by(answering.and_then(|server| server.asked_ns));
+    let came_ns = world
+        .up
+        .came_by(answering.and_then(|server| server.asked_ns));
     let last = &world.down.log[marks.completing];
     let first = world.down.log[marks.first].arrival_ns;
     for (source, vantage, asked_ns, headers, ended) in [

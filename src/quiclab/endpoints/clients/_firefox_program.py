@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -225,8 +226,12 @@ def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
             raise BrowserError(f"Firefox did not end its first start: {error}") from error
     for name in _OF_ONE_START:
         (folder / _PROFILE / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another client of the same trial came first
-        (folder / _PROFILE).rename(kept)
+    # The study's folder is another mount than the trial's: what is copied is whole before it has its name.
+    whole = shutil.copytree(folder / _PROFILE, kept.with_name(f"{kept.name}-{os.getpid()}"))
+    try:
+        whole.rename(kept)
+    except OSError:  # another client of the same trial came first
+        shutil.rmtree(whole, ignore_errors=True)
 
 
 @contextlib.contextmanager

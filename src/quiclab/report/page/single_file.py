@@ -21,7 +21,7 @@ from quiclab.report.page.rendering import script
 from quiclab.store.layout import write_atomically
 
 MOST_BYTES = 16_000_000
-"""Size of all parts. With the rest, and encoded as an attachment, they stay below the 25 MB that many servers take."""
+"""Size of the report and all parts. Encoded as an attachment they stay below the 25 MB that many servers take."""
 MOST_TABLE_BYTES = 1_000_000
 _LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
 _LOGS = "<h2>The raw logs</h2>"
@@ -45,7 +45,7 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     """Write the report `page`, which lies in its study, with all that it leads to, as the file `out`."""
     report = page.read_text(encoding="utf-8")
     pairs = _pages_of_pairs(report, page)
-    parts = _fitting(page.parent, pairs, most_bytes)
+    parts = _fitting(page.parent, pairs, most_bytes - page.stat().st_size)
     links = _Links(page, frozenset(parts))
     left_out = _left_out(report, page, len(parts), len(pairs))
     # What comes from here on are scripts, which have no links.

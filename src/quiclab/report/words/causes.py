@@ -34,8 +34,9 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
         return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
     if verdict.status is Status.UNDECIDED:
         more = (verdict.pairs_needed or 0) > waterfall.pairs
+        show = "does not show it" if waterfall.pairs == 1 else "do not show it"
         needed = f"; about {verdict.pairs_needed} would" if more else ""
-        return f"{title(verdict)}: {longer(step.difference_ms)} in {other} on average; {pairs} do not show it{needed}."
+        return f"{title(verdict)}: {longer(step.difference_ms)} in {other} on average; {pairs} {show}{needed}."
     return f"{title(verdict)}: in both arms, {_ms(step.baseline_ms)} in {base} and {_ms(step.other_ms)} in {other}."
 
 

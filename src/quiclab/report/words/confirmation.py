@@ -70,7 +70,8 @@ def declaration(declared: Declared, title: str) -> list[str]:
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
         f"  (f) makes the difference: {_difference(declared)}",
-        f"{'A condition' if declared.of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the whole stays within {within}; else undecided.",
+        f"{'A condition' if declared.of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the whole "
+        f"stays within {within}; else undecided.",
     ]
 
 
@@ -157,8 +158,8 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
     if _is_condition(declared, judgement):
         lines.append(
-            f"Both arms share the path. That it costs {declared.arm} more than {declared.other} is shown; which setting "
-            f"of the two makes it cost more is not."
+            f"Both arms share the path. That it costs {declared.arm} more than {declared.other} is shown; which "
+            "setting of the two makes it cost more is not."
         )
     if judgement.limits_next is not None:
         lines.append(

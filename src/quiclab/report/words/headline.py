@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sentence above a cell's list of causes: by how much two arms' mean times differ, and because of which causes.
+"""The sentence above a cell's list of causes: by how much two arms' mean times differ, and why.
 
 It names the entries of the list below it, with the same numbers. The terminal, `quiclab explain`, its JSON and the
 report all take it from here.

@@ -69,43 +69,51 @@ def shown_of_slower(
 def cannot_have(mechanism: Mechanism, cell: Cell) -> str | None:
     """Why the other arm cannot have a mechanism at all; None where it can."""
     transport = Transport.QUIC if cell.other.protocol == "h3" else Transport.TCP
-    return None if transport in mechanism.transports else f"{transport} has no {mechanism.title}"
+    return None if transport in mechanism.transports else f"{transport} cannot have it"
 
 
-def tried(cell: Cell, mechanism: Mechanism) -> list[Tried]:
-    """The ways to put a mechanism to the test, those that make the arms equal first, and those of the path last."""
-    own = [each for each in mechanism.settings if each.table != "path"]
-    equal = [found for each in own if (found := _as_other_has_it(cell, mechanism, each)) is not None]
-    of_arm = [Tried(each, each.levels) for each in own]
+def tried(cell: Cell, mechanism: Mechanism) -> tuple[list[Tried], list[str]]:
+    """The ways to put a mechanism to the test, those that make the arms equal first, and those of the path last; and a
+    clause for each setting whose value both arms have, which is not what makes them differ."""
+    equal: list[Tried] = []
+    of_arm: list[Tried] = []
+    refused: list[str] = []
+    for setting in mechanism.settings:
+        if setting.table == "path":
+            continue
+        mine, others = _known(cell, setting), None if cannot_have(mechanism, cell) else _of_other(cell, setting)
+        if others is not None and others == mine:
+            has = f"{cell.other.name} has {setting.key} = {_text(others)} too"
+            refused.append(f"{setting.table}.{setting.key}: {has}, so that it is not what makes the arms differ")
+            continue
+        if others is not None and isinstance(others, tuple) == isinstance(setting.value, tuple):
+            gain = f"The same as {cell.other.name} has."
+            equal.append(Tried(replace(setting, value=others, doses=(), gain=gain), equal=True))
+        of_arm.append(Tried(setting, setting.levels))
     of_path = [Tried(each, equal=False) for each in mechanism.settings if each.table == "path"]
-    return [*equal, *of_arm, *of_path]
+    return [*equal, *of_arm, *of_path], refused
 
 
-def _as_other_has_it(cell: Cell, mechanism: Mechanism, setting: Setting) -> Tried | None:
-    """The setting with the value of the other arm; None where that is not known, the same, or not comparable."""
-    if setting.key not in _EQUAL or cannot_have(mechanism, cell) is not None:
-        return None
-    if setting.key == "congestion_control" and not same_sender(cell):
-        return None  # one name is not one algorithm: Linux's reno leaves half of a window, that of quic-go 70 %
-    mine = value_of(cell, Change(setting.table, setting.key, setting.value))[0]
-    value = _of_other(cell, setting)
-    if value is None or value == mine or isinstance(value, tuple) != isinstance(setting.value, tuple):
-        return None
-    gain = f"The same as {cell.other.name} has."
-    return Tried(replace(setting, value=value, doses=(), gain=gain), equal=True)
+def _text(value: Value) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _known(cell: Cell, setting: Setting) -> Value | None:
+    """The value of a key in an arm, by its spec, by what its program has by itself, or by its declared facts."""
+    change = Change(setting.table, setting.key, setting.value)
+    value, _ = value_of(cell, change)
+    return _declared_window(cell, change) if value is None and setting.key == "initial_window" else value
 
 
 def _of_other(cell: Cell, setting: Setting) -> Value | None:
-    """The value of a key in the other arm, by its spec, by what its program has by itself, or by its declared facts."""
-    other = replace(cell, arm=cell.other, other=cell.arm)
+    """The value that the other arm has, where two arms may have it alike; None where it is not known."""
+    if setting.key not in _EQUAL or (setting.key == "congestion_control" and not same_sender(cell)):
+        return None  # one name is not one algorithm: Linux's reno leaves half of a window, that of quic-go 70 %
     try:
         change = for_other(Change(setting.table, setting.key, setting.value), cell.other)
     except SpecError:
         return None
-    value, _ = value_of(other, change)
-    if value is None and setting.key == "initial_window":
-        return _declared_window(other, change)
-    return value
+    return _known(replace(cell, arm=cell.other, other=cell.arm), replace(setting, table=change.table))
 
 
 def _declared_window(cell: Cell, change: Change) -> int | None:

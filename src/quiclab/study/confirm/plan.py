@@ -121,7 +121,9 @@ def _shown(
     from quiclab.study.confirm.choice import shown_of_slower
 
     known = known_of(opened, "ttlb_ms")
-    pairs = [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
+    pairs = (
+        [] if known is None else [pair for pair in pairs_in(opened, asked.cell, arms) if set(pair) <= known.ms.keys()]
+    )
     judged = () if known is None else verdicts_of(known, pairs, alpha)
     if known is not None and any(each.status.found for each in judged):
         whole_ms = [sum(sum(known.ms[pair[arm]].values()) for pair in pairs) / len(pairs) for arm in (0, 1)]
@@ -155,11 +157,13 @@ class _OfCell:
         if (told := _not_predicted(suspect)) is not None:
             return told
         cell = cell_with(self.study, asked.study, self.names, suspect)
+        ways, shared = tried(cell, mechanism)
 
         def possible(folder: Path) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
-            return _first_possible(cell, mechanism, tried(cell, mechanism), folder)
+            return _first_possible(cell, mechanism, ways, folder)
 
-        place, passed_over, chosen, why_not = _placed(asked, suspect, possible)
+        place, passed_over, chosen, impossible = _placed(asked, suspect, possible)
+        why_not = (*shared, *impossible)
         if chosen is None:
             return f"{suspect.cause}: {'; '.join(why_not)}" if why_not else f"{suspect.cause} has no setting"
         way, made = chosen

@@ -72,7 +72,7 @@ class Cell:
 
 
 def variants(cell: Cell, setting: Setting, own: Mapping[str, Any], cannot: str | None = None) -> Variants:
-    """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, where it cannot.
+    """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, else None.
 
     Raises SpecError where the setting is not possible here, and says why.
     """

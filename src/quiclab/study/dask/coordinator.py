@@ -207,7 +207,7 @@ class _Coordinator:
             for row in rows:
                 self._observer.running(row)
             name = f"quiclab-block-{block_id}-{lease.fence}-{time.time_ns()}"
-            backend = (self._members.facts or {})["link_backend"]
+            backend = (self._members.facts or {}).get("link_backend")
             # How much room all trials may take together only this study knows.
             keep = "all" if self._asked.keep_raw.what == "size" else self._asked.keep_raw.rule
             arguments = (self._files, block_id, backend, keep, lease.fence)
@@ -261,7 +261,7 @@ class _Coordinator:
         """Tell what is known before the first trial, once a worker has said what it has."""
         if not self._begun:
             self._begun = True
-            backend = (self._members.facts or {})["link_backend"]
+            backend = (self._members.facts or {}).get("link_backend", "tun")
             told = Beginning(self._asked.study, backend, "on all workers", self._members.cannot_run, self._rows)
             self._observer.began(told)
             attempts = self._ledger.attempts()

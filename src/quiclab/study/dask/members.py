@@ -139,7 +139,7 @@ class Members:
             self.leave_out(member, *problems)
             return
         if self.facts is None:
-            self.facts, self._backend = told["host"], told["host"]["link_backend"]
+            self.facts, self._backend = told["host"], told["host"].get("link_backend")
         self.cannot_run = told["cannot_run"]
         member.is_in = True
         self._observer.joined(member.name)

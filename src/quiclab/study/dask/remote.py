@@ -44,7 +44,7 @@ def examine(files: Mapping[str, bytes], backend: str | None) -> dict[str, Any]:
 
 
 def run_block(
-    files: Mapping[str, bytes], block_id: str, backend: str, keep_raw: str, fence: int
+    files: Mapping[str, bytes], block_id: str, backend: str | None, keep_raw: str, fence: int
 ) -> tuple[int, bytes, str]:
     """Run one block, as `quiclab run` does, in a folder of its own. Returns the lease's fence, the folder as an
     archive, and, where there is none, what went wrong."""

@@ -11,7 +11,7 @@ import pytest
 from confirming import DECLARED
 
 from quiclab.accounting import Why
-from quiclab.analysis.confirm.declared import Place, declared_from
+from quiclab.analysis.confirm.declared import NOT_APPLICABLE, Place, declared_from
 from quiclab.analysis.confirm.judge import Judgement, State, Verdict, judge
 from quiclab.analysis.confirm.times import WHYS, Times
 
@@ -217,3 +217,34 @@ def test_a_document_of_another_form_is_no_declaration(key: str) -> None:
     assert declared_from({**document, key: None}) is None
     assert declared_from({name: each for name, each in document.items() if name != key}) is None
     assert declared_from({**document, "more": 1}) is None
+
+
+def test_a_setting_of_the_path_shows_a_condition() -> None:
+    """Both arms share it: what makes them differ there is not shown."""
+    of_path = replace(DECLARED, table="path", key="loss", value="none")
+    run = _run(_times(0, seed=2), **{"fast-without": _times(0, seed=7)})
+    assert judge(of_path, run).verdict is Verdict.CONDITION
+
+
+def test_what_the_other_transport_cannot_have_fails_no_check() -> None:
+    cannot = replace(DECLARED, left_out=(f"{NOT_APPLICABLE}: TCP has no such limit",))
+    found = judge(cannot, _run(_times(0, seed=2)))
+    assert found.verdict is Verdict.CONFIRMED
+    assert _states(found)["given"] is State.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(("left_ms", "expected"), [(105, State.HOLDS), (300, State.FAILS), (0, State.HOLDS)])
+def test_arms_that_are_made_equal_keep_what_both_have(left_ms: float, expected: State) -> None:
+    """400 ms in one and 100 in the other: 300 more of it are to go, and not all 400."""
+    equal = replace(
+        DECLARED, equal=True, doses=(), predicted=replace(DECLARED.predicted, ms=300, low_ms=290, high_ms=310)
+    )
+    equal = replace(equal, tolerance_ms=75.0)
+    run = _run(_times(left_ms, seed=2), fast=_times(100, seed=4))
+    found = judge(equal, {role: run[role] for role in ("replay", "without", "sham", "fast")})
+    assert _states(found)["removed"] is expected
+    assert (found.verdict is Verdict.CONFIRMED) is (left_ms == 105)
+    assert judge(DECLARED, run).check("removed").state is (State.HOLDS if left_ms == 0 else State.FAILS)
+    again = declared_from(equal.document())
+    assert again == equal
+    assert "equal" not in DECLARED.document()

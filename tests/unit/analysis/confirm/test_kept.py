@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from confirming import DECLARED
 
+from quiclab.analysis.confirm.declared import NOT_APPLICABLE
 from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
 from quiclab.analysis.confirm.kept import VERDICT, confirmations, keep_declaration, keep_judgement, unreadable
 from quiclab.report.words.confirmation import declaration, in_a_line, next_to_try, time_needed, verdict
@@ -136,11 +137,26 @@ def test_the_words_never_say_more_than_the_verdict() -> None:
     assert "not judged yet" in in_a_line(DECLARED, None, title)
 
 
-def test_of_a_path_it_is_said_that_both_arms_have_it() -> None:
-    of_path = replace(DECLARED, places={**DECLARED.places, "fast-without": DECLARED.places["fast"]})
-    said = "what in h3 makes it cost more is not."
-    assert said in " ".join(verdict(of_path, JUDGEMENT, "losses"))
-    assert said not in " ".join(verdict(DECLARED, JUDGEMENT, "losses"))
+@pytest.mark.parametrize("shown", [Verdict.CONDITION, Verdict.CONFIRMED])
+def test_of_a_path_a_condition_is_told_and_no_cause_of_the_difference(shown: Verdict) -> None:
+    """Runs of earlier versions called it confirmed; it is not told as such any more."""
+    of_path = replace(DECLARED, table="path", key="loss", value="none")
+    told = " ".join(verdict(of_path, replace(JUDGEMENT, verdict=shown), "losses"))
+    assert told.startswith(
+        "A condition: over a path with loss = none, without losses, 1MB/long in h3 takes 402 ms less"
+    )
+    assert "which setting of the two makes it cost more is not." in told
+    assert "onfirmed" not in told
+    assert next_to_try(of_path, replace(JUDGEMENT, verdict=shown), "", (), ()) == []
+    assert "condition" not in " ".join(verdict(DECLARED, JUDGEMENT, "losses"))
+
+
+def test_what_the_other_transport_cannot_have_is_told_as_not_applicable() -> None:
+    cannot = replace(DECLARED, left_out=(f"{NOT_APPLICABLE}: TCP has no such limit",))
+    assert "(f) makes the difference: not applicable, TCP has no such limit" in " ".join(declaration(cannot, "x"))
+    checks = (*JUDGEMENT.checks, Check("given", State.NOT_APPLICABLE, None, None, 0))
+    told = verdict(cannot, replace(JUDGEMENT, checks=checks), "x")
+    assert "  (f) makes the difference: not applicable: TCP has no such limit" in told
 
 
 def test_a_plan_says_what_so_many_blocks_decide() -> None:

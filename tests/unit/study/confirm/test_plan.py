@@ -21,7 +21,7 @@ from quiclab.spec.read import read_study
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Asked, Plan, arms_of, plan_confirmation
 from quiclab.study.confirm.run import run_in_rounds
-from quiclab.study.confirm.together import declare_together, look_together, plan_together
+from quiclab.study.confirm.together import beside, declare_together, look_together, plan_together
 from quiclab.tables import OF_STUDY, TABLES
 
 _SPEC = """\
@@ -268,7 +268,7 @@ def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Pat
 
 
 def test_what_the_pairs_do_not_show_is_only_put_to_the_test_if_asked_for(tmp_path: Path) -> None:
-    """Two blocks show nothing; three are the least that predict something, and six that are tested."""
+    """Three blocks are the least that predict something, and six that show it."""
     with pytest.raises(SpecError, match="its 4 pairs show none, and 6 are the least") as error:
         plan(write(tmp_path / "s", blocks=4))
     assert "--cause senders_buffer" in error.value.hint
@@ -320,7 +320,7 @@ def test_what_the_other_transport_cannot_have_is_not_given_to_it(tmp_path: Path)
     assert (declared.table, declared.key, declared.value) == ("certificate", "intermediates", 0)
     assert "with" not in declared.places
     assert not declared.applicable
-    assert declared.left_out == ("with (not applicable): TCP has no certificate beyond the amplification limit",)
+    assert declared.left_out == ("with (not applicable): TCP cannot have it",)
 
 
 def test_bytes_are_made_equal_and_not_taken_away(tmp_path: Path) -> None:
@@ -347,6 +347,18 @@ def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) 
     assert declared.beyond_ms == pytest.approx(213.5)
     low, high = declared.predicted.low_ms, declared.predicted.high_ms
     assert declared.expected_ms == pytest.approx((low - declared.tolerance_ms, high + declared.tolerance_ms + 213.5))
+
+
+def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path: Path) -> None:
+    """Of the same arm, and by a setting of the arm: lost set-up packets are of the path, and both windows of TCP."""
+    times = {
+        "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
+        "h3": {"": 800.0, "loss_timer": 9.0},
+    }
+    study = write(tmp_path / "s", times, path='loss = "1 %"')
+    asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
+    assert beside(asked, spec, "slow_start") == "receive_window"
+    assert beside(asked, spec, "loss_timer") is None
 
 
 def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ fn found(packet: &[u8]) -> Option<Tunnel<'_>> {
 /// Every tunnel with what may stand in its header gives the inner packet, and where it begins; cut anywhere before it,
 /// none gives another one.
 #[test]
+#[allow(clippy::too_many_lines, reason = "each tunnel is a few of them")]
 fn the_inner_packet_is_found() {
     let frame = ethernet([8, 0], &INNER);
     let cases: Vec<(&str, Vec<u8>)> = vec![

@@ -381,3 +381,15 @@ fn pushes_have_a_request() {
         ]
     );
 }
+
+/// A body is known to be empty where it has ended; before, what was not seen may hold it.
+#[test]
+fn a_body_of_which_nothing_was_seen_is_no_empty_one() {
+    let asked = (Up, 0, 1, frame(1, &section(&GET)), true);
+    let columns = ["status", "request_body_bytes", "response_body_bytes"];
+    for (fin, expected) in [(false, "200|0|"), (true, "200|0|0")] {
+        let answered = (Down, 0, 2, frame(1, &section(&OK)), fin);
+        let table = decode(End::Client, &[asked.clone(), answered]);
+        assert_eq!(lines(&table, "http_requests", &columns), [expected]);
+    }
+}

@@ -59,6 +59,7 @@ impl Capture {
             length_bytes,
             direction: None,
             ip_packet: 0,
+            is_alone: false,
         };
         self.connections.datagram(&datagram, &mut self.tables)
     }

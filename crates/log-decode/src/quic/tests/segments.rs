@@ -7,7 +7,7 @@ use super::*;
 fn record(talk: &Talk, way: Direction, first: u32, sizes: &[usize]) -> Vec<u8> {
     let packets = (first..).zip(sizes).map(|(number, size)| {
         // Header, packet number and tag take the rest.
-        let header = 1 + talk.ids[(way == Up) as usize].len() + talk.number_bytes;
+        let header = 1 + talk.ids[usize::from(way == Up)].len() + talk.number_bytes;
         let frames = vec![1; size - header - 16];
         let packet = talk.packet(Level::Application, way, number, &frames);
         assert_eq!(packet.len(), *size);
