@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         except BusyError as error:
             print(f"passed over: {error.message}")
         except QuiclabError as error:
-            print("; ".join(filter(None, (f"passed over: {error.message}", *error.problems, error.hint))))
+            told = "; ".join(filter(None, (f"passed over: {error.message}", *error.problems, error.hint)))
+            print(f"quiclab: {told}", file=sys.stderr)
             code = code or error.exit_code
     for path in remove_leftover_cgroups():
         print(f"removed {path}")

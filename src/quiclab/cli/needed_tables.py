@@ -45,7 +45,7 @@ def _lacking(study_dir: StudyDir) -> int:
     import polars as pl
 
     from quiclab.store.ledger import look_into_ledger
-    from quiclab.store.own_files import is_own_file
+    from quiclab.store.own_files import is_own_file, open_own
 
     trials = study_dir.tables / "trials.parquet"
     with suppress(DecodeError, OSError, pl.exceptions.PolarsError):
@@ -54,5 +54,7 @@ def _lacking(study_dir: StudyDir) -> int:
             last = {(each, tries[-1].attempt) for each, tries in ledger.attempts().items() if each in planned}
         if not (is_own_file(trials, study_dir.root) and study_dir.metrics.is_file()):
             return len(last)
-        return len(last - set(pl.read_parquet(trials, columns=["trial_id", "attempt"]).iter_rows()))
+        with open_own(trials) as file:  # by its name Polars reads no file of a folder whose name is not UTF-8
+            there = set(pl.read_parquet(file, columns=["trial_id", "attempt"]).iter_rows())
+        return len(last - there)
     return 0

@@ -77,12 +77,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 
 
+def known(role: Role, name: str) -> Endpoint | None:
+    """The endpoint of that name and role; None of the servers of others, which a probe asks."""
+    return next((endpoint for endpoint in ENDPOINTS if (endpoint.role, endpoint.name) == (role, name)), None)
+
+
 def find(role: Role, name: str) -> Endpoint:
     """The endpoint of that name and role. Raises SpecError with the closest name that exists."""
+    if (endpoint := known(role, name)) is not None:
+        return endpoint
     names = [endpoint.name for endpoint in ENDPOINTS if endpoint.role == role]
-    for endpoint in ENDPOINTS:
-        if endpoint.role == role and endpoint.name == name:
-            return endpoint
     close = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise SpecError(f"there is no {role} called {name!r}", f"{hint}known: {', '.join(names)}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quiclab.endpoints._api import Role, SizesDatagrams
-from quiclab.endpoints._registry import find
+from quiclab.endpoints._registry import known
 from quiclab.spec.model import Arm, Path, Program
 
 _IP_AND_UDP_BYTES = {4: 20 + 8, 6: 40 + 8}
@@ -21,16 +21,12 @@ def mtu_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
         front: tuple[Role, Program] = ("proxy" if arm.proxy else "server", arm.front)
         ends: tuple[tuple[Role, Program], ...] = (("client", arm.client), front)
         for role, program in ends:
-            endpoint = find(role, program.name)
+            endpoint = known(role, program.name)
             if not isinstance(endpoint, SizesDatagrams):
                 continue
             payload = endpoint.first_payload(program, path.ip_version)
             packet = payload + _IP_AND_UDP_BYTES[path.ip_version]
             if packet > path.mtu:
-                told = (
-                    f"Path {path.name} carries packets of up to {path.mtu} bytes, and the {role} {program.name} of arm"
-                )
-                told += f" {arm.name} begins with {packet} bytes (UDP payload {payload}): no handshake ends, and all"
                 told = f"Path {path.name} carries packets of up to {path.mtu} bytes, and the {role} {program.name} of"
                 told += f" arm {arm.name} begins with {packet} (UDP payload {payload}), which never arrive: its trials"
                 told += " fail, or last a timer longer where it begins again with less."

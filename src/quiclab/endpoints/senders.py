@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from quiclab.endpoints._api import KeepsWindow, Role
-from quiclab.endpoints._registry import find
+from quiclab.endpoints._registry import known
 from quiclab.plan.duration import Sender
 from quiclab.spec.model import Arm, Study
 
@@ -18,7 +18,9 @@ def _sender(arm: Arm) -> Sender:
     role: Role = "proxy" if arm.proxy else "server"
     if arm.protocol != "h3":
         return Sender(ignores_loss=arm.tcp.congestion_control_of(role) == "bbr")
-    endpoint = find(role, arm.front.name)
+    endpoint = known(role, arm.front.name)
+    if endpoint is None:
+        return Sender()
     controller = endpoint.facts(arm.front, "h3", arm.tcp).get("congestion_control", "")
     if isinstance(endpoint, KeepsWindow):
         return Sender("bbr" in controller, endpoint.least_window(arm.front))

@@ -70,7 +70,9 @@ def _windows(study_dir: StudyDir, trials: Sequence[str]) -> list[pl.Series]:
     files = [study_dir.tables / "transport_metrics" / f"{trial}.parquet" for trial in trials]
     found: list[pl.Series] = []
     for file in [each for each in files if each.is_file()][:_MOST_TRIALS]:
-        rows = pl.read_parquet(file).filter(
+        with file.open("rb") as opened:  # by its name Polars reads no file of a folder whose name is not UTF-8
+            metrics = pl.read_parquet(opened)
+        rows = metrics.filter(
             pl.col("vantage") == "server",
             pl.col("transport") == "quic",
             ~pl.col("estimate").fill_null(value=False),

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from quiclab.errors import DecodeError, SpecError
@@ -17,6 +18,7 @@ from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Study
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import (
+    BESIDE,
     Attempt,
     StudyDir,
     copy_in,
@@ -230,6 +232,18 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
         ledger.record(each)
 
 
+def _is_of(host: Path, told: Mapping[str, Any]) -> bool:
+    """Whether a kept host.json is of the same machine and programs, whoever measured beside."""
+    return {**read_object(host), BESIDE: None} == {**told, BESIDE: None}
+
+
+def _with_neighbours_of(host: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+    """A part's host.json, with those who measured beside the parts before it, too."""
+    before = str(read_object(host).get(BESIDE) or "") if host.exists() else ""
+    neighbours = [each for each in (*before.split(", "), *str(told.get(BESIDE) or "").split(", ")) if each]
+    return {**told, BESIDE: ", ".join(dict.fromkeys(neighbours))} if neighbours else dict(told)
+
+
 def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) -> None:
     """Facts about each machine and about the arms with its programs, each look at the results, and what a paper
     claims."""
@@ -239,10 +253,10 @@ def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) ->
     with disk_errors(study_dir.root):
         study_dir.hosts.mkdir(exist_ok=True)
         for each in parts:
-            told, names = each.host.read_bytes(), (f"{each.root.name}{end}.json" for end in ("", *range(2, 1000)))
+            told, names = read_object(each.host), (f"{each.root.name}{end}.json" for end in ("", *range(2, 1000)))
             free = (study_dir.hosts / name for name in names)
-            place = next(file for file in free if not file.exists() or file.read_bytes() == told)
-            write_atomically(place, told)
+            place = next(file for file in free if not file.exists() or _is_of(file, told))
+            write_atomically(place, json.dumps(_with_neighbours_of(place, told), indent=1))
         for name in ("host", "paper"):
             source, target = getattr(parts[0], name), getattr(study_dir, name)
             if source.is_file() and not target.exists():

@@ -107,7 +107,10 @@ def run_trials(
     _refuse_to_mix(study_dir, backend)
     laboratory, run_one = prepare(study, study_dir.root, backend)
     keep_host(study_dir, laboratory, backend)
-    keep_versions(study_dir, study, laboratory.programs)
+    # A probe's servers are of others: nothing is known of their programs.
+    is_probe = study_dir.resolved.exists() and "probe" in read_object(study_dir.resolved)
+    if not is_probe:
+        keep_versions(study_dir, study, laboratory.programs)
     rows = part.of(grow_plan(study, blocks))
     beginning = Beginning(study, backend, why, laboratory.cannot_run, rows)
     observer = Both(observer, NeighbourWatch(study_dir))
@@ -138,8 +141,10 @@ def run_trials(
         observer.over()
     if study.count_system_calls and part.is_whole:
         count_system_calls(laboratory, study_dir, observer)
-    with a_run_goes_on():
-        keep_versions(study_dir, study, laboratory.programs, contradicted(study_dir, study, laboratory.programs, rows))
+    if not is_probe:
+        with a_run_goes_on():
+            told = contradicted(study_dir, study, laboratory.programs, rows)
+            keep_versions(study_dir, study, laboratory.programs, told)
     final = [tries[-1].status for tries in attempts.values()]
     return Outcome(
         final.count("failed"),

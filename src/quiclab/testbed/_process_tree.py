@@ -141,14 +141,19 @@ def memory(pid: int) -> tuple[int, int]:
     return fields.get("VmRSS", 0) * 1024, fields.get("VmHWM", 0) * 1024
 
 
-def signals_caught(pid: int) -> set[int]:
-    """Numbers of the signals that a process has a handler for; none of one that has ended."""
+def signals_heard(pid: int) -> set[int]:
+    """Numbers of the signals that a process takes itself, by a handler or by waiting for what it has blocked; none of
+    one that has ended."""
     try:
-        line = next(each for each in _read(f"/proc/{pid}/status").splitlines() if each.startswith("SigCgt:"))
-    except (OSError, StopIteration):
+        lines = _read(f"/proc/{pid}/status").splitlines()
+    except OSError:
         return set()
-    mask = int(line.split()[1], 16)
-    return {number for number in range(1, mask.bit_length() + 1) if mask >> (number - 1) & 1}
+    heard = 0
+    for line in lines:
+        name, _, mask = line.partition(":")
+        if name in ("SigCgt", "SigBlk"):
+            heard |= int(mask, 16)
+    return {number for number in range(1, heard.bit_length() + 1) if heard >> (number - 1) & 1}
 
 
 def _cpu_clock_ns(stat: Stat) -> int:

@@ -20,7 +20,7 @@ from typing import Self
 from quiclab.errors import TrialError
 from quiclab.store.own_files import append_to_own, read_own
 from quiclab.testbed import _libc
-from quiclab.testbed._process_tree import everybody, signals_caught, tree
+from quiclab.testbed._process_tree import everybody, signals_heard, tree
 from quiclab.testbed._socket_owners import holds, strangers
 from quiclab.testbed.confinement import ORDINARY_ID
 from quiclab.testbed.jail import Jail
@@ -182,9 +182,9 @@ class Process:
         return code
 
     def _leaves_its_end_to_others(self) -> bool:
-        """Whether the program has neither a handler for SIGTERM nor children. Elsewhere that signal would end it, but
+        """Whether the program neither takes SIGTERM itself nor has children. Elsewhere that signal would end it, but
         not the first process of a PID namespace: there is nothing to wait for."""
-        if self._jail is None or signal.SIGTERM in signals_caught(self.pid):
+        if self._jail is None or signal.SIGTERM in signals_heard(self.pid):
             return False
         return len(tree(everybody(), self.pid, frozenset())) <= 1
 

@@ -50,7 +50,7 @@ def test_a_folder_that_is_no_study_is_left_alone(tmp_path: Path, capsys: pytest.
     (tmp_path / ".draft.new").write_text("precious")
     assert main(["clean", str(tmp_path)]) == 4
     assert sorted(each.name for each in tmp_path.iterdir()) == [".draft.new", ".work"]
-    assert "is not a study directory" in capsys.readouterr().out
+    assert "is not a study directory" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user")
@@ -72,6 +72,6 @@ def test_a_record_that_no_probe_wrote_is_told(tmp_path: Path, capsys: pytest.Cap
     one, other = _crashed(tmp_path / "a"), _crashed(tmp_path / "b")
     (one.root / "host-nat.json").write_text(text)
     assert main(["clean", str(one.root), str(other.root)]) == 4
-    told = capsys.readouterr().out
+    told = capsys.readouterr().err
     assert "host-nat.json is no record of a probe" in told
     assert not (other.root / ".work").exists()
