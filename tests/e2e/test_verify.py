@@ -134,6 +134,23 @@ def _verdict_of_all(study: Path) -> None:
     pl.read_parquet(file).with_columns(pl.lit("failed").alias("status")).write_parquet(file)
 
 
+def _another_network(study: Path) -> None:
+    """In the spec and in what reports name, so that only the links tell."""
+    spec, resolved = study / "spec.toml", study / "resolved.json"
+    spec.write_text(spec.read_text().replace('"20 Mbit/s"', '"2000 Mbit/s"'))
+    resolved.write_text(resolved.read_text().replace("20000000", "2000000000"))
+
+
+def _another_resolved(study: Path) -> None:
+    resolved = study / "resolved.json"
+    resolved.write_text(resolved.read_text().replace("20000000", "2000000000"))
+
+
+def _another_attempt(study: Path) -> None:
+    trial = _h3(study)["trial_id"]
+    _ledger(study, "UPDATE attempts SET attempt = 2 WHERE trial_id = ?", trial)
+
+
 _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "metric": (_faster, "tables/metrics ttlb_ms"),
     "metric of the study": (_faster_in_all, "metrics.parquet value"),
@@ -146,6 +163,9 @@ _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "failed": (_failed, "ledger.sqlite status"),
     "void": (_void("the machine was busy"), "ledger.sqlite status"),
     "void with its block": (_void(BLOCK_VOID), "ledger.sqlite status"),
+    "network": (_another_network, "raw/link-config.json links.0.up.rate_bit_per_s"),
+    "resolved spec": (_another_resolved, "resolved.json"),
+    "attempt": (_another_attempt, "ledger.sqlite attempt"),
     "verdicts of the study": (_verdict_of_all, "tables/trials status"),
 }
 
@@ -204,6 +224,35 @@ def test_what_cannot_be_verified_is_told(tmp_path: Path, study: Path, change: An
     assert states["h2"] == ("same", "")
     assert states["h3"][0] == "not_verified"
     assert told in states["h3"][1]
+
+
+def _without_a_trial(study: Path) -> None:
+    trial = _h3(study)["trial_id"]
+    shutil.rmtree(study / "trials" / trial)
+    for table in ("attempts", "trials"):
+        _ledger(study, f"DELETE FROM {table} WHERE trial_id = ?", trial)
+
+
+def _without_earlier_attempts(study: Path) -> None:
+    _rewrite(study, lambda trial: trial.update(attempt=3))
+    _another_attempt(study)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_without_a_trial, "1 are not there"),
+        (_without_earlier_attempts, "1 attempt more ran"),
+        (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
+    ],
+)
+def test_what_was_taken_out_is_told(tmp_path: Path, study: Path, change: Any, told: str) -> None:
+    """Numbers that are left may all be true, and be those that somebody chose."""
+    shutil.copytree(study, tmp_path / "study")
+    change(tmp_path / "study")
+    found = verification(StudyDir(tmp_path / "study"))
+    assert not found.is_whole
+    assert any(told in each for each in found.unchecked), found.unchecked
 
 
 def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:

@@ -139,7 +139,7 @@ def _why_none(found: Found, names: Mapping[Path, str]) -> tuple[str, tuple[str, 
     elif found.key_logs:
         hint = "a key log opens a capture: name that, too"
     else:
-        hint = "give a capture (pcap, pcapng), a qlog, a NetLog, a HAR or another of docs/reference/log-formats.md"
+        hint = "give a capture (pcap, pcapng), a qlog, a NetLog, a HAR or a Chrome trace"
     return hint, tuple(f"{name} ({why})" for name, why in reasons)
 
 

@@ -30,6 +30,7 @@ from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, d
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
 from quiclab.store.packed_logs import read_plain
+from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
 from quiclab.study.differences import Difference, of_json, of_metrics, of_table
 from quiclab.study.specs import load_study
 from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
@@ -116,7 +117,8 @@ def verification(
     """
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
-        planned, unchecked = _planned(study_dir)
+        planned, links, other_spec, unchecked = _planned(study_dir)
+        unchecked += what_lacks(planned or (), told.attempts)
         known = {str(row["cell_id"]) for row in told.planned.values()}
         if unknown := [each for each in cells if each not in known]:
             raise SpecError(f"the study has no cell {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
@@ -127,6 +129,7 @@ def verification(
                 each,
                 told.planned.get(trial_id),
                 planned and planned.get(trial_id),
+                links.get(trial_id),
                 is_last=each == tries[-1],
                 void_beside=(_block_of(told, trial_id), each.attempt) in void,
             )
@@ -137,7 +140,9 @@ def verification(
         asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
         found = by_all_processors(partial(_verified, planned=planned is not None), asked, at_most=at_most, done=done)
-        differences = _of_the_whole(study_dir, told)
+        differences = [*other_spec, *_of_the_whole(study_dir, told)]
+        if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
+            unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
         versions = {tables_made_by(study_dir, trial_id) for trial_id in told.counting} - {made_by(), None}
         return Verification(
             tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
@@ -158,6 +163,8 @@ class _Asked:
     """Row of the plan, by the ledger."""
     planned: Mapping[str, Any] | None
     """Row of the plan that the study's spec gives."""
+    links: Mapping[str, Any] | None
+    """Configuration of the links that the study's spec gives."""
     is_last: bool
     void_beside: bool
     """Whether another trial of its block was void in the same attempt, by a reason of its own."""
@@ -167,15 +174,21 @@ class _Asked:
         return self.study_dir.folder(self.attempt)
 
 
-def _planned(study_dir: StudyDir) -> tuple[dict[str, dict[str, Any]] | None, list[str]]:
-    """Trial → row of the plan that the study's spec gives; None with the reason where it gives none."""
+def _planned(
+    study_dir: StudyDir,
+) -> tuple[dict[str, dict[str, Any]] | None, dict[str, dict[str, Any]], list[Difference], list[str]]:
+    """Trial → row of the plan that the spec gives; None with the reason where it gives none. Between them: trial
+    → its links' configuration, and what differs between the spec and resolved.json."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return None, ["There is no spec.toml: that the trials are those of a plan was not verified."]
+        return None, {}, [], ["There is no spec.toml: that the trials are those of a plan was not verified."]
     try:
-        rows = grow_plan(load_study(study_dir.spec), planned_blocks(study_dir))
+        study = load_study(study_dir.spec)
+        rows = grow_plan(study, planned_blocks(study_dir))
+        other_spec = of_resolved(study_dir, study)
     except QuiclabError as error:
-        return None, [f"That the trials are those of its spec.toml was not verified: {error.message}."]
-    return {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows}, []
+        return None, {}, [], [f"That the trials are those of its spec.toml was not verified: {error.message}."]
+    links = {row.trial_id: link_asked(study, row) for row in rows}
+    return {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows}, links, other_spec, []
 
 
 def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
@@ -220,6 +233,9 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     for name, file in _RAW.items():
         found += _of_a_file(folder / "raw" / file, document.get(name), name)
     found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
+    found += of_json("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
+    if asked.links is not None:
+        found += of_links(folder, asked.links)
     if asked.row is not None:
         found += of_json("ledger.sqlite", asked.row, document.get("row"), "row")
     if planned:

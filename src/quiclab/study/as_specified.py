@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a study says that it ran, held against its spec: the resolved spec, the path of each trial, and the number of
+trials and attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from quiclab.errors import DecodeError, SpecError
+from quiclab.plan.rows import PlanRow
+from quiclab.runner.commands import path_of, workload_of
+from quiclab.spec.link import link_config
+from quiclab.spec.model import Study
+from quiclab.store.layout import Attempt, StudyDir, read_object
+from quiclab.study.differences import Difference, of_json
+from quiclab.study.specs import refuse_another_spec
+from quiclab.wording import counted
+
+_OF_SPEC = ("seed", "link", "up", "down")
+"""Members of a link's configuration that follow from the spec alone."""
+
+
+def link_asked(study: Study, row: PlanRow) -> dict[str, Any]:
+    """The configuration of the links that the spec gives a trial."""
+    path, change = path_of(study, row), workload_of(study, row).address_change
+    return link_config(path, row.seed, None if change is None else change.path_after(path))
+
+
+def of_links(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
+    """Differences between the path that a trial ran over, by the configuration that its links were given, and that of
+    the spec. None of a trial without such a configuration."""
+    try:
+        told = read_object(folder / "raw" / "link-config.json")
+    except DecodeError:
+        return []
+    kept, wanted = ([each, *each.get("more_links", ())] for each in (told, asked))
+    found: list[Difference] = []
+    for number, (one, other) in enumerate(zip(kept, wanted, strict=False)):
+        for name in _OF_SPEC:
+            found += of_json("raw/link-config.json", one.get(name), other.get(name), f"links.{number}.{name}")
+    found += of_json("raw/link-config.json", len(kept), len(wanted), "links")
+    return found
+
+
+def of_resolved(study_dir: StudyDir, study: Study) -> list[Difference]:
+    """Differences between resolved.json, by which a report names networks and programs, and the study's spec."""
+    try:
+        refuse_another_spec(study_dir, study)
+    except SpecError as error:
+        return [Difference("resolved.json", "the spec", each, "as spec.toml has it") for each in error.problems]
+    return []
+
+
+def what_lacks(planned: Collection[str], attempts: Mapping[str, Sequence[Attempt]]) -> list[str]:
+    """Sentences about planned trials and about attempts that are not there: trials may have been taken out."""
+    lacking = len([trial_id for trial_id in planned if trial_id not in attempts])
+    earlier = sum(max(each.attempt for each in tries) - len(tries) for tries in attempts.values() if tries)
+    told = []
+    if lacking:
+        told.append(f"Of {counted(len(planned), 'planned trial')} {lacking} are not there: that none was taken out was")
+        told[-1] += " not verified."
+    if earlier:
+        told.append(
+            f"By the numbers of later ones, {counted(earlier, 'attempt')} more ran, that the ledger does not have."
+        )
+    return told
