@@ -233,7 +233,7 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
 
 
 def _is_of(host: Path, told: Mapping[str, Any]) -> bool:
-    """Whether a kept host.json is of the same machine and programs, whoever measured beside."""
+    """True for a kept host.json of the same machine and programs; those that measured beside do not count."""
     return {**read_object(host), BESIDE: None} == {**told, BESIDE: None}
 
 
