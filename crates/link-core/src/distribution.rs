@@ -37,7 +37,7 @@ impl Distribution {
         }
     }
 
-    /// How much faster than the level the jitter may move that is shown at it. Of a uniform one: twice the normal
+    /// Speed of the jitter at a level, as a multiple of that of the level itself. For a uniform one: twice the normal
     /// density at its peak.
     pub(crate) fn steepest(self) -> f64 {
         match self {

@@ -8,7 +8,7 @@ use crate::units::Nanos;
 /// the packet in a capture.
 macro_rules! drop_reasons {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $name:literal, $remark:literal;)*) => {
-        /// Why a packet was dropped.
+        /// Reason for which a packet was dropped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum DropReason {
             $($(#[$doc])* $variant,)*

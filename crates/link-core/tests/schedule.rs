@@ -102,7 +102,7 @@ fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap()
 }
 
-/// What jitter adds to the delay of packets 1 ms apart.
+/// Delays that jitter adds to packets 1 ms apart.
 fn offsets(jitter: Timeline<Option<Jitter>>) -> Vec<i64> {
     let config = DirectionConfig {
         delay: Timeline::constant(Nanos(DELAY)),
@@ -208,7 +208,7 @@ fn no_outages_repeat() {
     }
 }
 
-/// Where a change makes the present period shorter, what is left of it becomes shorter in proportion.
+/// A change that shortens the present period shortens what is left of it in proportion.
 #[test]
 fn what_is_left_of_an_outage_shrinks_with_its_mean() {
     let once = Timeline::constant(Some(bursts(500, 500)));

@@ -82,7 +82,7 @@ enum Fragment {
     Later,
 }
 
-/// Whether an IPv4 packet is a fragment (RFC 791).
+/// True for a fragment of an IPv4 datagram (RFC 791).
 fn fragment(packet: &[u8]) -> Option<Fragment> {
     let [first, _, _, _, _, _, high, low, ..] = packet else {
         return None;

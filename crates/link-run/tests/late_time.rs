@@ -22,7 +22,7 @@ fn a_stop_counts_once() {
     assert_eq!(late(&many), expected);
 }
 
-/// What is late within the bound counts nothing, and two stops add up.
+/// Lateness within the bound counts nothing, and two stops add up.
 #[test]
 fn stops_add_up() {
     assert_eq!(late(&[(1_000, BOUND), (2_000, 10)]), 0);

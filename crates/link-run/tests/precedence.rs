@@ -20,7 +20,7 @@ fn a_thread_gives_way_by_what_it_takes() {
     assert_eq!(gives_way(1000, 2, false), Some(67));
 }
 
-/// Where processors are enough, or several runs share the thread, it stays what it is.
+/// Precedence stays with enough processors, and where several runs share the thread.
 #[test]
 fn a_thread_keeps_what_costs_nobody() {
     assert_eq!(gives_way(1000, 3, false), None);

@@ -57,7 +57,7 @@ pub fn ciphertexts(input: &Input) -> Result<Table, DecodeError> {
     })
 }
 
-/// Whether a datagram ends like what is encrypted.
+/// True for a datagram that ends in bytes as random as encrypted ones.
 fn is_random(payload: &[u8]) -> bool {
     let Some(last) = payload.last_chunk::<TAG_BYTES>() else {
         return false;
