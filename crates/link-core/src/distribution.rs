@@ -37,7 +37,7 @@ impl Distribution {
         }
     }
 
-    /// Speed of the jitter at a level, as a multiple of that of the level itself. For a uniform one: twice the normal
+    /// Steepest slope of the jitter over the normal level that it is made of; for a uniform one twice the normal
     /// density at its peak.
     pub(crate) fn steepest(self) -> f64 {
         match self {
