@@ -215,7 +215,7 @@ def _of_another_form(study: Path) -> None:
     ],
 )
 def test_what_cannot_be_verified_is_told(tmp_path: Path, study: Path, change: Any, told: str) -> None:
-    """And all others are verified."""
+    """The others are verified."""
     shutil.copytree(study, tmp_path / "study")
     change(tmp_path / "study")
     found = verification(StudyDir(tmp_path / "study"))
@@ -272,7 +272,7 @@ def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
 
 
 def test_another_version_is_told(tmp_path: Path, study: Path) -> None:
-    """What differs may be defined otherwise there."""
+    """Numbers of another version may be defined otherwise."""
     shutil.copytree(study, tmp_path / "study")
     host = json.loads((study / "host.json").read_text())
     (tmp_path / "study" / "host.json").write_text(json.dumps(host | {"quiclab": "0.0.1"}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tunnels carry, as tshark sees it; by known values where its version does not know a tunnel."""
+"""Tunnels' contents against tshark's; against known values where its version does not know a tunnel."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_packet_on_several_interfaces_counts_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("link_type", [113, 276])
 @pytest.mark.parametrize(("end", "up"), [("client", 4), ("server", 0), (None, 1)])
 def test_cooked_captures_tell_their_end(link_type: int, end: str | None, up: int, tmp_path: Path) -> None:
-    """Who opens the connection went out or came in; each packet has its direction."""
+    """Direction of each packet, from whether the opener's went out or came in."""
     frames = []
     for number, packet in enumerate(INNER):
         kind = up if number % 2 == 0 else {4: 0, 0: 4, 1: 1}[up]

@@ -222,7 +222,7 @@ def test_a_record_that_names_what_is_not_ours_does_nothing(tmp_path: Path, name:
 
 
 def test_a_record_that_another_user_could_have_written_is_not_believed(tmp_path: Path) -> None:
-    """By its owner, its mode, or a second name."""
+    """A record is refused for its owner, its mode, or a second name."""
     record = tmp_path / "record"
     record.write_text("{}")
     record.chmod(0o666)

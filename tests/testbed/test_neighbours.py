@@ -55,14 +55,14 @@ def neighbour(**environment: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def pids() -> list[int]:
-    """Those who measure beside this process."""
+    """Processes that measure beside this one."""
     own = current()
     assert own is not None
     return [each.pid for each in own.others()]
 
 
 def test_two_know_of_each_other() -> None:
-    """From either side, until one is killed; of another share of the machine nothing is known."""
+    """Each sees the other until one is killed; none sees a process in another share of the machine."""
     told: list[tuple[Neighbour, ...]] = []
     with neighbour() as first, neighbour(**{MACHINE: "a share of its own"}):
         with announced(tell=told.append):

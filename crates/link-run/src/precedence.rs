@@ -35,7 +35,7 @@ impl Precedence {
         }
     }
 
-    /// To be called every now and then with the processor time that the thread has taken. True: it is time to give way.
+    /// Take note of the processor time that the thread has used; true if it is time to give way.
     pub fn look(&mut self, now_ns: u64, cpu_ns: u64) -> bool {
         let passed_ns = difference(now_ns, self.looked_ns);
         let taken_ns = difference(cpu_ns, self.cpu_ns);

@@ -170,7 +170,7 @@ fn head(py: Python<'_>, path: PathBuf, length: usize) -> PyResult<Vec<u8>> {
     Ok(py.detach(|| Input::file(path).head(length))?)
 }
 
-/// What stands in the JSON document at `path`, or in the first record of several: the names of members, two levels deep,
+/// Outline of the JSON document at `path`, or of the first record of several: the names of members, two levels deep,
 /// as JSON, those that tell a format first. Empty for what is no JSON.
 #[pyfunction]
 fn outline(py: Python<'_>, path: PathBuf) -> PyResult<String> {

@@ -175,7 +175,7 @@ def _closed_ns(of: Recorded) -> int:
 
 
 def _has_left(of: Recorded, close_ns: int) -> bool:
-    """Whether a client was gone after its last packet of QUIC.
+    """True if a client was gone after its last packet of QUIC.
 
     It leaves data unanswered that came well before the recording ends. Or its last packet follows the one before at
     once, with nothing to acknowledge in between, as a close follows the last acknowledgment, and then nothing comes for

@@ -50,7 +50,7 @@ class Sample:
 
     @property
     def keeps_a_piece(self) -> bool:
-        """Whether it keeps less than a full segment back although the window has room for one."""
+        """True if it keeps less than a full segment back although the window has room for one."""
         if not self.unsent_bytes or not self.full_bytes or self.window is None or self.in_flight is None:
             return False
         return self.unsent_bytes < self.full_bytes and self.in_flight < self.window
@@ -85,7 +85,7 @@ class Kernel:
     samples: list[Sample]
     history: History
     paces: bool = False
-    """Whether the socket can pace: by its congestion control, by a limit of its rate, or by the queue below it."""
+    """True if the socket can pace: by its congestion control, by a limit of its rate, or by the queue below it."""
 
     @property
     def full_bytes(self) -> int | None:
@@ -119,12 +119,12 @@ class Kernel:
         return any(told) if told else None
 
     def kept(self, from_ns: int, until_ns: int) -> bool:
-        """Whether a sample within a time shows bytes that were handed over and not sent."""
+        """True if a sample within a time shows bytes that were handed over and not sent."""
         first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
         return any(sample.unsent_bytes for sample in self.samples[first:end])
 
     def keeps_a_piece(self, from_ns: int, until_ns: int) -> bool:
-        """Whether the last sample within a time shows less than a full segment unsent, and a window with room."""
+        """True if the last sample within a time shows less than a full segment unsent, and a window with room."""
         first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
         return first < end and self.samples[end - 1].keeps_a_piece
 
@@ -168,7 +168,7 @@ def kernel(evidence: Evidence) -> Kernel:
 
 
 def _paces(evidence: Evidence, rows: pl.DataFrame) -> bool:
-    """Whether a socket can pace. Linux's TCP does if the congestion control wants it (BBR), if the program or the
+    """True if a socket can pace. Linux's TCP does if the congestion control wants it (BBR), if the program or the
     laboratory limits its rate (SO_MAX_PACING_RATE), and if the queue fq stands below it."""
     controls = rows["congestion_control"].drop_nulls().unique().to_list()
     limits = rows["max_pacing_rate_bytes_per_s"].drop_nulls().unique().to_list()

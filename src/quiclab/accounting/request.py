@@ -37,11 +37,11 @@ class Answering:
     """Instant at which the whole request had come; of an upload its last byte."""
 
     def has_it(self, sent_ns: int) -> bool:
-        """Whether the request had come when the server sent a packet."""
+        """True if the request had come when the server sent a packet."""
         return self.came_ns <= sent_ns
 
     def let_go(self, came: int, sent_ns: int) -> bool:
-        """Whether the packet at a position up, which came after the request, let the server send at an instant.
+        """True if the packet at a position up, which came after the request, let the server send at an instant.
 
         It came just before, and carries what a server may wait for (the end of a handshake, of an upload), or the
         transport had no room until then.
@@ -57,7 +57,7 @@ class Answering:
         return self.limit.limited(sent_ns, arrived_ns) or self.held(sent_ns, arrived_ns)
 
     def held(self, sent_ns: int, arrived_ns: int) -> bool:
-        """Whether the server had the answer, and its transport kept it until a packet came."""
+        """True if the server had the answer, and its transport kept it until a packet came."""
         if sent_ns - arrived_ns > PROMPT_NS:
             return False
         if self.evidence.quic:
@@ -65,7 +65,7 @@ class Answering:
         return self._kernel.kept(self.came_ns, arrived_ns)
 
     def kept_for(self, sent_ns: int, arrived_ns: int) -> Reason:
-        """Why the server's transport kept an answer that it had until a packet came."""
+        """Reason for which the server's transport kept an answer until a packet came."""
         if self.evidence.quic:
             return Reason(Why.AWAITING_ACKS, "transport_metrics")
         small = small_segments(self.evidence, self._kernel.full_bytes)

@@ -195,7 +195,7 @@ class SetUp:
         return Cause(Before.ARRIVAL, What.CLIENT if end == "client" else What.SERVER)
 
     def _makes_answer(self, sent_ns: int) -> bool:
-        """Whether the server had the request, and what came to it since then is not what it waited for."""
+        """True if the server had the request, and what came to it since then is not what it waited for."""
         answering, came = self._answering, self.path.up.last_came(sent_ns)
         if answering is None or came is None or not answering.has_it(sent_ns):
             return False

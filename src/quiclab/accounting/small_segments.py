@@ -31,12 +31,12 @@ class SmallSegments:
     """Offset up to which all was acknowledged, as it came to the sender."""
 
     def outstanding(self, sent_ns: int) -> bool:
-        """Whether the last segment that was not full before an instant was not acknowledged by then."""
+        """True if the last segment that was not full before an instant was not acknowledged by then."""
         last = bisect_left(self.sent_ns, sent_ns) - 1
         return last >= 0 and (self.acknowledged.by(sent_ns) or 0) < self.ends[last]
 
     def let_go(self, sent_ns: int, came_ns: int) -> bool:
-        """Whether what came at an instant was the acknowledgment of the last segment that was not full before one sent
+        """True if what came at an instant was the acknowledgment of the last segment that was not full before one sent
         at another instant."""
         last = bisect_left(self.sent_ns, sent_ns) - 1
         if last < 0:

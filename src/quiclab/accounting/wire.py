@@ -33,7 +33,7 @@ _SERVED = (What.PAYLOAD, What.HEADERS, What.OTHER_OBJECT, What.OTHER_CONNECTION)
 _OPEN = (Why.PACING_OR_PROGRAM, Why.APPLICATION, Why.UNEXPLAINED)
 """Reasons that leave open, or say, that the server had nothing to send."""
 _MEANWHILE = (What.PROPAGATION_UP, What.PROPAGATION_DOWN, What.LINK_UP, What.NODE, What.ACK_HELD, What.CLIENT)
-"""What passes of other packets while a server that has nothing else to send makes an answer."""
+"""Packets that pass while a server that has nothing else to send makes an answer."""
 _LOST = Reason(Why.LOSS_DETECTION, "ip_packets")
 _REQUEST = Reason(Why.REQUEST, "ip_packets")
 _BUSY = Reason(Why.LINK_BUSY, "link_packets")

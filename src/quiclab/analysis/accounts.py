@@ -53,7 +53,7 @@ class Step:
     """Tables that decided the label: in the baseline, in the other arm."""
 
     def differs(self, alpha: float) -> bool:
-        """Whether the pairs show the difference: the interval of the mean excludes 0, and the exact test, which needs
+        """True if the pairs show the difference: the interval of the mean excludes 0, and the exact test, which needs
         no shape, agrees at the level `alpha` after the adjustment for all categories."""
         if self.interval_ms is None or self.p_adjusted is None:
             return False

@@ -54,12 +54,12 @@ class Status(enum.StrEnum):
 
     @property
     def found(self) -> bool:
-        """Whether the pairs, or the records by themselves, show a difference."""
+        """True if the pairs, or the records by themselves, show a difference."""
         return self not in (Status.UNDECIDED, Status.IN_BOTH)
 
     @property
     def named(self) -> bool:
-        """Whether a difference is shown, and one mechanism in it: what a run without it can test."""
+        """True if a difference is shown, and one mechanism in it: what a run without it can test."""
         return self in (Status.INDICATED, Status.RECORDED, Status.CONFIRMED, Status.REJECTED)
 
 
@@ -245,7 +245,7 @@ class _Cell:
         return Status.IN_BOTH if shared and part.mechanism is not None else None
 
     def _lucky(self, part: Part, mechanism: Mechanism) -> bool:
-        """Whether a difference is one of how many packets chance let the path lose, and not of what a loss costs."""
+        """True if a difference is one of how many packets chance let the path lose, and not of what a loss costs."""
         losses = losses_of(self.known, self.pairs, mechanism)
         return losses is not None and is_luck(self.known.times(part, self.pairs), losses)
 

@@ -83,7 +83,7 @@ def _is_one_amount(more: FloatArray, each: Each) -> bool:
 
 
 def _goes_with(known: Known, pairs: Sequence[Pair], counts: FloatArray, ms: FloatArray, each: Each) -> bool:
-    """Whether in every pair the time is that of what is counted."""
+    """True if in every pair the time is that of what is counted."""
     if each is Each.BYTE:
         if not (counts > 0).all() or not (ms > 0).all():
             return False

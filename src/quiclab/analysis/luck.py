@@ -65,7 +65,7 @@ def losses_of(known: Known, pairs: Sequence[Pair], mechanism: Mechanism) -> Loss
 
 
 def is_luck(ms: FloatArray, losses: Losses) -> bool:
-    """Whether a difference of a mechanism's time, an array (pairs, arms) in ms, is one of how many were lost."""
+    """True if a difference of a mechanism's time, an array (pairs, arms) in ms, is one of how many were lost."""
     lost, sent = losses.lost, losses.sent
     if not lost.sum() or not sent.sum() or not _of_one_rate(losses):
         return False
@@ -75,7 +75,7 @@ def is_luck(ms: FloatArray, losses: Losses) -> bool:
 
 
 def _of_one_rate(losses: Losses) -> bool:
-    """Whether both arms' losses may be those of one rate, each by itself or in bursts."""
+    """True if both arms' losses may be those of one rate, each by itself or in bursts."""
     from scipy.special import bdtr, bdtrc  # imported late: they take longer than the rest of an analysis
 
     lost, sent = losses.lost, losses.sent

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LAST_RESULT = "conformance.json"
 """File with what was found, in the folder that is named; when everything was tried, beside the programs, too."""
 _LEFT_BEHIND = frozenset({".work", "failed"})
-"""What a run that was killed before its first result leaves."""
+"""Files that a run leaves if it is killed before its first result."""
 
 _EPILOG = """\
 examples:

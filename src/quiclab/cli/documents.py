@@ -187,7 +187,7 @@ class DoctorDocument:
 
 @dataclass(frozen=True)
 class VerifyDocument:
-    """What became of a study that was judged again."""
+    """Result of judging a study again."""
 
     version: int
     """Version of the document's form."""
@@ -205,9 +205,9 @@ class VerifyDocument:
     attempts: tuple[VerifiedAttempt, ...]
     """Every attempt."""
     differences: tuple[Difference, ...]
-    """What differs in the tables of the whole study: `trials` and `metrics`."""
+    """Differences in the tables of the whole study: `trials` and `metrics`."""
     unchecked: tuple[str, ...]
-    """What else could not be verified, a sentence each."""
+    """Sentences about everything else that could not be verified."""
 
 
 DOCUMENTS: Mapping[str, type[Any]] = {

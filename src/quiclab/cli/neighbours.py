@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What verbs that measure say of other quiclab processes that measure on this machine, and `--wait`."""
+"""Notices about other quiclab processes that measure on this machine, and `--wait`."""
 
 from __future__ import annotations
 

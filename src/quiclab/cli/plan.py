@@ -131,7 +131,7 @@ def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study,
 
 
 def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Senders) -> list[str]:
-    """Why this plan would disappoint, each as a sentence; `rows` has a trial of each arm of each cell, `here` the
+    """Sentences about what would disappoint in this plan; `rows` has a trial of each arm of each cell, `here` the
     programs that were found."""
     found = []
     power = attainable(study)

@@ -91,7 +91,7 @@ def _code(found: Verification) -> ExitCode:
 
 
 def document(study_dir: StudyDir, found: Verification) -> object:
-    """What was found, as `--json` has it."""
+    """Findings, as `--json` has them."""
     from quiclab import __version__
     from quiclab.cli.documents import VerifyDocument
     from quiclab.cli.status_document import VERSION

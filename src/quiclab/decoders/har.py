@@ -21,7 +21,7 @@ class Har:
     clock = "CLOCK_REALTIME of the machine that ran the browser, in milliseconds; mapped to CLOCK_MONOTONIC."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether an object `log` comes first, with one of its own members in it."""
+        """True if an object `log` comes first, with one of its own members in it."""
         names = (b'"version"', b'"creator"', b'"browser"', b'"pages"', b'"entries"')
         found = _HEAD.match(head)
         return found is not None and any(name in _to_its_end(head[found.end() :]) for name in names)

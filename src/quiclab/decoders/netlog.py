@@ -28,7 +28,7 @@ class NetLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the browser, in whole milliseconds (packets sent: microseconds)."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the constants come first, as Chromium writes them and outlines show them."""
+        """True if the constants come first, as Chromium writes them and outlines show them."""
         return head.lstrip()[:16].replace(b" ", b"").startswith(b'{"constants":{') and any(
             name in head for name in (b'"activeFieldTrialGroups"', b'"addressFamily"', b'"logEventTypes"')
         )

@@ -54,7 +54,7 @@ class Setting:
     doses: tuple[str | int | float, ...] = ()
     """Values between which the mechanism shrinks in order, from the most of it to the least; empty of a switch."""
     levels: bool = False
-    """Whether the mechanism stays there, and only what an arm has more of it than another one goes."""
+    """True if the mechanism stays there, and only what an arm has more of it than another one goes."""
 
 
 def of_both_transports(
@@ -108,14 +108,14 @@ class Follows:
 
 
 class Transport(enum.StrEnum):
-    """What carries HTTP."""
+    """Transport below HTTP."""
 
     TCP = "TCP"
     QUIC = "QUIC"
 
 
 class Each(enum.StrEnum):
-    """What one of a counted fact takes."""
+    """Time of one unit of a counted fact."""
 
     ROUND_TRIP = "round trip"
     """The least round trip of the path."""
@@ -167,4 +167,4 @@ class Mechanism:
     transports: frozenset[Transport] = frozenset(Transport)
     """Transports that can have it at all: it cannot be given to an arm over another one."""
     counted: Counted | None = None
-    """What of it is fixed by protocols and settings; None where chance has a part in all of it."""
+    """Part of it that protocols and settings fix; None where chance has a part in all of it."""

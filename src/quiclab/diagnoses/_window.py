@@ -102,7 +102,7 @@ def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
 
 
 def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
-    """What reductions of TCP's window leave: the threshold that the kernel reduces it to, of the window before.
+    """Share of TCP's window that a reduction leaves: the threshold that the kernel reduces it to, of the window before.
 
     That is the last sample's, and at most as much larger as what was delivered since then lets it grow: by a segment
     for each in slow start, for every second one by CUBIC after it, and for a window of them by Reno. A timeout leaves

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the senders of a study's arms do about loss, for estimates of how long trials take."""
+"""Reaction of senders to loss, for estimates of how long trials take."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Pacing(Figure):
 
 
 def _may_pace(asked: Asked, arm: str) -> bool:
-    """Whether an arm's sender may pace: over TCP only with BBR, or where the spec asks for it."""
+    """True if an arm's sender may pace: over TCP only with BBR, or where the spec asks for it."""
     of = asked.arm(arm)
     tcp = of.get("tcp")
     if of.get("protocol") not in ("h1", "h2") or not isinstance(tcp, dict):

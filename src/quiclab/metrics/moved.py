@@ -23,7 +23,7 @@ def moved_bytes(trial: Mapping[str, Any]) -> int | None:
 
 
 def may_use_several_sockets(trial: Mapping[str, Any]) -> bool:
-    """Whether the bodies may come over several sockets of the client: by one connection that migrates, or after a
+    """True if the bodies may come over several sockets of the client: by one connection that migrates, or after a
     change of address by another one."""
     asked = trial.get("asked") or {}
     moves = trial.get("address_change") or asked.get("on_address_change") or asked.get("migration")

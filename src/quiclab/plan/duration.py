@@ -35,10 +35,10 @@ HANDSHAKE_RTTS = {"h1": 2, "h2": 2, "h3": 1}
 
 @dataclass(frozen=True)
 class Sender:
-    """What a sender does about loss, where that is not what Reno does."""
+    """Reaction of a sender to loss, if it is not Reno's."""
 
     ignores_loss: bool = False
-    """Whether it goes on at the rate that it has measured, as BBR does."""
+    """True if it goes on at the rate that it has measured, as BBR does."""
     least_window: ByteCount = ByteCount(0)
     """Window below which no loss reduces it."""
 

@@ -129,7 +129,7 @@ def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
 
 
 def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
-    """What a program of the user's own kept of the response; it writes no account of its own. Without a hash where it
+    """Length and hash of the response that a user's own program kept, which writes no account. Without a hash where it
     is longer than `most_bytes`."""
     if not is_own_file(file, file.parent):
         return None
@@ -137,7 +137,7 @@ def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
 
 
 def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, Any]]:
-    """What the server kept of an upload, by name, of the objects with these names alone."""
+    """Length and hash of each uploaded object that the server kept, by name, for these names alone."""
     files = (folder / name for name in names)
     return {file.name: content_of(file, most_bytes) for file in files if is_own_file(file, folder)}
 

@@ -20,7 +20,7 @@ _NAMES: dict[model.Role, tuple[str, ...]] = {
     "server": ("server",),
     "proxy": ("proxy",),
 }
-"""How names of the files of each role begin."""
+"""Beginnings of the names of each role's files."""
 _MOST_PRINTED_BYTES = 512 << 20
 _LAST_BYTES = 64 << 10
 
@@ -108,7 +108,7 @@ class Jails:
 
 
 def _is_own(name: str, role: model.Role) -> bool:
-    """Whether the beginning of a name says that the file is of a program in this role."""
+    """True if the beginning of a name says that the file is of a program in this role."""
     return not is_of_laboratory(name) and name.startswith(_NAMES[role])
 
 

@@ -51,22 +51,22 @@ class RunningTrial:
     laboratory: Laboratory
     row: PlanRow
     raw: Path
-    """Where logs go: the laboratory's at once, those of programs when all have ended."""
+    """Folder of the logs: the laboratory's at once, those of programs when all have ended."""
     record: Record
     resources: ExitStack
     """Everything that is opened, and closed in the opposite order when the trial ends."""
     jails: Jails
-    """What the programs of each role see, and where their files are."""
+    """Jails of the roles, with the files that their programs see."""
     counted: bool = False
     """Whether the system calls of its programs are counted."""
 
     @property
     def home(self) -> Path:
-        """Where programs keep their other files, as they name it."""
+        """Folder of the programs' other files, as they name it."""
         return self.raw.parent / "home"
 
     def real(self, part: Part, shown: Path) -> Path:
-        """Where a file lies that a part of the trial knows as `shown`."""
+        """Path on disk of a file that a part of the trial knows as `shown`."""
         return self.jails.of(role_of(part)).real(shown)
 
     @property

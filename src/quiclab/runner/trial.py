@@ -82,7 +82,7 @@ def run_trial(
 
 
 def _bodies(trial: RunningTrial) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]] | None]:
-    """What the client kept of a download, and what the server kept of an upload."""
+    """Bodies that the client kept of a download and the server of an upload."""
     most_bytes = trial.workload.total.bytes
     kept = kept_body(trial.real("client", trial.home / "body"), most_bytes)
     if not trial.workload.upload:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a jitter that keeps the order may vary (docs/decisions/0009-jitter-in-order.md), and the delay it makes."""
+"""Least half-life of a jitter that keeps the order (docs/decisions/0009-jitter-in-order.md), and the delay it makes."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ _OTHER_NAMES = {
 
 
 def _meant(key: str, kinds: Mapping[str, Kind[Any]]) -> str:
-    """What to write in place of a key that there is not."""
+    """Hint for an unknown key."""
     ours, told = _OTHER_NAMES.get(key.lower(), ("", ""))
     return told if ours in kinds else closest(key, list(kinds), "keys")
 

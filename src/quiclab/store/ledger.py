@@ -187,7 +187,7 @@ class Ledger:
 
 
 def is_ledger(file: Path) -> bool:
-    """Whether a file is a ledger by its header: of SQLite, and with the number of our schema."""
+    """True if a file is a ledger by its header: of SQLite, and with the number of our schema."""
     try:
         with open_own(file) as opened:
             head = opened.read(_HEADER_BYTES)

@@ -46,7 +46,7 @@ BOUNDS = Bounds()
 
 
 def is_of_laboratory(name: str) -> bool:
-    """Whether a file or folder of this name, where a role's programs leave their logs, is the laboratory's own: none of
+    """True if a file or folder of this name, where a role's programs leave their logs, is the laboratory's own: none of
     theirs may have such a name."""
     plain = name
     while plain.endswith(_PACKED):
@@ -55,7 +55,7 @@ def is_of_laboratory(name: str) -> bool:
 
 
 def was_written_by_laboratory(name: str) -> bool:
-    """Whether a file of a trial is the laboratory's, by its path in the trial's folder: below `raw`, or in the folder
+    """True if a file of a trial is the laboratory's, by its path in the trial's folder: below `raw`, or in the folder
     of a competing flow, and of a name that no program's file has."""
     *folders, last = name.split("/")
     beside = folders == ["raw"] or (tuple(folders[:2]) == _COMPETITORS and len(folders) == 3)

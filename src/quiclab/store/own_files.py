@@ -60,7 +60,7 @@ def read_named(file: Path) -> bytes:
 
 
 def is_mine(folder: Path) -> bool:
-    """Whether a folder belongs to the user of this process, so that what stands in it is that user's word; also one
+    """True if a folder belongs to the user of this process, so that what stands in it is that user's word; also one
     that is not there."""
     try:
         return folder.lstat().st_uid == os.geteuid()

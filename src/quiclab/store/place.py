@@ -17,12 +17,12 @@ _OF_RESOLVED = frozenset({"name", "arms", "paths", "workloads"})
 _BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, ".lock", ".work", "tls", "requests.json", "host-nat.json"})
 """Names in a study whose first run was ended before anything in it tells that it is one."""
 _OF_NOBODY = frozenset({"lost+found"})
-"""What a file system puts into its uppermost folder."""
+"""Names that a file system puts into its uppermost folder."""
 _SHOWN = 5
 
 
 def is_study(root: Path) -> bool:
-    """Whether quiclab has made this folder: by its ledger, its resolved spec, the four things that are made first, or a
+    """True if quiclab has made this folder: by its ledger, its resolved spec, the four things that are made first, or a
     trial."""
     if is_ledger(root / "ledger.sqlite"):
         return True

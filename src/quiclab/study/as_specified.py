@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study says that it ran, held against its spec: the resolved spec, the path of each trial, and the number of
+"""A study's account of what it ran, held against its spec: the resolved spec, the path of each trial, and the number of
 trials and attempts."""
 
 from __future__ import annotations

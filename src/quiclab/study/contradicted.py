@@ -22,7 +22,7 @@ _REDUCED, _COLLAPSED = 0.95, 0.3
 """Share of the window that is left from which on a fall counts as a reduction after a loss, and below which it is the
 fall to the least window after a timeout."""
 _BETA_TOLERANCE = 0.1
-"""What arrives between two lines of a log may be in the window before it or after."""
+"""Tolerance of that share: what arrives between two lines of a log may be in the window before or after it."""
 
 
 def contradicted(

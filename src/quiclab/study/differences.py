@@ -25,9 +25,9 @@ class Difference:
     what: str
     """The member, the metric, or the column and row."""
     kept: str
-    """What the study says."""
+    """Value in the study."""
     found: str
-    """What its raw files give today."""
+    """Value that its raw files give today."""
 
 
 def of_json(place: str, kept: Any, found: Any, name: str = "") -> Iterator[Difference]:

@@ -104,7 +104,7 @@ def _read(study_dir: StudyDir) -> Told:
 
 
 def told_by(ledger: Ledger) -> Told:
-    """What an open ledger says."""
+    """Contents of an open ledger."""
     planned = {row["trial_id"]: row for row in ledger.rows()}
     return Told(planned, ledger.attempts(), ledger.damaged())
 

@@ -107,7 +107,7 @@ def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
 
 
 def tables_made_by(study_dir: StudyDir, trial_id: str) -> str | None:
-    """What `made_by` was when the tables of a trial were made; None where no file says so."""
+    """Value of `made_by` when the tables of a trial were made; None where no file says so."""
     try:
         return pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id)).get(_MADE_BY)
     except (OSError, pl.exceptions.PolarsError):

@@ -53,7 +53,7 @@ _MOST = 1000
 
 
 class State(enum.StrEnum):
-    """What came of judging an attempt again."""
+    """Result of judging an attempt again."""
 
     SAME = "same"
     DIFFERS = "differs"
@@ -75,23 +75,23 @@ class VerifiedAttempt:
     block: int
     """Number of the block; -1 where nothing says so."""
     state: State
-    """Whether every number follows from the raw files, some do not, or it could not be told."""
+    """Result: every number follows from the raw files, some do not, or it could not be told."""
     reason: str
-    """Why it could not be verified; empty where it was."""
+    """Reason for which it could not be verified; empty where it was."""
     differences: tuple[Difference, ...]
-    """What differs."""
+    """Differences found."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What became of a study that was judged again."""
+    """Result of judging a study again."""
 
     attempts: tuple[VerifiedAttempt, ...]
     """Every attempt."""
     differences: tuple[Difference, ...]
-    """What differs in the tables of the whole study, `trials` and `metrics`."""
+    """Differences in the tables of the whole study, `trials` and `metrics`."""
     unchecked: tuple[str, ...]
-    """What else could not be verified, a sentence each."""
+    """Sentences about everything else that could not be verified."""
     run_by: str
     """Version of quiclab by which it was run; empty where nothing says so."""
     other_tables: tuple[str, ...]
@@ -99,12 +99,12 @@ class Verification:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is not what the raw files give."""
+        """True if anything is not what the raw files give."""
         return bool(self.differences) or any(each.state is State.DIFFERS for each in self.attempts)
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything could be verified."""
+        """True if everything could be verified."""
         return not self.unchecked and all(each.state is not State.NOT_VERIFIED for each in self.attempts)
 
 
@@ -167,7 +167,7 @@ class _Asked:
     """Configuration of the links that the study's spec gives."""
     is_last: bool
     void_beside: bool
-    """Whether another trial of its block was void in the same attempt, by a reason of its own."""
+    """True if another trial of its block was void in the same attempt, by a reason of its own."""
 
     @property
     def folder(self) -> Path:
@@ -207,7 +207,7 @@ def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
 
 
 def _why_not(asked: _Asked) -> str | None:
-    """Why an attempt cannot be judged again; None where it can."""
+    """Reason for which an attempt cannot be judged again; None where it can."""
     if (lacks := damage(asked.folder)) is not None:
         return f"it is damaged: {lacks}"
     document = read_trial(asked.folder) or {}
@@ -254,7 +254,7 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
 
 
 def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
-    """Whether the ledger may have voided an attempt that was judged otherwise: with its block, or as the study
+    """True if the ledger may have voided an attempt that was judged otherwise: with its block, or as the study
     tolerates less by now than when it ran."""
     attempt = asked.attempt
     if attempt.status != "void":
@@ -349,5 +349,5 @@ def _run_by(study_dir: StudyDir) -> str:
 
 
 def is_this_version(found: Verification) -> bool:
-    """Whether a study was run, and its tables were made, by this version of quiclab."""
+    """True if a study was run, and its tables were made, by this version of quiclab."""
     return found.run_by == __version__ and not found.other_tables

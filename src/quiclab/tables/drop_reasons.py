@@ -13,7 +13,7 @@ from typing import Any
 
 
 class DropKind(enum.StrEnum):
-    """What took a packet away."""
+    """Cause of a packet's loss."""
 
     LOSS = "loss"
     """Loss that the spec asks of the path: a model, a list, an outage."""
@@ -30,7 +30,7 @@ class DropKind(enum.StrEnum):
 
 
 class Stage(enum.StrEnum):
-    """Where a link drops a packet, seen from the bottleneck's queue."""
+    """Place of a drop in a link, seen from the bottleneck's queue."""
 
     BEFORE = "before"
     """The packet never stood in the queue."""

@@ -76,7 +76,7 @@ class Jail:
             os.close(fd)
 
     def real(self, shown: Path) -> Path:
-        """Where a file lies that programs of the jail know as `shown`."""
+        """Path on disk of a file that programs of the jail know as `shown`."""
         for seen, own in ((self._view.raw, self.raw), (self._view.home, self.home)):
             if shown.is_relative_to(seen):
                 return own / shown.relative_to(seen)

@@ -182,7 +182,7 @@ class Process:
         return code
 
     def _leaves_its_end_to_others(self) -> bool:
-        """Whether the program neither takes SIGTERM itself nor has children. Elsewhere that signal would end it, but
+        """True if the program neither takes SIGTERM itself nor has children. Elsewhere that signal would end it, but
         not the first process of a PID namespace: there is nothing to wait for."""
         if self._jail is None or signal.SIGTERM in signals_heard(self.pid):
             return False

@@ -153,7 +153,7 @@ def closing_account(
 
 
 def _remedy(summary: Mapping[str, Any], *, by_root: bool) -> str:
-    """What would help, of what was not done."""
+    """Remedies that were not applied."""
     if summary.get("gave_way_ns") is not None:
         return (
             "Repeat it over a slower path, or on a machine with three processors: with fewer, a link that hardly "

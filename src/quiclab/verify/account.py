@@ -109,7 +109,7 @@ def _too_few(packets: pl.DataFrame, got: int) -> str | None:
 
 
 def _too_soon(packets: pl.DataFrame, requests: list[dict[str, Any]], got: int, *, apart: bool) -> str | None:
-    """Where the account begins after the client's first packet, or ends before so many bytes had come; with `apart`, on
+    """Reason to refuse an account that starts after the client's first packet, or ends too early; with `apart`, on
     one connection."""
     sent = packets.filter(pl.col("direction") == "up")["time_ns"]
     start_ns = min(each["start_ns"] for each in requests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the captures agree with the link's own log: both have every packet's instant, written by the same process
+"""Agreement of captures with the link's own log: both have every packet's instant, written by the same process
 from one clock reading.
 
 So they differ by nothing, unless somebody changed one of them: a capture whose clock runs at another speed, or whose

@@ -10,7 +10,7 @@ from quiclab.metrics.moved import may_use_several_sockets, moved_bytes, protocol
 from quiclab.verify.proof import UNPROVEN
 
 _HANDSHAKE_BYTES = 16 << 10
-"""What a handshake brings, its chain of certificates included."""
+"""Bytes that a handshake may bring, with its chain of certificates."""
 _BESIDE_BYTES = 64 << 10
 """The most that all other connections may bring: a choice, for the handshakes of some that are not needed."""
 _NAMES = {"tcp": "TCP", "udp": "QUIC"}
@@ -49,7 +49,7 @@ def split_problem(document: Mapping[str, Any]) -> str | None:
 
 
 def twice_problem(document: Mapping[str, Any]) -> str | None:
-    """Where other sockets than the one that carried most carried so much that it is no handshake: the client fetched
+    """Reason to refuse a trial in which other sockets carried more than a handshake: the client fetched
     something beside what is measured, or before it.
 
     A browser opens connections that it then does not need, and may come to QUIC by an answer over TCP.

@@ -89,7 +89,7 @@ _HELLO = {"quic_crypto_handshake_message": 'CHLO<\n  SNI : "a.test"\n>'}
 def test_a_log_says_which_end_it_is_from(
     sign: list[dict[str, Any]], expected: tuple[object, ...], given: End | None, tmp_path: Path
 ) -> None:
-    """By who says hello, by the names of a server's sessions, or by who sends first; whatever the caller thinks."""
+    """A server is known by its hello, its sessions' names, or by sending second, whatever the caller thinks."""
     assert _told(_decoded(tmp_path, sign, Context(vantage=given))) == expected
 
 

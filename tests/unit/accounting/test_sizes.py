@@ -71,7 +71,7 @@ def test_what_a_network_card_put_together_is_no_measure_of_a_full_packet() -> No
 
 
 def _closed(up: tuple[float, ...], late: float, ends: float) -> bool:
-    """Whether an answer over QUIC from 70 to 73 is taken as whole, of a client that sends at `up`, with data that came
+    """True if an answer over QUIC from 70 to 73 is taken as whole, of a client that sends at `up`, with data that came
     at `late`, in a recording that ends at `ends`."""
     rows = [*_BODY, (late, 1200, True)]
     down = pl.DataFrame(

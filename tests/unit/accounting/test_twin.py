@@ -128,7 +128,7 @@ def test_each_category_is_what_held_the_sender_back(name: str, runs: dict[str, R
 
 
 def test_the_time_for_which_a_server_thinks_is_the_servers(twin: Twin) -> None:
-    """From the arrival of the request to the answer, whatever else comes meanwhile, and what it reacts in."""
+    """A server's think time runs from the arrival of the request to the answer, whatever else comes meanwhile."""
     for case, run in zip(_THINKING, twin.runs(_THINKING), strict=True):
         rows = run.account.filter(pl.col("why") == str(Why.REQUEST), pl.col("what") == str(What.SERVER))
         thought_ns = int((rows["until_ns"] - rows["from_ns"]).sum())

@@ -64,7 +64,7 @@ def test_what_is_not_alike_in_every_pair_or_not_of_round_trips_is_left_to_the_te
 
 
 def test_bytes_must_take_their_time() -> None:
-    """As many bytes more in every pair, served at one rate; where one arm's bytes take longer it is another matter."""
+    """Equally many more bytes in every pair are fixed at one rate, and not if one arm's take longer."""
     part = Part(BY_NAME["bytes_on_the_wire"], None, (_BUSY,))
     pairs = [(f"a{n}", f"b{n}") for n in range(6)]
 

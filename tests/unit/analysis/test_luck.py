@@ -55,14 +55,14 @@ def test_of_arms_that_are_alike_what_is_found_is_luck() -> None:
 
 
 def test_losses_that_cost_one_arm_more_are_no_luck() -> None:
-    """As many losses, each at four times the cost."""
+    """Equally many losses, each at four times the cost, are no luck."""
     shown = _found(150, 2, (0.01, 0.01), (20.0, 80.0))
     assert len(shown) >= 60
     assert shown.count(Status.LUCK) <= 0.1 * len(shown)
 
 
 def test_a_path_that_loses_more_of_one_arm_is_no_luck() -> None:
-    """As when it drops large packets alone: the arms' packets are not lost at one rate."""
+    """A path that drops large packets alone loses the arms' packets at two rates."""
     shown = _found(60, 3, (0.0, 0.04), (40.0, 40.0), sent=700)
     assert len(shown) == 60
     assert Status.LUCK not in shown

@@ -55,7 +55,7 @@ def test_a_folder_that_is_no_study_is_left_alone(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user")
 def test_the_study_of_another_user_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What its owner writes there would be done with the rights of whoever cleans; others are still cleaned."""
+    """The owner's words would be acted on with the rights of whoever cleans; other studies are still cleaned."""
     theirs, mine = _crashed(tmp_path / "a"), _crashed(tmp_path / "b")
     (theirs.root / "host-nat.json").write_text("{}")
     os.chown(theirs.root, 65534, 65534)
@@ -68,7 +68,7 @@ def test_the_study_of_another_user_is_passed_over(tmp_path: Path, capsys: pytest
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root takes a change of the network back")
 @pytest.mark.parametrize("text", ["[]", "{}", "x", '{"boot_id": 1}', "null", "[" * 100_000, ""])
 def test_a_record_that_no_probe_wrote_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
-    """And the next study is cleaned."""
+    """The record is told, and the next study cleaned."""
     one, other = _crashed(tmp_path / "a"), _crashed(tmp_path / "b")
     (one.root / "host-nat.json").write_text(text)
     assert main(["clean", str(one.root), str(other.root)]) == 4

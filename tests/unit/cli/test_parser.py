@@ -92,7 +92,7 @@ def test_alone_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_wrong_words(words: str, told: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong in one line, the nearest in the next; an option that is cut short is another one."""
+    """One line names what is wrong, the next the nearest option; an option that is cut short is another one."""
     assert main(shlex.split(words)) == 2
     first, second = capsys.readouterr().err.splitlines()[:2]
     assert first == f"quiclab: {told}"
@@ -101,12 +101,12 @@ def test_wrong_words(words: str, told: str, hint: str, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_no_option_may_be_cut_short(verb: str) -> None:
-    """Of no verb: what is a beginning here may be the whole name of an option elsewhere."""
+    """No verb takes a beginning, which may be the whole name of an option elsewhere."""
     assert not (verbs()[verb] if verb else parser()).allow_abbrev
 
 
 def test_options_of_a_command_to_be_run_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where something else is wrong, too, they are not taken for ours."""
+    """Other errors beside them are told as such."""
     assert main(["exec", "--mtu", "x", "curl", "--unheard-of"]) == 2
     assert "unheard-of" not in capsys.readouterr().err
 

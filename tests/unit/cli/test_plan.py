@@ -26,7 +26,7 @@ DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "s
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | pathlib.Path, code: ExitCode = ExitCode.OK) -> str:
-    """What the verb prints when it ends with this code."""
+    """Output of the verb, which ends with this code."""
     parser = argparse.ArgumentParser()
     plan.add_parser(parser.add_subparsers())
     arguments = parser.parse_args(["plan", *map(str, words)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What senders do about loss, for the estimate of a trial's time."""
+"""Reaction of senders to loss, for the estimate of a trial's time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _with(study: Study, name: str, **changes: object) -> Study:
     ids=["nginx", "nginx 1 MB", "nginx CUBIC", "quinn", "quinn bbr", "quiche bbr2", "caddy"],
 )  # fmt: skip
 def test_senders_of_quic(server: Program, sender: Sender, tmp_path: Path) -> None:
-    """By the facts of the version and the knobs."""
+    """Facts of the version and knobs decide."""
     assert senders_of(_with(study_of(tmp_path, LOSSY), "h3", server=server))["h3"] == sender
 
 

@@ -53,7 +53,7 @@ def test_one_fact_is_always_one() -> None:
     ],
 )
 def test_nginx_has_one_congestion_control(role: Role, name: str, version: str, controller: str, window: str) -> None:
-    """That of its release, and the window that it starts with."""
+    """A release's congestion control and first window."""
     facts = find(role, name).facts(Program(name, version=version), "h3", TCP)
     assert facts["congestion_control"] == controller
     assert facts["initial_window"].startswith(window)
@@ -88,7 +88,7 @@ def _of_its_own() -> list[Endpoint]:
 
 @pytest.mark.parametrize("endpoint", _of_its_own(), ids=lambda endpoint: f"{endpoint.role}-{endpoint.name}")
 def test_facts_of_an_unheard_version_say_of_which_they_are(endpoint: Endpoint) -> None:
-    """Those of the program itself: the kernel's TCP has no version of the program."""
+    """Facts of the program itself have versions, and those of the kernel's TCP none."""
     protocol = "h3" if "h3" in endpoint.protocols else "h2"
     facts = endpoint.facts(Program(endpoint.name, version="9999.0"), protocol, TCP)
     own = {point: fact for point, fact in facts.items() if point not in _NOT_OF_A_VERSION}
@@ -98,7 +98,7 @@ def test_facts_of_an_unheard_version_say_of_which_they_are(endpoint: Endpoint) -
 
 
 def test_numbers_of_versions() -> None:
-    """As programs and packages write them."""
+    """Versions as programs and packages write them."""
     assert numbers("0.65.0 (Go 1.26.8)") == (0, 65, 0)
     assert numbers("153.8.0esr") == (153, 8, 0)
     assert numbers("unknown") == numbers(None) == ()

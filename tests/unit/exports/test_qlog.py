@@ -66,7 +66,7 @@ def test_what_is_written_is_what_the_drafts_ask(tables: Path, tmp_path: Path, dr
 
 @pytest.mark.parametrize("old", [False, True])
 def test_no_time_is_negative(tables: Path, tmp_path: Path, old: bool) -> None:
-    """What stands first is at 0 or later, if it is no packet, too; and one trace begins at 0."""
+    """Every trace begins at 0 or later, also with no packet first, and one begins at 0."""
     (out := tmp_path / "out").mkdir()
     written = Qlog(old=old).write(open_tables(tables), Choice(), out)
     first = [min(event["time"] for event in list(records(path))[1:]) for path in written.files]

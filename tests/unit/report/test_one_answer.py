@@ -63,7 +63,7 @@ def _rows(text: str, analysis: StudyAnalysis) -> dict[str, str]:
 
 
 def _sentence(text: str, each: Comparison, analysis: StudyAnalysis) -> str:
-    """What is said of the cell in words: the part of its path's sentence that ends with it."""
+    """Words about the cell: the part of its path's sentence that ends with it."""
     line = next(
         line
         for line in text.splitlines()

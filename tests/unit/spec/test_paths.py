@@ -103,7 +103,7 @@ def test_problems_of_a_direction_name_it(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_queue_counts_ip_bytes_and_its_time_the_framing_too(tmp_path: pathlib.Path) -> None:
-    """As the link does: framing takes time, and no room."""
+    """Framing takes time, and no room, as in the link."""
     assert path_of(tmp_path, 'queue = "1500 B"\noverhead = "38 B"').down.queue.bytes == ByteCount(1500)
     assert "1.5 KB" in only_problem(tmp_path, with_path('queue = "1499 B"\noverhead = "38 B"'))
     short = 'queue = "1.22 ms"\noverhead = "38 B"'

@@ -112,7 +112,7 @@ def test_no_profile_has_jitter_that_is_cut_off(tmp_path: pathlib.Path, name: str
 
 @pytest.mark.parametrize("name", profiles())
 def test_what_is_held_back_is_overtaken(tmp_path: pathlib.Path, name: str) -> None:
-    """By a full packet that follows at once."""
+    """A full packet that follows at once is held back."""
     path = path_of(tmp_path, f'profile = "{name}"')
     for direction in (path.up, path.down):
         assert isinstance(direction.rate, Bitrate)
@@ -126,7 +126,7 @@ def test_what_is_held_back_is_overtaken(tmp_path: pathlib.Path, name: str) -> No
 def test_jitter_wider_than_its_delay_makes_another_one(
     delay_ms: float, mean_ms: float, deviation_ms: float, at_zero: float
 ) -> None:
-    """As a link of its own simulation has it: normal, with 5 ms."""
+    """Moments of a normal jitter of 5 ms are those of a simulated link."""
     delay = realised(Duration(round(delay_ms * 1e6)), Jitter("normal", Duration(5_000_000)))
     assert delay.mean.ms == pytest.approx(mean_ms, abs=0.01)
     assert delay.deviation.ms == pytest.approx(deviation_ms, abs=0.02)

@@ -104,7 +104,7 @@ def test_more_files_than_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
 def test_a_header_that_takes_much_memory(tmp_path: Path, kind: bytes) -> None:
-    """What is said of a file is bounded by itself, at the first file as well as at a later one."""
+    """Headers of a file are bounded by themselves, at the first file as well as at a later one."""
     much = 1 << 19
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:

@@ -107,7 +107,7 @@ def test_a_folder_is_removed_however_deep_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_which_files_are_the_laboratorys(name: str, ours: bool) -> None:
-    """By place and name: where programs write, none has such a name."""
+    """The laboratory's files are known by place and name: where programs write, none has such a name."""
     assert was_written_by_laboratory(name) is ours
 
 

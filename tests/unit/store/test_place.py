@@ -46,7 +46,7 @@ def test_a_database_of_another_program_is_no_ledger(tmp_path: Path) -> None:
 
 
 def test_a_new_or_an_empty_folder_is_used(tmp_path: Path) -> None:
-    """Also one that is the uppermost of a file system."""
+    """An empty folder is one also at the top of a file system."""
     for name in ("new", "empty", "mounted"):
         folder = tmp_path / name
         if name != "new":

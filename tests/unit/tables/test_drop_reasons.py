@@ -14,7 +14,7 @@ from quiclab.tables.drop_reasons import DROP_REASONS, DropKind, Stage, dropped_b
 
 
 def test_packet_logs_know_these_reasons_and_no_others(tmp_path: Path) -> None:
-    """By number and name: a reason that Rust has and Python has not, or the reverse, is found here."""
+    """Rust and Python have the same reasons, by number and name."""
     records = [writers.record("down", number, 5, action=1, reason=number) for number in range(1, 256)]
     path = tmp_path / "log"
     path.write_bytes(writers.packet_log(records))

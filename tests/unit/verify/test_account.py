@@ -117,7 +117,7 @@ LATER = [(90, "down", "tcp", 443, 1500, 5000)]
 
 
 def test_one_connection_must_have_had_all_bytes_by_then() -> None:
-    """What others brought at the same time ends nothing sooner, whether anything of it can be read or not."""
+    """Bytes of other connections end nothing sooner, whether they can be read or not."""
     told = "the client says that it had all bytes 10.0 ms before so many had come on one connection"
     assert _contradiction(packets=SPLIT + LATER) == told
     assert _contradiction(packets=SPLIT + LATER, connections="unproven") == told
@@ -125,5 +125,5 @@ def test_one_connection_must_have_had_all_bytes_by_then() -> None:
 
 
 def test_one_connection_may_have_several_sockets() -> None:
-    """Where packets show that there was no other, it has moved."""
+    """A connection has moved where packets show that there was no other."""
     assert _contradiction(packets=SPLIT + LATER, connections=1) is None

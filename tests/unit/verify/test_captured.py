@@ -36,7 +36,7 @@ def _link(log: str = "raw/link.qplog") -> list[dict[str, Any]]:
 
 
 def _capture(moved: Callable[[int], int] = lambda at: at) -> list[dict[str, Any]]:
-    """What reached the client, with its times moved."""
+    """Packets that reached the client, with their times moved."""
     return [
         {
             "source": "raw/client.pcapng",
@@ -59,7 +59,7 @@ def _problem(capture: list[dict[str, Any]], link: list[dict[str, Any]] | None = 
 
 
 def test_a_capture_that_the_links_log_confirms() -> None:
-    """To the nanosecond; in microseconds, as others write them, too."""
+    """Captures agree to the nanosecond, or to the microsecond in which others write them."""
     assert _problem(_capture()) is None
     assert _problem(_capture(lambda at: at // 1000 * 1000)) is None
 

@@ -4,11 +4,11 @@
 use super::headers::{self, Headers};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How long a packet takes through a machine at most; what comes later was sent again.
+/// Longest time of a packet through a machine; a later copy was sent again.
 const MAX_TRANSIT_NS: u64 = 100_000_000;
 /// Packets that are remembered.
 const SLOTS: usize = 1 << 12;
-/// What is compared of a packet: its transport header, and enough of what it carries.
+/// Part of a packet that is compared: its transport header, and enough of its content.
 const COMPARED_BYTES: usize = 128;
 
 /// A packet as it was first seen.

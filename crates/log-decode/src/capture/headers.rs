@@ -27,7 +27,7 @@ pub(super) struct Headers {
     /// Length of what TCP or UDP carries.
     pub payload_bytes: Option<u32>,
     pub tcp: Option<Tcp>,
-    /// Where in the packet the part begins that IP carries, unless it is a fragment behind the first.
+    /// Offset of IP's payload in the packet, unless it is a fragment behind the first.
     pub transport_at: Option<usize>,
     /// Where in the packet the part of the payload stands that was captured.
     pub payload: Range<usize>,

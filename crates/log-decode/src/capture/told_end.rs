@@ -12,7 +12,7 @@ use std::net::IpAddr;
 const SYN: u16 = 2;
 const ACK: u16 = 0x10;
 
-/// What is read of a capture to find it out.
+/// Bytes of a capture that are read for it.
 const MAX_STRETCHES: usize = 16;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
@@ -53,7 +53,7 @@ impl Opener {
         }
     }
 
-    /// Whether an Initial packet of QUIC is the server's: the first one between two ends is the client's, if it goes to the
+    /// True if an Initial packet of QUIC is the server's: the first one between two ends is the client's, if it goes to the
     /// lower port. `None` if it is no such packet.
     fn answers_quic(&mut self, headers: &Headers, payload: &[u8]) -> Option<bool> {
         // Long header, fixed bit, Initial of version 1 or of the last drafts; or version 2, which counts from one on.

@@ -19,7 +19,7 @@ const ERSPAN_3: u16 = 0x22eb;
 const ETHERNET_BRIDGED: u16 = 0x6558;
 const PPP_IN_GRE: u16 = 0x880b;
 
-/// What a tunnel that was recognised carries.
+/// Content of a tunnel that was recognised.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tunnel<'a> {
     /// The name in findings.
@@ -201,7 +201,7 @@ fn gtp_u(flags: u8, kind: u8, payload: Rest<'_>) -> Option<Inside<'_>> {
     })
 }
 
-/// What stands behind a header that says an `EtherType` and nothing more.
+/// Content behind a header that says an `EtherType` and nothing more.
 fn by_ethertype(protocol: u16, rest: Rest<'_>) -> Inside<'_> {
     match protocol {
         0x0800 | 0x86dd => by_version(rest),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stands in a JSON document, whatever the order of its members: their names, two levels deep.
+//! Outline of a JSON document: the names of its members, two levels deep, in any order.
 
 use super::{Fault, Stop, Walker};
 use crate::Input;
@@ -107,7 +107,7 @@ mod tests {
         outline(&Input::bytes(text.as_bytes())).unwrap()
     }
 
-    /// What tells a format stands first, whatever stands before it in the document, and however long that is.
+    /// Members that tell a format come first, however much stands before them in the document.
     #[test]
     fn telling_members_stand_first() {
         let long = "[1, {\"log\": 2}],".repeat(100_000);

@@ -38,7 +38,7 @@ const NO_METRICS: &str = "this program logs no recovery metrics";
 const NO_LOSSES: &str = "this program logs how many packets were lost, not which";
 const NO_BANDWIDTH: &str = "this program does not log an estimate of bandwidth";
 
-/// What is peculiar to the events of a program. Titles are not: an application that uses a library chooses them.
+/// Signs of a program in its events. Titles are none: an application that uses a library chooses them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signs {
     /// The program that alone writes a member or an event that was seen.
@@ -102,7 +102,7 @@ impl Signs {
         }
     }
 
-    /// Whether these events can be those of a program that a title names.
+    /// True if these events can be those of a program that a title names.
     fn allow(self, writer: Writer) -> bool {
         match writer {
             Writer::Quinn => self.packets_with_frames == 0,

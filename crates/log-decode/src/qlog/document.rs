@@ -96,7 +96,7 @@ pub(super) fn decode(
     Ok(decoder.finish())
 }
 
-/// What stands beside the events, wherever it does, as far as the document can be read.
+/// Members beside the events, wherever they stand, as far as the document can be read.
 fn headers(input: &Input) -> Result<Headers, DecodeError> {
     let first = headers_with(input, &[])?;
     if first.is_late {
@@ -106,7 +106,7 @@ fn headers(input: &Input) -> Result<Headers, DecodeError> {
     }
 }
 
-/// What stands beside the events; `known` is what another walk has found of the traces.
+/// Members beside the events; `known` is what another walk has found of the traces.
 fn headers_with(
     input: &Input,
     known: &[(serde_json::Map<String, Value>, Seen)],

@@ -70,7 +70,7 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    /// What follows belongs to the trace of `header`; `seen` is what its first events tell.
+    /// Begin the trace of `header`; `seen` is what its first events tell.
     pub(super) fn start_trace(&mut self, header: &TraceHeader, seen: Seen) {
         self.end_trace();
         if self.file.is_of_unknown_version() {

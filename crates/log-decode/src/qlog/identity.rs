@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the first events of a trace tell: the connection that it is about, where its header does not say, and by
+//! Identity of a trace by its first events: the connection that it is about, where its header does not say, and by
 //! what is peculiar to them the program that wrote it.
 
 use super::dialect::Signs;
@@ -10,7 +10,7 @@ use crate::json::Reader;
 /// Events that are looked at before the first is decoded.
 pub(super) const LOOK_AHEAD: usize = 256;
 
-/// What the first events of a trace have told.
+/// Identity that the first events of a trace have told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     /// The client's first Destination Connection ID.

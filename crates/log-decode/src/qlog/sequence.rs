@@ -154,7 +154,7 @@ fn skip(window: &mut Window<impl Read>, separator: u8) -> io::Result<()> {
     }
 }
 
-/// What the first events in the window tell.
+/// Identity by the first events in the window.
 fn look_ahead(
     window: &mut Window<impl Read>,
     separator: u8,

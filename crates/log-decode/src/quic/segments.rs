@@ -15,17 +15,17 @@ use crate::Severity;
 
 /// The shortest packet that receivers take (RFC 9001 section 5.4.2, RFC 9000 section 10.3).
 const MIN_PACKET_BYTES: usize = 21;
-/// What a datagram holds at most where nobody has set up larger frames.
+/// Most bytes of a datagram where nobody has set up larger frames.
 const MAX_USUAL_BYTES: usize = 1472;
-/// What a datagram holds at most in jumbo frames.
+/// Most bytes of a datagram in jumbo frames.
 const MAX_SEGMENT_BYTES: usize = 9_216;
 /// Connection ids that are compared: shorter ones may come again by chance.
 const MIN_ID_BYTES: usize = 4;
-/// What is compared where the length of the connection id is not known.
+/// Bytes that are compared where the length of the connection id is not known.
 const BLIND_ID_BYTES: usize = 6;
 /// Sizes that most programs take, before and after discovery of the path's.
 const USUAL_SIZES: [usize; 10] = [1200, 1252, 1350, 1452, 1472, 1232, 1250, 1280, 1400, 1440];
-/// What is decrypted in vain for a whole capture, looking for ends: below two seconds.
+/// Bytes that may be decrypted in vain for a whole capture, looking for ends: below two seconds.
 const MAX_TRIED_BYTES: usize = 1 << 30;
 /// Paths whose sizes are remembered.
 const MAX_PATHS: usize = 1 << 12;

@@ -34,7 +34,7 @@ pub struct Client {
     window: Option<u64>,
     raised: u64,
     asked: bool,
-    /// Whether it has acknowledged the settings of the server.
+    /// True if it has acknowledged the settings of the server.
     agreed: bool,
     /// `WINDOW_UPDATE`s in its stream: position of the end, limit.
     pub(super) updates: Vec<(u64, u64)>,

@@ -106,17 +106,17 @@ class Declared:
     spec_sha256: str
     """Hash of the spec that is run."""
     equal: bool = False
-    """Whether the setting leaves the arm as much of the mechanism as the other arm has, not none of it: `predicted` is
+    """True if the setting leaves the arm as much of the mechanism as the other arm has, not none of it: `predicted` is
     then what the arm has more."""
 
     @property
     def of_path(self) -> bool:
-        """Whether the setting is one of the path, which both arms share."""
+        """True if the setting is one of the path, which both arms share."""
         return self.table == "path"
 
     @property
     def applicable(self) -> bool:
-        """Whether the other arm's transport can have the mechanism."""
+        """True if the other arm's transport can have the mechanism."""
         return not any(each.startswith(NOT_APPLICABLE) for each in self.left_out)
 
     @property

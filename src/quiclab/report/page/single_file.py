@@ -63,7 +63,7 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
 
 
 def is_single_file(file: Path) -> bool:
-    """Whether a file is one that `write_single_file` wrote."""
+    """True if a file is one that `write_single_file` wrote."""
     return file.is_file() and _BODY in file.read_text(encoding="utf-8", errors="replace")
 
 

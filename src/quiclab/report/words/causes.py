@@ -142,7 +142,7 @@ def _ms(value: float) -> str:
 
 
 PARTED_BY_CAUSE = "Waits and causes split the same difference in two ways: do not add them up"
-"""What a list of causes is, beside the waits of an account."""
+"""Sentence that tells a list of causes from the waits of a breakdown."""
 UNPROVEN = (
     "A cause is what the records show in the time that differs. Only a run without it proves it: "
     "quiclab explain STUDY CELL --confirm."

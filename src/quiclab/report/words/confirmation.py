@@ -184,7 +184,7 @@ def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound
 
 
 def _is_condition(declared: Declared, judgement: Judgement) -> bool:
-    """Whether all checks hold of a setting of the path. Runs of earlier versions called that confirmed."""
+    """True if all checks hold of a setting of the path. Runs of earlier versions called that confirmed."""
     return judgement.verdict is Verdict.CONDITION or (declared.of_path and judgement.verdict is Verdict.CONFIRMED)
 
 

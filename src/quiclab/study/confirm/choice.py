@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is put to the test, and by which setting: causes that are shown of the slower arm, and first of all what makes
+"""Choice of the cause to be tested and of its setting: causes that are shown of the slower arm, and first what makes
 the arms equal.
 
 A setting that gives the slower arm what the other one has tests why the two *differ*. One that takes the mechanism away
@@ -37,7 +37,7 @@ class Tried:
 
     setting: Setting
     equal: bool
-    """Whether it leaves the arm as much of the mechanism as the other arm has, not none of it."""
+    """True if it leaves the arm as much of the mechanism as the other arm has, not none of it."""
 
 
 def shown_of_slower(
@@ -67,7 +67,7 @@ def shown_of_slower(
 
 
 def cannot_have(mechanism: Mechanism, cell: Cell) -> str | None:
-    """Why the other arm cannot have a mechanism at all; None where it can."""
+    """Reason for which the other arm cannot have a mechanism at all; None where it can."""
     transport = Transport.QUIC if cell.other.protocol == "h3" else Transport.TCP
     return None if transport in mechanism.transports else f"{transport} cannot have it"
 

@@ -137,7 +137,7 @@ def _shown(
 
 @dataclass(frozen=True)
 class _OfCell:
-    """What the plans of one cell have in common."""
+    """Inputs that the plans of one cell share."""
 
     opened: OpenedStudy
     asked: Asked
@@ -258,7 +258,7 @@ def _placed(
 
 
 def is_free(folder: Path, declaration: str) -> bool:
-    """Whether a confirming study can begin in a folder: it is not there, or a run was ended before anything was
+    """True if a confirming study can begin in a folder: it is not there, or a run was ended before anything was
     declared in it."""
     return not folder.exists() or not ((folder / declaration).exists() or StudyDir(folder).has_begun)
 

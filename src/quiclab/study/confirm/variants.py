@@ -228,7 +228,7 @@ def refuse_what_cannot_run(study: Study, workload: str) -> None:
 
 
 def same_sender(cell: Cell) -> bool:
-    """Whether one implementation sends the bodies of both arms: the kernel's TCP, or one program's QUIC."""
+    """True if one implementation sends the bodies of both arms: the kernel's TCP, or one program's QUIC."""
     arms = (cell.arm, cell.other)
     if all(arm.protocol != "h3" for arm in arms):
         return True

@@ -38,7 +38,7 @@ def test_causes_are_those_of_the_list_with_its_numbers() -> None:
 
 
 def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
-    """And what both arms have as much of makes no difference."""
+    """A cause that both arms have as much of makes no difference."""
     causes = (
         _verdict("loss_on_the_path", 90.0, Status.LUCK),
         _verdict("pacing", 40.0, Status.UNDECIDED),

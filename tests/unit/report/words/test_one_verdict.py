@@ -80,7 +80,7 @@ def _check_elsewhere(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_place_contradicts_another(seed: int) -> None:
-    """Of 2,000 cells, with few pairs and many, heavy tails, rare waits, ties, counts and losses."""
+    """2,000 random cells, with few pairs and many, heavy tails, rare waits, ties and losses, contradict nowhere."""
     rng = np.random.default_rng(seed)
     kinds: set[Status] = set()
     for _ in range(250):
@@ -93,7 +93,7 @@ def test_no_place_contradicts_another(seed: int) -> None:
 
 
 def test_arms_that_are_alike_have_causes_no_more_often_than_the_level_says() -> None:
-    """Of 600 cells without a difference one in twenty at most may name something."""
+    """At most one in twenty of 600 cells without a difference names a cause."""
     rng = np.random.default_rng(99)
     found = 0
     for _ in range(600):

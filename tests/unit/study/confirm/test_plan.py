@@ -200,7 +200,7 @@ def test_a_folder_in_which_nothing_was_declared_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.netns
 def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path) -> None:
-    """Also of several causes together, whose declaration a stranger can make as it must be."""
+    """Another spec does not go on for several causes together either, whose declaration a stranger can make."""
     causes = {"slow_start": 400.0, "receive_window": 200.0}
     asked = Asked(write(tmp_path / "s", {"h2": {"": 800.0, **causes}, "h3": {"": 800.0}}), "1MB/p")
     study = read_study(asked.study / "spec.toml")
@@ -217,7 +217,7 @@ def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path) -> 
 
 
 def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
-    """Where the arm's programs have no setting: nginx' QUIC has one congestion control."""
+    """Programs without a setting are refused: nginx' QUIC has one congestion control."""
     times = {"h3": {"": 800.0, "loss_on_the_path": 900.0}, "h2": {"": 800.0, "loss_on_the_path": 300.0}}
     made = plan(write(tmp_path / "s", times, path='loss = "1 %"'))
     declared = made.declared

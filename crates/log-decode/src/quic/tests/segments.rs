@@ -139,7 +139,7 @@ fn a_record_that_was_cut_counts_all_its_packets() {
     assert_eq!(lengths, expected);
 }
 
-/// What is one long packet stays one, with keys and with an id that does not come again.
+/// One long packet stays one, with keys and with an id that does not come again.
 #[test]
 fn a_jumbo_packet_stays_whole() {
     let talk = Talk::new();
