@@ -27,7 +27,8 @@ from small_study import QUICLAB, main_only, quiclab, trials, with_plain_logs, wr
 
 from quiclab.endpoints import Context, find
 from quiclab.spec.model import Certificate, Program
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 from quiclab.study.trial import judge_attempt
 from quiclab.study.trial_tables import keep_tables
 from quiclab.testbed.certificates import HOST, make_certificates

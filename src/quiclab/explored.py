@@ -18,7 +18,7 @@ import polars as pl
 
 from quiclab.errors import DecodeError, QuiclabError, SpecError
 from quiclab.opened import OpenedStudy, shows_results
-from quiclab.store.layout import check_name
+from quiclab.store.disk import check_name
 from quiclab.visible import visible
 from quiclab.wording import counted
 

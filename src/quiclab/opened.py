@@ -18,7 +18,7 @@ from quiclab import wording
 from quiclab.accounting.kept import TABLES as TABLES_OF_ACCOUNTS
 from quiclab.accounting.kept import unknown_word
 from quiclab.errors import DecodeError, HostError, QueryError, SpecError
-from quiclab.store.layout import check_name
+from quiclab.store.disk import check_name
 from quiclab.store.own_files import is_own_file, own_files
 from quiclab.tables import OF_STUDY, TABLES, Table
 

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from quiclab.errors import DecodeError
+from quiclab.store.disk import check_name
 from quiclab.store.forms import misfit
-from quiclab.store.layout import check_name
 from quiclab.store.own_files import open_own, read_own
 from quiclab.store.resolved_form import check_resolved
 from quiclab.store.trial_form import TRIAL

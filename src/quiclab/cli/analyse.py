@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from quiclab.cli.console import VisibleConsole
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.disk import disk_errors
+from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.documents import ReportDocument

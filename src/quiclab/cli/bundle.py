@@ -17,8 +17,9 @@ from typing import Any
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.store.archive import pack
+from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import StudyDir, disk_errors, judged_document, read_object, write_atomically
+from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out

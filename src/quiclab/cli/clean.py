@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from quiclab.errors import BusyError, DecodeError, ExitCode, QuiclabError
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.disk import disk_errors
+from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_mine
 from quiclab.store.place import is_study
 from quiclab.testbed.cpu_limit import remove_leftover_cgroups

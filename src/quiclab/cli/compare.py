@@ -124,7 +124,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.spec.defaults import with_defaults
-    from quiclab.store.layout import write_atomically
+    from quiclab.store.disk import write_atomically
 
     bounds = [parse_bound(text) for text in arguments.fail_if]
     known = set(old.metrics["name"]) | set(new.metrics["name"])

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import disk_errors, judged_document
+from quiclab.store.layout import judged_document
 
 if TYPE_CHECKING:
     from rich.console import Console

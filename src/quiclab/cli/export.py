@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.decode import as_text, check_out, find_logs, tell_what_was_not_kept, write_tables
 from quiclab.cli.voice import add_quiet
 from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.layout import disk_errors
+from quiclab.store.disk import disk_errors
 
 if TYPE_CHECKING:
     from rich.console import Console

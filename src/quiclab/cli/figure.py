@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
-from quiclab.store.layout import write_atomically
+from quiclab.store.disk import write_atomically
 from quiclab.units import Duration
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from quiclab import wording
 from quiclab.analysis.analyse import usual_metric_of
 from quiclab.cli.tally import Place, place_of
 from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 from quiclab.store.looks import Look, keep_look
 from quiclab.study.observer import Observer
 from quiclab.study.trial_tables import kept_metrics

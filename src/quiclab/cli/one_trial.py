@@ -20,7 +20,8 @@ from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.onlooker import Onlooker
 from quiclab.runner.places import address_of, front_place
 from quiclab.spec.model import Study
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 from quiclab.study.one_trial import prepare_one, run_one
 from quiclab.testbed.certificates import HOST
 from quiclab.testbed.link import Backend

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.errors import DecodeError, TrialError
+from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Each, misfit
-from quiclab.store.layout import write_atomically
 from quiclab.store.own_files import read_mine
 from quiclab.units import ByteCount, Duration
 

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from quiclab.errors import DecodeError
-from quiclab.store.layout import disk_errors
+from quiclab.store.disk import disk_errors
 
 _MOST_HEADER_BYTES = 1 << 16
 """Most bytes that say of one file what it is: a path of 4,096 bytes and its size take 6 KiB. tarfile reads them at

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from quiclab.store.layout import Attempt, disk_errors, judged_document, write_atomically
+from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.layout import Attempt, judged_document
 from quiclab.units import ByteCount
 
 LOGS_LEFT_OUT = "logs_left_out"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The study directory: which file is where, and how files get there without ever being half written.
+"""The study directory: which file is where.
 
 STUDY/spec.toml  resolved.json  host.json  ledger.sqlite  report.html
 STUDY/paper.toml  paper.json                in a study that follows a paper
@@ -14,11 +14,8 @@ STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where
 
 from __future__ import annotations
 
-import errno
 import fcntl
-import itertools
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -27,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, DecodeError, HostError, SpecError
+from quiclab.errors import BusyError, DecodeError
+from quiclab.store.disk import check_name, disk_errors
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files
 from quiclab.store.trial_form import TRIAL
@@ -212,156 +210,6 @@ class StudyDir:
                 except BlockingIOError:
                     raise BusyError(f"another run is working in {self.root}", "wait for it") from None
             yield
-
-
-@contextmanager
-def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator[None]:
-    """Turn the file system's refusals into a HostError that says what to do."""
-    try:
-        yield
-    except Exception as wrapped:
-        error = _refusal(wrapped)
-        if error is None:
-            raise
-        hints = {
-            errno.ENOSPC: f"free some room and run the same command again: {kept}",
-            errno.EDQUOT: f"your quota is used up: free some room and run again; {kept}",
-            errno.EROFS: "the file system is read-only: work on a copy, or choose another directory with --out",
-            errno.EACCES: "you may not write there: choose another directory with --out",
-            errno.EPERM: "you may not write there: choose another directory with --out",
-            errno.ENOTDIR: "a file is in the way: choose another directory with --out",
-            errno.EEXIST: "a file is in the way: choose another directory with --out",
-            errno.EFBIG: f"allow larger files (ulimit -f unlimited) and run the same command again: {kept}",
-        }
-        if error.errno not in hints or _is_elsewhere(error, place):
-            raise
-        # A chamber's files are written from outside it, below its root.
-        where = re.sub(r"^/proc/\d+/root(?=/)", "", str(error.filename or place))
-        raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
-
-
-def _is_elsewhere(error: OSError, place: Path) -> bool:
-    """Whether the refusal is of a file that is read, as it lies elsewhere than what is written."""
-    if error.errno not in (errno.EACCES, errno.EPERM) or not isinstance(error.filename, str | Path):
-        return False
-    file = Path(error.filename)
-    return not (file.is_relative_to(place) or place.is_relative_to(file) or file.parent == place.parent)
-
-
-def _refusal(error: Exception) -> OSError | None:
-    """The operating system's error behind an exception; libraries in Rust wrap it and leave its number in the text."""
-    if isinstance(error, OSError):
-        return error
-    number = re.search(r"\(os error (\d+)\)", str(error))
-    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
-
-
-def write_atomically(
-    path: Path, content: str | bytes, *, mode: int | None = None, kept: str = "finished trials are kept"
-) -> None:
-    """Write beside, then rename: readers see the old file or the new one, never half of it, and nothing else stays.
-    `mode` is the file's; None leaves it to the user's umask. `kept` says what is safe where the disk is full."""
-    with disk_errors(path, kept):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = content.encode() if isinstance(content, str) else content
-        with new_file(path) as temporary, temporary.open("xb") as file:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to, with nothing there; it becomes `path` at the end, or is removed after an
-    error."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.unlink(missing_ok=True)
-    try:
-        yield temporary
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-
-
-def check_name(path: Path) -> None:
-    """Raise SpecError for a path that is not UTF-8, because not all programs and tables can name it."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        shown = str(path).encode(errors="backslashreplace").decode()
-        raise SpecError(f"the path {shown} is not UTF-8", "rename it, or choose another folder") from None
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read the object in a JSON file of a study. Raises DecodeError if there is none."""
-    try:
-        value = json.loads(read_own(path))
-        if isinstance(value, dict):
-            return value
-        why = "it holds no JSON object"
-    except FileNotFoundError:
-        why = "it is not there"
-    except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-    raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
-
-
-def move_in(source: Path, target: Path) -> Path | None:
-    """Bring a finished trial's folder from memory to the disk: `target` appears whole or not at all.
-
-    A folder that was there is set aside under another name, which is returned: nothing that was measured is
-    overwritten.
-    """
-    aside = copy_in(source, target)
-    shutil.rmtree(source, ignore_errors=True)
-    return aside
-
-
-def copy_in(source: Path, target: Path) -> Path | None:
-    """Copy a finished trial's folder, as `move_in` does it; the source stays."""
-    aside = None
-    with disk_errors(target):
-        incoming = target.parent / f".incoming-{target.name}"
-        shutil.rmtree(incoming, ignore_errors=True)
-        try:
-            shutil.copytree(source, incoming)
-            _to_disk(incoming)
-            if os.path.lexists(target):
-                aside = _free_name(target)
-                target.rename(aside)
-            incoming.replace(target)
-        except shutil.Error as error:
-            shutil.rmtree(incoming, ignore_errors=True)
-            raise OSError(
-                errno.ENOSPC, str(error.args[0][0][2]) if error.args[0] else str(error), str(target)
-            ) from error
-        except OSError:
-            shutil.rmtree(incoming, ignore_errors=True)
-            raise
-    return aside
-
-
-def _to_disk(folder: Path) -> None:
-    """Write every file below to the disk before the folder gets its name: after a power failure it is whole, or not
-    there."""
-    for parent, _, names in os.walk(folder):
-        for path in (*(Path(parent, name) for name in names), Path(parent)):
-            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-
-
-def _free_name(target: Path) -> Path:
-    """Free name under failed/, where nothing is verified."""
-    folder = target.parent.parent / "failed"
-    names = (folder / f"{target.name}-aside{number}" for number in itertools.count(1))
-    return next(name for name in names if not os.path.lexists(name))
 
 
 def read_trial(folder: Path) -> dict[str, Any] | None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.disk import disk_errors
+from quiclab.store.layout import StudyDir
 
 Outcome = Literal["merged", "failed", "lost", "refused", "stopped"]
 """How a lease ended: its result is in the study; the worker told an error; the worker is gone; what it sent was no

@@ -22,17 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 from quiclab.errors import DecodeError, HostError
-from quiclab.store.layout import (
-    BLOCK_CUT,
-    BLOCK_VOID,
-    Attempt,
-    Status,
-    StudyDir,
-    damage,
-    disk_errors,
-    judged_document,
-    read_object,
-)
+from quiclab.store.disk import disk_errors, read_object
+from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, judged_document
 from quiclab.store.leases import Leases
 from quiclab.store.own_files import open_own
 

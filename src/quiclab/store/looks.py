@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import HostError
+from quiclab.store.disk import disk_errors
 from quiclab.store.forms import Each, Number, misfit
-from quiclab.store.layout import disk_errors
 from quiclab.store.own_files import append_to_own, is_own_file, read_own
 
 FILE = "looks.jsonl"

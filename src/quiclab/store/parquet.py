@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.store.layout import disk_errors, new_file
+from quiclab.store.disk import disk_errors, new_file
 
 if TYPE_CHECKING:
     import polars

@@ -8,7 +8,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from quiclab.errors import DecodeError, SpecError
-from quiclab.store.layout import FOLDERS, StudyDir, disk_errors, read_object
+from quiclab.store.disk import disk_errors, read_object
+from quiclab.store.layout import FOLDERS, StudyDir
 from quiclab.store.ledger import is_ledger
 from quiclab.store.own_files import is_own_file
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.errors import DecodeError
-from quiclab.store.layout import write_atomically
+from quiclab.store.disk import write_atomically
 from quiclab.store.own_files import read_own
 
 Kind = Literal["note", "exclusion"]

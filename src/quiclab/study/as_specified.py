@@ -13,7 +13,8 @@ from quiclab.plan.rows import PlanRow
 from quiclab.runner.commands import path_of, workload_of
 from quiclab.spec.link import link_config
 from quiclab.spec.model import Study
-from quiclab.store.layout import Attempt, StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import Attempt, StudyDir
 from quiclab.study.differences import Difference, of_json
 from quiclab.study.specs import refuse_another_spec
 from quiclab.wording import counted

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import SpecError
-from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.store.disk import write_atomically
+from quiclab.store.layout import StudyDir
 
 
 def read_claims(spec_file: Path, resolved: dict[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from quiclab.errors import SpecError
 from quiclab.project import MORE_PROGRAMS
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
-from quiclab.store.layout import move_in, read_object
+from quiclab.store.disk import move_in, read_object
 from quiclab.study.conformance_cases import OBJECTS, Case, cases, study_of
 from quiclab.study.trial import judge_attempt
 from quiclab.testbed import clock

@@ -10,7 +10,8 @@ from dataclasses import asdict
 
 from quiclab.errors import DecodeError
 from quiclab.plan.part import WHOLE, Part
-from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
+from quiclab.store.disk import disk_errors, read_object, write_atomically
+from quiclab.store.layout import StudyDir
 
 
 def keep_part(study_dir: StudyDir, part: Part) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Limits, Study
-from quiclab.store.layout import StudyDir, judged_document, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 from quiclab.units import Duration, Share
 from quiclab.verify.disturbed import disturbance_problem

@@ -14,7 +14,8 @@ from typing import Any, Self
 from quiclab.errors import HostError, VoidError
 from quiclab.spec.link import lateness_bounds
 from quiclab.spec.model import Study
-from quiclab.store.layout import MACHINE_CHECK, StudyDir, read_object, write_atomically
+from quiclab.store.disk import read_object, write_atomically
+from quiclab.store.layout import MACHINE_CHECK, StudyDir
 from quiclab.testbed.backend import tun_problem
 from quiclab.testbed.link import Backend
 from quiclab.testbed.processor_use import slow_governor

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 
 from quiclab.plan.rows import PlanRow
-from quiclab.store.layout import BESIDE, StudyDir, read_object, write_atomically
+from quiclab.store.disk import read_object, write_atomically
+from quiclab.store.layout import BESIDE, StudyDir
 from quiclab.study.observer import Beginning, Observer
 from quiclab.testbed.neighbours import current
 

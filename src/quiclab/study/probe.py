@@ -18,8 +18,9 @@ from quiclab.spec.model import Limits, Study
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.target import Target
+from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
 from quiclab.study.looks import Look, comparable, look_at
 from quiclab.study.observer import Observer

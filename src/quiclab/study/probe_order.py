@@ -13,7 +13,8 @@ from quiclab.errors import HostError, SpecError
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
 from quiclab.units import ByteCount, Duration
 

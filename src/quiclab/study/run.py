@@ -15,8 +15,9 @@ from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
 from quiclab.plan.part import WHOLE, Part
 from quiclab.processes import in_fresh_process
 from quiclab.spec.resolved import resolved_json
+from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import KeepRaw
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.layout import StudyDir
 from quiclab.study.claims import keep_claims, read_claims
 from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 from quiclab.testbed.neighbours import announced

@@ -21,8 +21,9 @@ from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Arm, Program, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
+from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir, disk_errors, read_object, write_atomically
+from quiclab.store.layout import StudyDir
 from quiclab.store.looks import read_looks
 from quiclab.store.place import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes

@@ -21,7 +21,8 @@ from quiclab.runner.laboratory import Laboratory
 from quiclab.runner.programs import counts_file
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Arm, Study
-from quiclab.store.layout import StudyDir, write_atomically
+from quiclab.store.disk import write_atomically
+from quiclab.store.layout import StudyDir
 from quiclab.study.observer import Observer
 from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
 from quiclab.units import Duration

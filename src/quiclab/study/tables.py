@@ -14,8 +14,9 @@ import polars as pl
 from quiclab.decoders import decode_trial
 from quiclab.errors import DecodeError
 from quiclab.processes import MOST, available_bytes, by_all_processors
+from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import DAMAGED, Attempt, StudyDir, disk_errors, judged_document, read_trial
+from quiclab.store.layout import DAMAGED, Attempt, StudyDir, judged_document, read_trial
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.study.occasions import Span, occasions, span_of

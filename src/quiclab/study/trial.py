@@ -18,7 +18,8 @@ import polars as pl
 from quiclab.accounting import account_table, disturbance_of
 from quiclab.decoders import decode_trial, with_verdict
 from quiclab.metrics import evidence_of
-from quiclab.store.layout import Attempt, StudyDir, move_in, read_object
+from quiclab.store.disk import move_in, read_object
+from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Settle, Settled
 from quiclab.study.trial_tables import a_run_goes_on, keep_tables

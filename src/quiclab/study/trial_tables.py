@@ -21,7 +21,8 @@ from quiclab.diagnoses import MECHANISMS, with_mechanisms
 from quiclab.errors import DecodeError, QuiclabError, SpecError
 from quiclab.exports import EXPORTS, Choice
 from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
-from quiclab.store.layout import StudyDir, disk_errors
+from quiclab.store.disk import disk_errors
+from quiclab.store.layout import StudyDir
 from quiclab.store.parquet import is_whole, write_parquet
 from quiclab.tables import OF_STUDY, TABLES
 

@@ -23,8 +23,9 @@ from quiclab.plan.rows import PlanRow, by_block
 from quiclab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
+from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
-from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir, read_object, write_atomically
+from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.contradicted import contradicted

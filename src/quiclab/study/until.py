@@ -11,7 +11,8 @@ from typing import Any
 
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
-from quiclab.store.layout import StudyDir, disk_errors, write_atomically
+from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.layout import StudyDir
 
 FILE = "sequential.json"
 _GROWTH = 0.25

@@ -25,8 +25,9 @@ from quiclab.decoders import decode_trial, with_verdict
 from quiclab.errors import DecodeError, QuiclabError, SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
+from quiclab.store.disk import read_object
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_object, read_trial
+from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
 from quiclab.store.packed_logs import read_plain

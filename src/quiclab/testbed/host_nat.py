@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Each, misfit
-from quiclab.store.layout import write_atomically
 from quiclab.store.own_files import read_mine
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.link import CLIENT_ADDRESSES

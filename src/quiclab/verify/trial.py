@@ -17,7 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.store.layout import Status, write_atomically
+from quiclab.store.disk import write_atomically
+from quiclab.store.layout import Status
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
 from quiclab.tables.drop_reasons import DropKind, dropped_by

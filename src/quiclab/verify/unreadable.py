@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.errors import QuiclabError
-from quiclab.store.layout import write_atomically
+from quiclab.store.disk import write_atomically
 from quiclab.verify.artefacts import register
 from quiclab.verify.trial import Verdict, short_reason
 

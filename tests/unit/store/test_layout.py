@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from quiclab.errors import BusyError, HostError
-from quiclab.store.layout import Attempt, StudyDir, damage, disk_errors, move_in, read_trial, write_atomically
+from quiclab.store.disk import disk_errors, move_in, write_atomically
+from quiclab.store.layout import Attempt, StudyDir, damage, read_trial
 from quiclab.store.parquet import write_parquet
 
 

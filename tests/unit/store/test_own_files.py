@@ -18,7 +18,8 @@ from quiclab.analysis.study import TRIALS, read_json, read_table
 from quiclab.cli.main import main
 from quiclab.errors import DecodeError, ExitCode
 from quiclab.plan.make import make_plan
-from quiclab.store.layout import Attempt, StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.store.own_files import (
     append_to_own,

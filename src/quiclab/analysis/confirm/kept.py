@@ -13,8 +13,8 @@ from quiclab.analysis.confirm.declared import Declared, declared_from
 from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
 from quiclab.analysis.model import Comparison
 from quiclab.statistics import Interval
+from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Number, misfit
-from quiclab.store.layout import write_atomically
 from quiclab.store.own_files import is_own_file, read_own
 
 FOLDER = "confirm"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.errors import DecodeError
+from quiclab.store.disk import read_object
 from quiclab.store.forms import Number, misfit
-from quiclab.store.layout import read_object
 from quiclab.store.own_files import is_own_file, read_own
 
 DECLARATION, RESULT = "declared-together.json", "together.json"

@@ -14,7 +14,7 @@ from quiclab.figures import spec as spec_of
 from quiclab.report.page.packing import packed
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.thinning import thinned
-from quiclab.store.layout import write_atomically
+from quiclab.store.disk import write_atomically
 
 UNTOUCHED = "the study is untouched"
 _WIDTH_PX = 760

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from quiclab import wording
 from quiclab.report.page.rendering import script
-from quiclab.store.layout import write_atomically
+from quiclab.store.disk import write_atomically
 
 MOST_BYTES = 16_000_000
 """Size of the report and all parts. Encoded as an attachment they stay below the 25 MB that many servers take."""

@@ -14,7 +14,8 @@ from quiclab.analysis.confirm.declared import REPLAY, WITHOUT, Place
 from quiclab.analysis.confirm.kept_together import DECLARATION, RESULT
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.model import Study
-from quiclab.store.layout import StudyDir, read_object, write_atomically
+from quiclab.store.disk import read_object, write_atomically
+from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed
 from quiclab.study.confirm.run import Judged
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab import __version__
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.observer import ClusterObserver

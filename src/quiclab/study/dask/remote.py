@@ -20,7 +20,8 @@ from quiclab.errors import QuiclabError
 from quiclab.plan.part import Part
 from quiclab.processes import EndedByMachineError, in_fresh_process
 from quiclab.store.archive import pack
-from quiclab.store.layout import StudyDir, read_object
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
 
 _ONE_AT_A_TIME = threading.Lock()
 """Held while a block runs: a worker with several threads would be its own noisy neighbour."""
