@@ -97,5 +97,5 @@ def test_a_corked_piece_waits_for_its_program(totals: dict[str, dict[str, float]
 
 
 def test_a_socket_that_paces_is_called_nothing_else(totals: dict[str, dict[str, float]]) -> None:
-    """Handler that writes as the arm asks."""
+    """A rate that the arm asks for makes its waits pacing."""
     assert not {"nagle", "cork", "kept_in_kernel"} & set(totals["paced"])

@@ -21,7 +21,6 @@ from internet import SERVER, internet
 from live_link import in_sandbox
 
 from quiclab.errors import BusyError, DecodeError, HostError
-from quiclab.store.own_files import read_mine
 from quiclab.testbed import nf_tables as nft
 from quiclab.testbed.host_nat import OUTER_MAC, HostNat, table_name, undo, why_not
 from quiclab.testbed.link import CLIENT_ADDRESSES
@@ -219,27 +218,6 @@ def test_a_record_that_names_what_is_not_ours_does_nothing(tmp_path: Path, name:
     assert "is no record of a probe" in told
     assert (tmp_path / "victim").read_text() == "precious"
     assert (tmp_path / "record").exists()
-
-
-def test_a_record_that_another_user_could_have_written_is_not_believed(tmp_path: Path) -> None:
-    """A record is refused for its owner, its mode, or a second name."""
-    record = tmp_path / "record"
-    record.write_text("{}")
-    record.chmod(0o666)
-    with pytest.raises(DecodeError, match="is not believed"):
-        read_mine(record)
-    record.chmod(0o600)
-    (tmp_path / "second").hardlink_to(record)
-    with pytest.raises(DecodeError, match="is not believed"):
-        read_mine(record)
-    (tmp_path / "second").unlink()
-    assert read_mine(record) == b"{}"
-    if os.geteuid() == 0:
-        for theirs in (record, tmp_path):
-            os.chown(theirs, 65534, 65534)
-            with pytest.raises(DecodeError, match="is not believed"):
-                read_mine(record)
-            os.chown(theirs, 0, 0)
 
 
 def test_one_probe_at_a_time(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_no_profile_has_jitter_that_is_cut_off(tmp_path: pathlib.Path, name: str
 
 @pytest.mark.parametrize("name", profiles())
 def test_what_is_held_back_is_overtaken(tmp_path: pathlib.Path, name: str) -> None:
-    """A full packet that follows at once is held back."""
+    """A full packet that follows at once overtakes it."""
     path = path_of(tmp_path, f'profile = "{name}"')
     for direction in (path.up, path.down):
         assert isinstance(direction.rate, Bitrate)

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files appear whole or not at all, and a directory is held by one run."""
+"""Folders of trials appear whole or not at all, and a directory is held by one run."""
 
 from __future__ import annotations
 
 import json
-import resource
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
 
-from quiclab.errors import BusyError, HostError
-from quiclab.store.disk import disk_errors, move_in, write_atomically
+from quiclab.errors import BusyError
+from quiclab.store.disk import move_in
 from quiclab.store.layout import Attempt, StudyDir, damage, read_trial
-from quiclab.store.parquet import write_parquet
 
 
 def _trial(folder: Path, **changes: object) -> Path:
@@ -103,42 +99,6 @@ def test_a_trial_without_a_verdict_is_not_whole(tmp_path: Path) -> None:
     (folder / "trial.json").write_text(json.dumps(document))
     assert read_trial(folder) is None
     assert read_trial(tmp_path / "nowhere") is None
-
-
-def test_write_atomically(tmp_path: Path) -> None:
-    """Nothing but the file is left."""
-    write_atomically(tmp_path / "a" / "x.json", "1")
-    write_atomically(tmp_path / "a" / "x.json", "2")
-    assert (tmp_path / "a" / "x.json").read_text() == "2"
-    assert len(list((tmp_path / "a").iterdir())) == 1
-
-
-def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
-    """The old file stays, and half a new one does not, whoever writes it."""
-    (tmp_path / "x.json").write_text("old")
-    frame = pl.DataFrame({"x": np.random.default_rng(1).random(20_000)})
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))  # Python ignores SIGXFSZ
-    try:
-        with pytest.raises(HostError, match="File too large") as told:
-            write_atomically(tmp_path / "x.json", "y" * 5000, kept="the study is untouched")
-        with pytest.raises(HostError, match="File too large"):
-            write_parquet(frame, tmp_path / "x.parquet")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "the study is untouched" in told.value.hint
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x.json", "old")]
-
-
-def test_disk_errors_say_what_to_do(tmp_path: Path) -> None:
-    """The file system's refusal becomes a sentence; what is no refusal stays a bug."""
-    with pytest.raises(HostError, match="cannot write") as caught, disk_errors(tmp_path):
-        raise OSError(28, "No space left on device", str(tmp_path))
-    assert "finished trials are kept" in caught.value.hint
-    with pytest.raises(HostError, match="cannot write /study/tables: No space") as caught, disk_errors(tmp_path):
-        raise OSError(28, "No space left on device", "/proc/9/root/study/tables")
-    with pytest.raises(FileNotFoundError), disk_errors(tmp_path):
-        (tmp_path / "nowhere").read_text()
 
 
 def test_only_what_counts_stands_under_trials(tmp_path: Path) -> None:

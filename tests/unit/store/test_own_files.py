@@ -26,6 +26,7 @@ from quiclab.store.own_files import (
     content_of,
     is_own_file,
     own_files,
+    read_mine,
     read_own,
     refuse_strange_files,
     write_anew,
@@ -177,3 +178,24 @@ def test_a_bundle_stays_where_it_is_made(
     assert main(["bundle", str(folder), rows[0].block_id]) == ExitCode.DECODE
     assert "it is not a valid name" in capsys.readouterr().err
     assert set(tmp_path.rglob("*")) - before <= {folder / ".lock"}
+
+
+def test_a_record_that_another_user_could_have_written_is_not_believed(tmp_path: Path) -> None:
+    """A record is refused for its owner, its mode, or a second name."""
+    record = tmp_path / "record"
+    record.write_text("{}")
+    record.chmod(0o666)
+    with pytest.raises(DecodeError, match="is not believed"):
+        read_mine(record)
+    record.chmod(0o600)
+    (tmp_path / "second").hardlink_to(record)
+    with pytest.raises(DecodeError, match="is not believed"):
+        read_mine(record)
+    (tmp_path / "second").unlink()
+    assert read_mine(record) == b"{}"
+    if os.geteuid() == 0:
+        for theirs in (record, tmp_path):
+            os.chown(theirs, 65534, 65534)
+            with pytest.raises(DecodeError, match="is not believed"):
+                read_mine(record)
+            os.chown(theirs, 0, 0)

@@ -12,102 +12,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from planned_confirmation import BUFFER, SPEC, plan, write
 
-from quiclab.analysis.confirm.declared import declared_from
 from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_declaration, read_confirmation
-from quiclab.diagnoses import SENT_BY, TRIAL
 from quiclab.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
 from quiclab.store.layout import StudyDir
-from quiclab.study.confirm.plan import Asked, Plan, arms_of, plan_confirmation
+from quiclab.study.confirm.plan import Asked, Plan, arms_of
 from quiclab.study.confirm.run import run_in_rounds
-from quiclab.study.confirm.together import beside, declare_together, look_together, plan_together
-from quiclab.tables import OF_STUDY, TABLES
-
-_SPEC = """\
-[study]
-name = "s"
-seed = 1
-blocks = 4
-
-[[workload]]
-name = "1MB"
-size = "1 MB"
-
-[[path]]
-name = "p"
-rate = "20 Mbit/s"
-delay = "50 ms"
-{path}
-
-[[arm]]
-name = "h2"
-protocol = "h2"
-client = "curl-cffi"
-server = {h2}
-tcp = {{congestion_control = "cubic", initial_window = 10}}
-
-[[arm]]
-name = "h3"
-protocol = "h3"
-client = {client}
-server = {h3}
-"""
-Times = Mapping[str, Mapping[str, float]]
-"""Arm → mechanism → ms in each trial; the name "" is time of none."""
-BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "senders_buffer": 1000.0}}
-
-
-def write(
-    folder: Path,
-    times: Times = BUFFER,
-    *,
-    blocks: int = 8,
-    path: str = "",
-    spec: str = _SPEC,
-    own_senders: bool = True,
-    **programs: str,
-) -> Path:
-    """A study with a spec and accounts: a trial of each arm in each block. With `own_senders` nothing follows from
-    anything else."""
-    values = {"client": '"curl-cffi"', "h2": '"nginx"', "h3": '"nginx"'} | programs
-    folder.mkdir(parents=True)
-    (folder / "spec.toml").write_text(spec.format(path=path, **values))
-    rows, metrics = [], []
-    for number, (arm, mechanisms) in enumerate(times.items()):
-        for block in range(blocks):
-            trial = f"{number:x}{block:x}"
-            began = f"2026-01-01T00:{block:02}:{10 * number:02}+00:00"
-            rows.append({"trial_id": trial, "kind": "main", "cell_id": "1MB/p", "workload": "1MB", "path": "p"})
-            rows[-1] |= {"arm": arm, "baseline_arm": "h2", "block": block, "attempt": 1, "status": "verified"}
-            rows[-1] |= {"began_utc": began}
-            metrics.append({"trial_id": trial, "name": "ttlb_ms", "value": sum(mechanisms.values())})
-            totals = [
-                {
-                    "of": "ttlb",
-                    "why": "link_busy" if not name else "send_buffer",
-                    "what": "payload",
-                    "evidence": "link_packets",
-                }
-                | {"mechanism": name or None, "total_ns": int((ms + block) * 1e6), "edges": 1, "size_bytes": 1}
-                for name, ms in mechanisms.items()
-            ]
-            file = folder / "tables" / "account_totals" / f"{trial}.parquet"
-            facts = folder / "tables" / "mechanism_facts" / file.name
-            for each in (file, facts):
-                each.parent.mkdir(parents=True, exist_ok=True)
-            pl.DataFrame(totals, TABLES["account_totals"].schema()).write_parquet(file)
-            # A number of the trial that says that the arms have different senders: nothing follows from anything.
-            sender = [(TRIAL, f"{SENT_BY}{arm if own_senders else 'one'}", 1.0, "", "")]
-            pl.DataFrame(sender, TABLES["mechanism_facts"].schema(), orient="row").write_parquet(facts)
-    pl.DataFrame(rows, OF_STUDY["trials"].schema()).write_parquet(folder / "tables" / "trials.parquet")
-    pl.DataFrame(metrics, OF_STUDY["metrics"].schema()).write_parquet(folder / "metrics.parquet")
-    return folder
-
-
-def plan(study: Path, cause: str | None = None, arm: str | None = None, cell: str = "1MB/p") -> Plan:
-    """The plan of a written study."""
-    return plan_confirmation(Asked(study, cell, cause, arm), read_study(study / "spec.toml"))
+from quiclab.study.confirm.together import declare_together, look_together, plan_together
 
 
 def test_the_largest_cause_with_a_setting_is_taken_from_the_arm_that_has_it(tmp_path: Path) -> None:
@@ -216,169 +129,6 @@ def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path) -> 
     assert (made.directory / "spec.toml").read_text() == made.spec
 
 
-def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
-    """Programs without a setting are refused: nginx' QUIC has one congestion control."""
-    times = {"h3": {"": 800.0, "loss_on_the_path": 900.0}, "h2": {"": 800.0, "loss_on_the_path": 300.0}}
-    made = plan(write(tmp_path / "s", times, path='loss = "1 %"'))
-    declared = made.declared
-    assert (declared.cause, declared.arm, declared.table) == ("loss_on_the_path", "h3", "path")
-    assert declared.of_path
-    assert declared.places["without"].cell == "1MB/p-without"
-    assert {declared.places[role].cell for role in ("replay", "sham", "fast")} == {"1MB/p"}
-    other = declared.places["fast-without"]
-    assert (other.cell, other.arm) == ("1MB/p-without", "fast")
-    assert declared.sham.startswith("the same arm under another name")
-
-
-@pytest.mark.parametrize(
-    ("queue", "doses"),
-    [("", ("0.5 bdp", "2 bdp")), ('queue = "100 ms"', ("1 bdp", "2 bdp")), ('queue = "3 bdp"', ("1 bdp", "2 bdp"))],
-)
-def test_a_dose_that_the_path_has_already_is_none(queue: str, doses: tuple[str, ...], tmp_path: Path) -> None:
-    """Without its key a path's queue is 1 bdp."""
-    times = {"h3": {"": 800.0, "overshoot": 900.0}, "h2": {"": 800.0, "overshoot": 300.0}}
-    declared = plan(write(tmp_path / "s", times, path=queue)).declared
-    assert (declared.table, declared.key, declared.value, declared.doses) == ("path", "queue", "4 bdp", doses)
-
-
-def test_a_knob_that_both_protocols_have_is_given_to_the_other_arm(tmp_path: Path) -> None:
-    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
-    programs = {"h3": '{name = "quiche", initial_window = 32}', "client": '"quiche"'}
-    made = plan(write(tmp_path / "s", times, **programs))
-    declared = made.declared
-    assert (declared.arm, declared.table, declared.key) == ("h2", "tcp", "initial_window")
-    assert declared.sham.startswith("initial_window set to 10, ")
-    assert "with" in declared.places
-    study_file = tmp_path / "derived.toml"
-    study_file.write_text(made.spec)
-    given = next(arm for arm in read_study(study_file).arms if arm.name == "with")
-    assert given.server.knobs.initial_window == 10
-    assert made.own_words == ("Linux: ip route change … initcwnd 32",)
-    # The first setting is of QUIC's sender: TCP's kernel has it elsewhere, and so the plan says.
-    assert any("sender.initial_window" in each for each in made.not_possible)
-
-
-def test_a_value_that_both_arms_have_is_not_what_makes_them_differ(tmp_path: Path) -> None:
-    """Slow start takes longer in one of them for another reason, which is put to the test in its place."""
-    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
-    programs = {"h3": '{name = "quiche", initial_window = 10}', "client": '"quiche"'}
-    with pytest.raises(SpecError) as error:
-        plan(write(tmp_path / "s", times, **programs))
-    assert "h3 has initial_window = 10 too, so that it is not what makes the arms differ" in error.value.problems[0]
-
-
-def test_what_the_pairs_do_not_show_is_only_put_to_the_test_if_asked_for(tmp_path: Path) -> None:
-    """Three blocks are the least that predict something, and six that show it."""
-    with pytest.raises(SpecError, match="its 4 pairs show none, and 6 are the least") as error:
-        plan(write(tmp_path / "s", blocks=4))
-    assert "--cause senders_buffer" in error.value.hint
-    assert plan(tmp_path / "s", "senders_buffer").declared.predicted.blocks == 4
-
-
-def test_no_cause_of_the_faster_arm_is_put_to_the_test(tmp_path: Path) -> None:
-    """However large: slow start costs h2 time, and h3 takes longer all the same."""
-    times = {
-        "h2": {"": 800.0, "slow_start": 400.0},
-        "h3": {"": 800.0, "slow_start": 100.0, "stream_credit": 700.0, "pacing": 90.0},
-    }
-    study = write(tmp_path / "s", times)
-    with pytest.raises(SpecError) as error:  # neither curl nor nginx has a knob for the others
-        plan(study)
-    assert "slow_start: costs h2 time, which is the faster arm" in error.value.problems
-    assert any(each.startswith("stream_credit: receiver.stream_window") for each in error.value.problems)
-    assert plan(study, "slow_start").declared.arm == "h2"
-
-
-def test_arms_that_are_made_equal_come_first(tmp_path: Path) -> None:
-    """h2 begins with ten packets, and Caddy's QUIC with 32, by what it declares of itself. What h2 has more of slow
-    start is to go, not all of it."""
-    times = {"h2": {"": 800.0, "slow_start": 400.0}, "h3": {"": 800.0, "slow_start": 100.0}}
-    made = plan(write(tmp_path / "s", times, h3='"caddy"'))
-    declared = made.declared
-    assert (declared.table, declared.key, declared.value, declared.equal) == ("tcp", "initial_window", 32, True)
-    assert (declared.predicted.ms, declared.doses, declared.beyond_ms) == (300.0, (), 0.0)
-    assert declared_from(json.loads(json.dumps(declared.document()))) == declared
-    # The window of 10 cannot be given to Caddy, which is said.
-    assert declared.left_out[0].startswith("with: the server caddy has no initial_window")
-
-
-def test_one_name_is_not_one_congestion_control_in_two_programs(tmp_path: Path) -> None:
-    """Linux's reno leaves half of a window, that of Caddy's QUIC 70 %: neither makes the arms equal."""
-    times = {"h2": {"": 800.0, "loss_on_the_path": 900.0}, "h3": {"": 800.0, "loss_on_the_path": 300.0}}
-    declared = plan(write(tmp_path / "s", times, h3='"caddy"', path='loss = "1 %"')).declared
-    assert (declared.table, declared.key, declared.value, declared.equal) == ("tcp", "congestion_control", "bbr", False)
-    assert "with" not in declared.places
-    assert "is not the same in another program" in declared.left_out[0]
-
-
-def test_what_the_other_transport_cannot_have_is_not_given_to_it(tmp_path: Path) -> None:
-    """Both arms have the long chain, and only QUIC has a limit for it."""
-    times = {"h2": {"": 800.0}, "h3": {"": 800.0, "certificate_beyond_amplification": 90.0}}
-    chain = "certificate = {{intermediates = 5}}\n"
-    spec = _SPEC.replace("initial_window = 10}}\n", "initial_window = 10}}\n" + chain) + chain
-    declared = plan(write(tmp_path / "s", times, spec=spec)).declared
-    assert (declared.table, declared.key, declared.value) == ("certificate", "intermediates", 0)
-    assert "with" not in declared.places
-    assert not declared.applicable
-    assert declared.left_out == ("with (not applicable): TCP cannot have it",)
-
-
-def test_bytes_are_made_equal_and_not_taken_away(tmp_path: Path) -> None:
-    times = {"h2": {"": 100.0, "bytes_on_the_wire": 800.0}, "h3": {"": 100.0, "bytes_on_the_wire": 850.0}}
-    programs = {"h3": '"quiche"', "client": '"quiche"'}
-    declared = plan(write(tmp_path / "s", times, **programs)).declared
-    assert (declared.cause, declared.key, declared.value, declared.equal) == (
-        "bytes_on_the_wire",
-        "max_payload",
-        1452,
-        True,
-    )
-    assert declared.predicted.ms == 50.0
-
-
-def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) -> None:
-    """A path without losses has no timeout either; slow start has another setting."""
-    times = {
-        "h3": {"": 800.0, "loss_on_the_path": 900.0, "tail_probe": 210.0, "slow_start": 100.0},
-        "h2": {"": 800.0, "loss_on_the_path": 300.0},
-    }
-    declared = plan(write(tmp_path / "s", times, path='loss = "1 %"')).declared
-    assert declared.cause == "loss_on_the_path"
-    assert declared.beyond_ms == pytest.approx(213.5)
-    low, high = declared.predicted.low_ms, declared.predicted.high_ms
-    assert declared.expected_ms == pytest.approx((low - declared.tolerance_ms, high + declared.tolerance_ms + 213.5))
-
-
-def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path: Path) -> None:
-    """Of the same arm, and by a setting of the arm: lost set-up packets are of the path, and both windows of TCP."""
-    times = {
-        "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
-        "h3": {"": 800.0, "loss_timer": 9.0},
-    }
-    study = write(tmp_path / "s", times, path='loss = "1 %"')
-    asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
-    assert beside(asked, spec, "slow_start") == "receive_window"
-    assert beside(asked, spec, "loss_timer") is None
-
-
-def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:
-    """Without a number of trials that says otherwise: slow start takes longer, as acknowledgments are held."""
-    times = {
-        "h2": {"": 800.0, "slow_start": 100.0, "receive_window": 0.0},
-        "h3": {"": 800.0, "slow_start": 400.0, "acknowledgment_held": 90.0},
-    }
-    study = write(tmp_path / "s", times, blocks=8, h3='{name = "quiche", initial_window = 32}', client='"quiche"')
-    assert plan(study).declared.cause == "slow_start"
-    none = TABLES["mechanism_facts"].empty()
-    for file in (study / "tables" / "account_totals").iterdir():
-        facts = study / "tables" / "mechanism_facts" / file.name
-        facts.parent.mkdir(exist_ok=True)
-        none.write_parquet(facts)
-    asked = plan(study)
-    assert (asked.declared.cause, asked.declared.key) == ("acknowledgment_held", "ack_delay")
-    assert asked.declared.beyond_ms == pytest.approx(300.0)
-
-
 def test_a_limit_of_the_processor_has_doses(tmp_path: Path) -> None:
     times = {"h2": {"": 800.0}, "h3": {"": 800.0, "client_without_processor": 400.0}}
     made = plan(write(tmp_path / "s", times, client='{name = "curl-cffi", cpu = "15 %"}'))
@@ -408,7 +158,7 @@ def test_a_program_without_the_knob_is_told(tmp_path: Path, programs: Mapping[st
 def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> None:
     """Only a client that its spec holds to TLS 1.2 can be given it."""
     times = {"h2": {"": 800.0, "set_up_round_trips": 300.0}, "h3": {"": 800.0}}
-    held = _SPEC.replace('client = "curl-cffi"', 'client = {{name = "quic-go", tls_version = "1.2"}}', 1)
+    held = SPEC.replace('client = "curl-cffi"', 'client = {{name = "quic-go", tls_version = "1.2"}}', 1)
     assert plan(write(tmp_path / "s", times, spec=held)).declared.key == "tls_version"
     with pytest.raises(SpecError) as error:
         plan(write(tmp_path / "new", times))
@@ -434,7 +184,7 @@ def test_what_is_not_there_is_named_with_what_is(
 
 
 def test_of_three_arms_one_is_chosen(tmp_path: Path) -> None:
-    third = _SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+    third = SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
     study = write(tmp_path / "s", spec=third)
     with pytest.raises(SpecError, match="2 arms are compared with h2"):
         plan(study)
@@ -443,7 +193,7 @@ def test_of_three_arms_one_is_chosen(tmp_path: Path) -> None:
 
 def test_another_baseline_than_the_specs(tmp_path: Path) -> None:
     """Arms are compared that the spec does not compare, since neither is its baseline."""
-    third = _SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+    third = SPEC + '\n[[arm]]\nname = "h3-b"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
     spec = read_study(write(tmp_path / "s", spec=third) / "spec.toml")
     assert arms_of(spec, Asked(tmp_path, "1MB/p", arm="h2", baseline="h3-b")) == ("h3-b", "h2")
     with pytest.raises(SpecError, match="2 arms are compared with h3-b"):
