@@ -37,21 +37,27 @@ fn told(lengths: &[usize], opened: bool) -> Vec<(String, bool)> {
 
 const SIZES: [usize; 5] = [1301, 1301, 1301, 1301, 77];
 
+/// A connection whose client has this id, and its capture at the server, with the handshake in it.
+fn recorded(id: &str, has_keys: bool) -> (Talk, Capture) {
+    let talk = Talk {
+        ids: [id.into(), b"server01".to_vec()],
+        ..Talk::new()
+    };
+    let keys = if has_keys {
+        talk.key_log()
+    } else {
+        KeyLog::default()
+    };
+    let mut capture = Capture::new(keys, Some(End::Server));
+    capture.hellos(&talk);
+    (talk, capture)
+}
+
 /// Every packet of a record counts once, with its own length, by keys, by a connection id, and by both.
 #[test]
 fn a_record_is_taken_apart_by_ids_or_by_keys() {
     for (id, has_keys) in [("client", true), ("", true), ("client", false)] {
-        let talk = Talk {
-            ids: [id.into(), b"server01".to_vec()],
-            ..Talk::new()
-        };
-        let keys = if has_keys {
-            talk.key_log()
-        } else {
-            KeyLog::default()
-        };
-        let mut capture = Capture::new(keys, Some(End::Server));
-        capture.hellos(&talk);
+        let (talk, mut capture) = recorded(id, has_keys);
         capture.datagram(Down, &record(&talk, Down, 0, &SIZES));
         // Of another size, and of two packets alone.
         capture.datagram(Down, &record(&talk, Down, 5, &[900, 900]));
@@ -73,17 +79,7 @@ fn a_record_is_taken_apart_by_ids_or_by_keys() {
 #[test]
 fn long_headers_may_stand_before() {
     for (id, has_keys) in [("client", true), ("client", false)] {
-        let talk = Talk {
-            ids: [id.into(), b"server01".to_vec()],
-            ..Talk::new()
-        };
-        let keys = if has_keys {
-            talk.key_log()
-        } else {
-            KeyLog::default()
-        };
-        let mut capture = Capture::new(keys, Some(End::Server));
-        capture.hellos(&talk);
+        let (talk, mut capture) = recorded(id, has_keys);
         let mut whole = talk.packet(Level::Initial, Down, 1, &[1; 500]);
         let rest = 1200 - whole.len();
         whole.extend(record(&talk, Down, 0, &[rest, 1200, 300]));
