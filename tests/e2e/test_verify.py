@@ -241,8 +241,8 @@ def _without_earlier_attempts(study: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_without_a_trial, "1 are not there"),
-        (_without_earlier_attempts, "1 attempt more ran"),
+        (_without_a_trial, "1 of 2 planned trials are missing"),
+        (_without_earlier_attempts, "lacks 1 attempt"),
         (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
     ],
 )

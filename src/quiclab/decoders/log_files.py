@@ -158,12 +158,12 @@ def why_unread(path: Path) -> str:
     if head.lstrip()[:1] in _JSON_STARTS:
         if members := _MEMBER.findall(_core.outline(path).decode(errors="replace")):
             names = ", ".join(dict.fromkeys(members[:_MOST_MEMBERS]))
-            return f"JSON, but of no log that is known: it has {names}"
-        return "JSON that breaks off or is damaged: no member can be read"
+            return f"JSON of an unknown kind: it has {names}"
+        return "JSON that is cut off or damaged: no member can be read"
     if b"\0" in head or sum(byte < _FIRST_PRINTABLE for byte in head) > len(head) // 8:
-        return f"binary, of no format that is known: it starts with {head[:8].hex(' ')}"
+        return f"a binary file of an unknown format: it starts with {head[:8].hex(' ')}"
     line = head.lstrip().splitlines()[0].decode(errors="replace") if head.strip() else ""
-    return f"text of no log that is known: it starts with {line[:_MOST_OF_LINE]!r}"
+    return f"text of an unknown kind: it starts with {line[:_MOST_OF_LINE]!r}"
 
 
 def unread_compression(head: bytes) -> str | None:

@@ -29,7 +29,7 @@ def mtu_warnings(arms: Iterable[Arm], path: Path) -> list[str]:
             if packet > path.mtu:
                 told = f"Path {path.name} carries packets of up to {path.mtu} bytes, and the {role} {program.name} of"
                 told += f" arm {arm.name} begins with {packet} (UDP payload {payload}), which never arrive: its trials"
-                told += " fail, or last a timer longer where it begins again with less."
+                told += " fail, or take a timeout longer if it then tries smaller ones."
                 found.append(f"{told} {_mend(endpoint, packet, path)}")
     return found
 

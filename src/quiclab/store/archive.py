@@ -104,5 +104,5 @@ class _Bounded(io.RawIOBase):
         if self._allowed is not None:
             self._allowed -= len(part)
             if self._allowed < 0:
-                raise DecodeError(f"an archive says more than {_MOST_HEADER_BYTES} bytes about one file")
+                raise DecodeError(f"an archive has more than {_MOST_HEADER_BYTES} bytes of headers for one file")
         return part

@@ -82,12 +82,12 @@ def excess(folder: Path, bounds: Bounds = BOUNDS) -> str | None:
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
                     if depth >= bounds.depth:
-                        return f"more than {bounds.depth} folders, one in the other"
+                        return f"folders nested deeper than {bounds.depth}"
                     open_folders.append((entry.path, depth + 1))
                 elif stat.S_ISREG(status.st_mode):
                     length += status.st_size
                     if length > bounds.length_bytes:
-                        return f"files that are longer than {_gib(bounds.length_bytes)} together"
+                        return f"files of more than {_gib(bounds.length_bytes)} in all"
                     length += _unpacked_beyond(entry.path, status.st_size, bounds.length_bytes - length)
                     if length > bounds.length_bytes:
                         return f"logs that unpack to more than {_gib(bounds.length_bytes)}: {name}"

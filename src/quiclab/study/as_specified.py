@@ -60,10 +60,9 @@ def what_lacks(planned: Collection[str], attempts: Mapping[str, Sequence[Attempt
     earlier = sum(max(each.attempt for each in tries) - len(tries) for tries in attempts.values() if tries)
     told = []
     if lacking:
-        told.append(f"Of {counted(len(planned), 'planned trial')} {lacking} are not there: that none was taken out was")
-        told[-1] += " not verified."
-    if earlier:
         told.append(
-            f"By the numbers of later ones, {counted(earlier, 'attempt')} more ran, that the ledger does not have."
+            f"{lacking} of {counted(len(planned), 'planned trial')} are missing: they never ran, or were removed."
         )
+    if earlier:
+        told.append(f"The ledger lacks {counted(earlier, 'attempt')} that the numbers of later ones imply.")
     return told

@@ -181,13 +181,13 @@ def _planned(
     """Trial → row of the plan that the spec gives; None with the reason where it gives none. Between them: trial
     → its links' configuration, and what differs between the spec and resolved.json."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return None, {}, [], ["There is no spec.toml: that the trials are those of a plan was not verified."]
+        return None, {}, [], ["There is no spec.toml: the trials could not be compared with a plan."]
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, planned_blocks(study_dir))
         other_spec = of_resolved(study_dir, study)
     except QuiclabError as error:
-        return None, {}, [], [f"That the trials are those of its spec.toml was not verified: {error.message}."]
+        return None, {}, [], [f"The trials could not be compared with spec.toml: {error.message}."]
     links = {row.trial_id: link_asked(study, row) for row in rows}
     return {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows}, links, other_spec, []
 

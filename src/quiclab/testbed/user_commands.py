@@ -147,8 +147,8 @@ def closing_account(
         waited_ns = (cost["run_delay"]["longest_ns"] or 0) - turns * TURN.ns
         if waited_ns > LEAST_TOLD.ns:
             yield (
-                f"the {role}'s command waited {waited_ns / 1e6:.0f} ms for a processor, in {turns} turns together (its "
-                "thread that waited longest): all of its times together are longer by at most that"
+                f"the {role}'s command waited {waited_ns / 1e6:.0f} ms in all for a processor (the thread that waited "
+                f"longest, {turns} times): the sum of its times is at most that much too long"
             )
 
 

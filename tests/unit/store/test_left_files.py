@@ -45,10 +45,10 @@ def _bomb(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("leave", "told"),
     [
-        (_hole, "longer than"),
-        (_several, "longer than"),
+        (_hole, "files of more than"),
+        (_several, "files of more than"),
         (_many, "more than 20 files"),
-        (_deep, "more than 4 folders"),
+        (_deep, "nested deeper than 4"),
         (_no_text, "not UTF-8: \\xff.sqlog"),
         (_bomb, "unpack to more than"),
     ],
@@ -85,7 +85,7 @@ def test_a_folder_is_removed_however_deep_it_is(tmp_path: Path) -> None:
     finally:
         os.fchdir(before)
         os.close(before)
-    assert "more than 4 folders" in str(excess(tmp_path / "left", BOUNDS))
+    assert "nested deeper than 4" in str(excess(tmp_path / "left", BOUNDS))
     remove_tree(tmp_path / "left")
     assert list(tmp_path.iterdir()) == [outside]
     remove_tree(tmp_path / "left")

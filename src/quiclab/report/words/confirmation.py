@@ -158,8 +158,8 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
     if _is_condition(declared, judgement):
         lines.append(
-            f"Both arms share the path. That it costs {declared.arm} more than {declared.other} is shown; which "
-            "setting of the two makes it cost more is not."
+            f"Both arms share the path: this shows that it costs {declared.arm} more than {declared.other}, and not "
+            "which setting makes it so."
         )
     if judgement.limits_next is not None:
         lines.append(
