@@ -118,8 +118,8 @@ def verification(
     """
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
-        planned, links, other_spec, unchecked = _planned(study_dir)
-        unchecked += what_lacks(planned or (), told.attempts)
+        spec = _of_spec(study_dir)
+        unchecked = [*([spec.problem] if spec.problem else []), *what_lacks(spec.rows, told.attempts)]
         known = {str(row["cell_id"]) for row in told.planned.values()}
         if unknown := [each for each in cells if each not in known]:
             raise SpecError(f"the study has no cell {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
@@ -129,8 +129,8 @@ def verification(
                 study_dir,
                 each,
                 told.planned.get(trial_id),
-                planned and planned.get(trial_id),
-                links.get(trial_id),
+                spec.rows.get(trial_id),
+                spec.links.get(trial_id),
                 is_last=each == tries[-1],
                 void_beside=(_block_of(told, trial_id), each.attempt) in void,
             )
@@ -140,8 +140,8 @@ def verification(
         ]
         asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
-        found = by_all_processors(partial(_verified, planned=planned is not None), asked, at_most=at_most, done=done)
-        differences = [*other_spec, *_of_the_whole(study_dir, told)]
+        found = by_all_processors(partial(_verified, planned=not spec.problem), asked, at_most=at_most, done=done)
+        differences = [*spec.differences, *_of_the_whole(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
         versions = {tables_made_by(study_dir, trial_id) for trial_id in told.counting} - {made_by(), None}
@@ -175,21 +175,35 @@ class _Asked:
         return self.study_dir.folder(self.attempt)
 
 
-def _planned(
-    study_dir: StudyDir,
-) -> tuple[dict[str, dict[str, Any]] | None, dict[str, dict[str, Any]], list[Difference], list[str]]:
-    """Trial → row of the plan that the spec gives; None with the reason where it gives none. Between them: trial
-    → its links' configuration, and what differs between the spec and resolved.json."""
+@dataclass(frozen=True)
+class _OfSpec:
+    """Everything that a study's spec says of its trials, by their ids."""
+
+    rows: Mapping[str, Mapping[str, Any]]
+    """Rows of the plan."""
+    links: Mapping[str, Mapping[str, Any]]
+    """Configurations of the links."""
+    differences: tuple[Difference, ...] = ()
+    """Differences between the spec and resolved.json."""
+    problem: str = ""
+    """Sentence about why the spec says nothing; empty where it does."""
+
+
+def _of_spec(study_dir: StudyDir) -> _OfSpec:
+    """Read the spec of a study, and plan it again."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return None, {}, [], ["There is no spec.toml: the trials could not be compared with a plan."]
+        return _OfSpec({}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, planned_blocks(study_dir))
-        other_spec = of_resolved(study_dir, study)
+        differences = of_resolved(study_dir, study)
     except QuiclabError as error:
-        return None, {}, [], [f"The trials could not be compared with spec.toml: {error.message}."]
-    links = {row.trial_id: link_asked(study, row) for row in rows}
-    return {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows}, links, other_spec, []
+        return _OfSpec({}, {}, problem=f"The trials could not be compared with spec.toml: {error.message}.")
+    return _OfSpec(
+        {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
+        {row.trial_id: link_asked(study, row) for row in rows},
+        tuple(differences),
+    )
 
 
 def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
