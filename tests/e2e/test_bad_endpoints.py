@@ -121,7 +121,9 @@ def test_client_that_replaces_what_the_laboratory_reads_and_writes(tmp_path: Pat
     [
         ("truncate -s 100G $1", "the client left files of more than 2 GiB in all"),
         *by_night(("touch $(printf '$0/\\\\377.sqlog')", "the client left a file whose name is not UTF-8")),
-        *by_night(("cd $0; for i in $(seq 40); do mkdir d; cd d; done", "the client left folders nested deeper than 16")),
+        *by_night(
+            ("cd $0; for i in $(seq 40); do mkdir d; cd d; done", "the client left folders nested deeper than 16")
+        ),
         *by_night(("cd $0; seq 3000 | xargs touch", "the client left more than 2000 files and folders")),
     ],
 )

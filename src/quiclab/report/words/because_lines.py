@@ -9,7 +9,7 @@ from quiclab import wording
 from quiclab.analysis import comparison_words
 from quiclab.analysis.accounts import waterfalls
 from quiclab.analysis.causes import verdicts
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.analysis.model import Conclusion, StudyAnalysis
 from quiclab.analysis.study import Study
 from quiclab.errors import QuiclabError
 from quiclab.opened import OpenedStudy
@@ -18,15 +18,19 @@ from quiclab.report.words.headline import headline
 
 
 def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """Return one line for each cell with an account; one that says so where the metric is another
-    than that of the accounts."""
+    """Return one line for each judged cell with an account; one that says so where the metric is another than that of
+    the accounts. The reason why a cell is not judged is told before them, once for all cells."""
     try:
         opened = OpenedStudy(study.directory)
         of_cells = waterfalls(opened, analysis.comparisons, analysis.alpha, analysis.metric.name)
         causes = verdicts(opened, of_cells, analysis.alpha, foretold=False)
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return []
-    found = [(each, own) for each, own in zip(of_cells, causes, strict=True) if each.pairs]
+    found = [
+        (each, own)
+        for each, own in zip(of_cells, causes, strict=True)
+        if each.pairs and each.comparison.conclusion is not Conclusion.NOT_JUDGED
+    ]
     if found and (note := of_another_time(analysis.metric.name, found[0][0].of, study.directory.name)):
         return [note]
     lines = [
