@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.namespace import NetworkNamespace
 
 _SOL_PACKET, _PACKET_RX_RING, _PACKET_VERSION = 263, 5, 10
 _TPACKET_V2 = 1

@@ -6,11 +6,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from quiclab import figures
-from quiclab.analysis.analyse import analyse_study
-from quiclab.figures import FIGURES, Asked, Figure, Where
-from quiclab.opened import open_study
-from quiclab.report.page.packing import packed
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import open_study
+from quiclab.report import figures
+from quiclab.report.figures import FIGURES, Asked, Figure, Where
+from quiclab.report.page.column_packing import packed
 
 OF_STUDY = ("differences", "factor", "cumulative", "first_loss", "path", "cost")
 """Figures that read every trial of a study, or of a cell."""

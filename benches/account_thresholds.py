@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quiclab.accounting import account_table, kernel, timers, window
-from quiclab.analysis import account_shares
-from quiclab.analysis.study import read_record
-from quiclab.metrics import Evidence
-from quiclab.opened import OpenedStudy
-from quiclab.tables import TABLES
+from quiclab.compare.study import read_record
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.tables import TABLES
+from quiclab.why import account_shares
+from quiclab.why.account import account_table, kernel, timers, window
 
-_SHARED = "quiclab.accounting."
+_SHARED = "quiclab.why.account."
 THRESHOLDS: Mapping[str, tuple[Any, str]] = {
     "prompt, 1 ms": (None, "PROMPT_NS"),
     "spread of delay, 0.05 ms": (None, "ROUNDING_NS"),

@@ -22,10 +22,10 @@ from _bench import ROOT, Row, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import run_trials
 from small_study import quiclab
 
-from quiclab.accounting import account_of_transfer
-from quiclab.analysis.study import read_record
-from quiclab.decoders import decode_trial
-from quiclab.metrics import evidence_of
+from quiclab.compare.study import read_record
+from quiclab.evidence.metrics import evidence_of
+from quiclab.logs.decoders import decode_trial
+from quiclab.why.account import account_of_transfer
 
 _TARGET_S = 1.0
 _PAIR_MB = 10

@@ -24,7 +24,7 @@ from _twin_draws import drawn
 from _twin_planted import PLANTED, Planted
 from golden_twin import Logs, Run, Twin, built, told
 
-from quiclab.accounting import Why
+from quiclab.why.account import Why
 
 _TARGET = 0.03
 _WORST = 3

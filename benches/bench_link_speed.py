@@ -14,10 +14,10 @@ from _ends import memory_folder, open_bare_veth, open_link
 from _traffic import bulk_tcp
 from live_link import in_sandbox
 
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration
 
 BARE = "bare veth"
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

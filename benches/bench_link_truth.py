@@ -19,10 +19,10 @@ from _programs import build
 from _traffic import bulk_tcp, echo_rtts_us
 from live_link import in_sandbox
 
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration
 
 SLEEPS = "no spin"
 DELAY = Duration(10_000_000)

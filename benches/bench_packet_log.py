@@ -17,9 +17,9 @@ from _ends import memory_folder, open_link
 from _traffic import udp_stream
 from live_link import in_sandbox
 
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.link import Backend
 from quiclab.spec.model import Direction
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import Backend
 
 LOG_TARGET_NS = 50
 RECORD = "packet log record"

@@ -22,8 +22,8 @@ import numpy as np
 from _bench import is_quick
 from golden_twin import Twin, built
 
-from quiclab.analysis.replay import correlation
-from quiclab.statistics import pairs_for_noise
+from quiclab.compare.replay_noise import correlation
+from quiclab.compare.statistics import pairs_for_noise
 
 _KEYS = ("index", "class", "bytes")
 _LOSSES = (0.002, 0.01, 0.03)

@@ -25,15 +25,15 @@ from live_link import in_sandbox
 from plain_captures import capture_at
 from small_study import QUICLAB, main_only, quiclab, trials, with_plain_logs, write_spec
 
-from quiclab.endpoints import Context, find
+from quiclab.lab.endpoints import Context, find
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.process import Process
 from quiclab.spec.model import Certificate, Program
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.trial import judge_attempt
 from quiclab.study.trial_tables import keep_tables
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.process import Process
 
 TARGET_MS = 300
 CPU_TARGET_MS = 150

@@ -22,8 +22,8 @@ from _real_logs import Trial, run_trials
 _MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
-from quiclab.decoders import decode_trial
-from quiclab.verify.trial import judge
+from quiclab.logs.decoders import decode_trial
+from quiclab.evidence.verify.trial import judge
 folder = Path(sys.argv[1])
 idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 times = [time.process_time()]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
 
 
 def trials_of(study: Path) -> dict[str, list[str]]:

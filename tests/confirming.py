@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.analysis.confirm.declared import Declared, Place, Predicted
+from quiclab.why.confirm.declaration import Declared, Place, Predicted
 
 DECLARED = Declared(
     study="s",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quiclab.endpoints import Context
+from quiclab.lab.endpoints import Context
 from quiclab.spec.model import Program
 
 WORK = Path("/lab/trial/home")

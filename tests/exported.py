@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.decoders import ParquetParts, decode_files, find, finished
-from quiclab.tables import TABLES
+from quiclab.logs.decoders import ParquetParts, decode_files, find, finished
+from quiclab.model.tables import TABLES
 
 CAPTURES = Path(__file__).parent / "unit" / "exports" / "captures"
 QLOGS = sorted((Path(__file__).parent / "decoders" / "qlog").glob("*.gz"))

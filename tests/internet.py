@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints import Context, find
+from quiclab.lab.endpoints import Context, find
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.listening import ListeningPorts
+from quiclab.lab.testbed.names import _cover
+from quiclab.lab.testbed.namespace import NetworkNamespace, add_veth
 from quiclab.spec.model import Certificate, Program
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.listening import ListeningPorts
-from quiclab.testbed.names import _cover
-from quiclab.testbed.namespace import NetworkNamespace, add_veth
 
 SERVER = "198.51.100.1"
 URL = f"https://{HOST}"

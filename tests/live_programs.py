@@ -15,12 +15,12 @@ from typing import Any
 
 from live_link import open_link
 
-from quiclab.endpoints._api import Context, Endpoint
+from quiclab.lab.endpoints._api import Context, Endpoint
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.testbed.listening import Kind, ListeningPorts
+from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.spec.model import Certificate, Direction, Knobs, Program, Protocol
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.link import SERVER_ADDRESSES
-from quiclab.testbed.listening import Kind, ListeningPorts
-from quiclab.testbed.namespace import NetworkNamespace
 
 ADDRESS = "127.0.0.1"
 PORT = 4433

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.diagnoses import SENT_BY, TRIAL
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
-from quiclab.tables import OF_STUDY, TABLES
+from quiclab.why.mechanisms import SENT_BY, TRIAL
 
 SPEC = """\
 [study]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quiclab.accounting import UNIONS, Of, What, Why
-from quiclab.analysis.account_shares import WHATS, WHYS, Shares
-from quiclab.analysis.cause_parts import Known, Member, Pair
-from quiclab.analysis.compare import arm_result, compare
-from quiclab.analysis.model import Comparison, Metric, TrialResult
-from quiclab.diagnoses import LOST_ON_THE_PATH, ROUND_TRIP, SENT, TRIAL
+from quiclab.compare.cell_comparison import arm_result, compare
+from quiclab.compare.model import Comparison, Metric, TrialResult
+from quiclab.why.account import UNIONS, Of, What, Why
+from quiclab.why.account_shares import WHATS, WHYS, Shares
+from quiclab.why.cause_parts import Known, Member, Pair
+from quiclab.why.mechanisms import LOST_ON_THE_PATH, ROUND_TRIP, SENT, TRIAL
 
 STALLS = Metric("stall_ms", "stall time", "ms", lower_is_better=True)
 ROUND_TRIP_MS = 20.0

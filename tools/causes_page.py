@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.diagnoses import BY_NAME, MECHANISMS, Family, Mechanism, Setting
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Family, Mechanism, Setting
 
 _HEAD = """\
 # Causes

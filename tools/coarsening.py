@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from quiclab.accounting.agreement import in_lines, levels_of_study
+from quiclab.why.account.agreement import in_lines, levels_of_study
 
 if __name__ == "__main__":
     lines, beyond = in_lines(levels_of_study(Path(sys.argv[1])))

@@ -23,11 +23,11 @@ from headlines_figure import marks, picture
 from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT
 
-from quiclab.accounting import Why
 from quiclab.cli.trouble import refused, tell
-from quiclab.diagnoses import BY_NAME
-from quiclab.errors import RAN, QuiclabError, SpecError
+from quiclab.model.errors import RAN, QuiclabError, SpecError
 from quiclab.spec.read import read_study
+from quiclab.why.account import Why
+from quiclab.why.mechanisms import BY_NAME
 
 STUDIES = ROOT / "studies" / "headlines"
 PAGE = ROOT / "docs" / "papers.md"

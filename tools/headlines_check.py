@@ -10,7 +10,7 @@ from pathlib import Path
 from headlines_results import CELLS, CellResults, Headlines, Verdict, read_headlines, read_results
 from polars.exceptions import PolarsError
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.paper import read_paper
 
 _VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})

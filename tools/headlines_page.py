@@ -20,8 +20,8 @@ from headlines_results import (
     verdict_of,
 )
 
-from quiclab import wording
-from quiclab.metrics import title_of
+from quiclab.evidence.metrics import title_of
+from quiclab.model import number_text
 
 _HEAD = """\
 # The papers' headline results
@@ -120,7 +120,7 @@ def _with(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> 
     cells = dict.fromkeys(cell for each in headlines for cell, _ in rows_of(each, results))
     programs = {f"{name} {version}" for cell in cells for name, version in results[cell].host["programs"].items()}
     if programs:
-        yield f"\nMeasured with {wording.listed(sorted(programs))}."
+        yield f"\nMeasured with {number_text.listed(sorted(programs))}."
 
 
 def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> Iterator[str]:
@@ -191,21 +191,21 @@ def _ours(row: Mapping[str, Any]) -> str:
     if row["ours"] is None:
         return row["why"] or "–"
     if (row["statistic"] or "").startswith(_CORRELATION):
-        return f"{row['why'].rstrip('.')}, p {wording.p_sign(row['adjusted_p'])}"
+        return f"{row['why'].rstrip('.')}, p {number_text.p_sign(row['adjusted_p'])}"
     unit = row["unit"] or ""
     sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 
     def told(value: float) -> str:
         if not row["second_arm"]:
-            return wording.percent(value, signed=False) if unit == "%" else wording.quantity(value, unit)
+            return number_text.percent(value, signed=False) if unit == "%" else number_text.quantity(value, unit)
         if not unit:  # of things that are counted, such as stalls
-            return f"{wording.count(abs(value))} {'fewer' if value < 0 else 'more'}" if value else "0"
-        size = wording.percent(abs(value), signed=False) if unit == "%" else wording.quantity(abs(value), unit)
+            return f"{number_text.count(abs(value))} {'fewer' if value < 0 else 'more'}" if value else "0"
+        size = number_text.percent(abs(value), signed=False) if unit == "%" else number_text.quantity(abs(value), unit)
         return f"{size} {'less' if value < 0 else 'more'}"
 
     interval = f" ({' … '.join(told(each) for each in ends)})" if ends else ""
-    p = "" if row["adjusted_p"] is None else f", p {wording.p_sign(row['adjusted_p'])}"
+    p = "" if row["adjusted_p"] is None else f", p {number_text.p_sign(row['adjusted_p'])}"
     return f"{told(sign * row['ours'])}{interval}{p}"
 
 
@@ -251,7 +251,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
         medians = {row["other_arm"]: row["other_median"] for row in rows.iter_rows(named=True)}
         medians |= {row["baseline_arm"]: row["baseline_median"] for row in rows.iter_rows(named=True)}
         if of.without in medians and of.with_ in medians:
-            values = [wording.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
+            values = [number_text.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
             told.append(f"{cell['workload']}, {cell['path']}: {values[1]} in place of {values[0]}")
     instead = f"`{of.with_}` in place of `{of.without}` ({of.what})"
     return f"Run again with {instead}, in the same blocks, medians: {'; '.join(told)}." if told else ""
@@ -285,7 +285,7 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
         if largest.filter(pl.col("status") != "undecided").is_empty():
             continue
         named = [
-            f"{cause['cause_title']} ({wording.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
+            f"{cause['cause_title']} ({number_text.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
             for cause in largest.iter_rows(named=True)
         ]
         line = f"* {row['workload']}, {row['path']}, {row['first_arm']} → {row['second_arm']}: {'; '.join(named)}."
@@ -300,7 +300,7 @@ def _spent(accounts: pl.DataFrame, row: Mapping[str, Any]) -> list[str]:
         return []
     of = accounts.filter(pl.col("cell_id") == f"{row['workload']}/{row['path']}", pl.col("arm") == row["first_arm"])
     largest = of.sort("ms", descending=True).head(_MOST_CAUSES)
-    named = [f"{each['why']} {wording.quantity(each['ms'], 'ms')}" for each in largest.iter_rows(named=True)]
+    named = [f"{each['why']} {number_text.quantity(each['ms'], 'ms')}" for each in largest.iter_rows(named=True)]
     return [
-        f"* {row['workload']}, {row['path']}, {row['first_arm']} takes its time with {wording.listed(named)}."
+        f"* {row['workload']}, {row['path']}, {row['first_arm']} takes its time with {number_text.listed(named)}."
     ] * bool(named)

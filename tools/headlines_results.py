@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics import METRICS
+from quiclab.evidence.metrics import METRICS
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from quiclab.cli.paths import toml
-from quiclab.endpoints import ENDPOINTS
-from quiclab.endpoints._api import Endpoint
-from quiclab.endpoints.ecn import Ecn, ecn_of
-from quiclab.figures import FIGURES, Figure, Where
-from quiclab.metrics import METRICS
+from quiclab.evidence.metrics import METRICS
+from quiclab.lab.endpoints import ENDPOINTS
+from quiclab.lab.endpoints._api import Endpoint
+from quiclab.lab.endpoints.ecn import Ecn, ecn_of
+from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.report.figures import FIGURES, Figure, Where
 from quiclab.spec.model import Program, Tcp
 from quiclab.spec.profiles import profiles
-from quiclab.tables import OF_STUDY, TABLES
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
 

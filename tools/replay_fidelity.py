@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from quiclab.analysis.path_asked import directions
-from quiclab.analysis.replay import Correlation, correlation, noise, pooled
-from quiclab.analysis.study import Study, read_study, read_table
+from quiclab.compare.path_asked import directions
+from quiclab.compare.replay_noise import Correlation, correlation, noise, pooled
+from quiclab.compare.study import Study, read_study, read_table
 
 _METRIC = "ttlb_ms"
 _LARGE = 600

@@ -29,8 +29,9 @@ from planted import CAUSES
 from scoring import SHOWN, read
 from trials import ALPHA, Result, Told, UnfitError, arms_of, hash_of, runs_of
 
-from quiclab import statistics
-from quiclab.analysis.confirm.declared import (
+from quiclab.compare import statistics
+from quiclab.model.units import ByteCount
+from quiclab.why.confirm.declaration import (  # fmt: skip
     DOSE,
     FAST,
     FAST_WITHOUT,
@@ -42,11 +43,10 @@ from quiclab.analysis.confirm.declared import (
     Declared,
     Place,
     Predicted,
-)  # fmt: skip
-from quiclab.analysis.confirm.judge import judge
-from quiclab.analysis.confirm.times import WHYS, Times
-from quiclab.diagnoses import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
-from quiclab.units import ByteCount
+)
+from quiclab.why.confirm.judge import judge
+from quiclab.why.confirm.times import WHYS, Times
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
 
 FROZEN = Path(__file__).with_name("frozen.json")
 LOOKS = (8, 10, 13, 17, 22, 28, 35, 44, 55)

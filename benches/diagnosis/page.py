@@ -26,7 +26,7 @@ from scoring import (
 )
 from trials import CLEAR, NATURAL, NOTHING, Result, Told
 
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
 
 _HEAD = """\
 # How often the verdicts are right

@@ -11,7 +11,7 @@ from real import CASES
 from scoring import both_named, bound, is_named, names, of, share, top, wrong_of_null
 from trials import Result
 
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -20,10 +20,10 @@ from typing import Any
 import polars as pl
 from trials import ALPHA, CLEAR, NOTHING, Result, _told, as_line
 
-from quiclab.analysis.accounts import waterfalls
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.causes import verdicts
-from quiclab.opened import OpenedStudy, open_study
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import OpenedStudy, open_study
+from quiclab.why.accounts import waterfalls
+from quiclab.why.causes import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 10

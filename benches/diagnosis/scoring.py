@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from planted import BY_NAME, CAUSES
 from trials import Result, Told, of_line
 
-from quiclab.diagnoses import BY_NAME as MECHANISMS
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
+from quiclab.why.mechanisms import BY_NAME as MECHANISMS
 
 SHOWN = ("indicated", "shown by the records")
 """Status of a verdict that shows a mechanism without a run that took it away."""

@@ -20,14 +20,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from drawing import Plan, mechanisms
 from golden_twin import Run, Twin
 
-from quiclab.accounting import account_totals
-from quiclab.analysis.accounts import waterfalls
-from quiclab.analysis.causes import Verdict, verdicts
-from quiclab.analysis.compare import arm_result, compare
-from quiclab.analysis.model import ArmResult, Metric, TrialResult
-from quiclab.diagnoses import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
-from quiclab.opened import open_study
-from quiclab.tables import OF_STUDY
+from quiclab.compare.cell_comparison import arm_result, compare
+from quiclab.compare.model import ArmResult, Metric, TrialResult
+from quiclab.compare.study_tables import open_study
+from quiclab.model.tables import OF_STUDY
+from quiclab.why.account import account_totals
+from quiclab.why.accounts import waterfalls
+from quiclab.why.causes import Verdict, verdicts
+from quiclab.why.mechanisms import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
 
 ALPHA = 0.05
 _TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars
 
-from quiclab.decoders.tcp_info import tcp_info_samples
+from quiclab.logs.decoders.tcp_info import tcp_info_samples
 
 
 def windows_bytes(study: Path, trial: Path) -> list[int]:

@@ -15,8 +15,8 @@ from synthetic_logs import ZERO_NS, write_logs
 from synthetic_study import Shape, write_study
 from unit.accounting.test_spells import account
 
-from quiclab.accounting import account_totals
 from quiclab.report import write_report, write_single_file
+from quiclab.why.account import account_totals
 
 pytestmark = needs_chromium
 

@@ -10,10 +10,10 @@ from account_facts import facts
 from account_truth import by_why, idle_with, silences, timeouts_counted, trials_of
 from small_study import quiclab
 
-from quiclab.accounting import UNIONS, Why
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
 from quiclab.store.layout import StudyDir
 from quiclab.study.tables import make_tables
+from quiclab.why.account import UNIONS, Why
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

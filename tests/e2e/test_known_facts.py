@@ -11,11 +11,11 @@ import pytest
 from small_study import quiclab
 
 import quiclab as package
-from quiclab.endpoints import ENDPOINTS, Available, SizesDatagrams, find, label_of
-from quiclab.endpoints._stacks import find_below, find_program
+from quiclab.lab.endpoints import ENDPOINTS, Available, SizesDatagrams, find, label_of
+from quiclab.lab.endpoints._stacks import find_below, find_program
+from quiclab.lab.testbed.host import bounded_run
 from quiclab.project import stacks_folder
 from quiclab.spec.model import Program, Role, Tcp
-from quiclab.testbed.host import bounded_run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

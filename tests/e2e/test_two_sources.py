@@ -10,12 +10,12 @@ import pytest
 from small_study import trials
 from stack_study import need, run_arms
 
-from quiclab.decoders import decode_trial
-from quiclab.metrics import Noted
-from quiclab.metrics.evidence import Evidence
-from quiclab.metrics.responses import BY_ACCOUNT, shown
-from quiclab.metrics.times import ttfb_ms, ttlb_ms
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics import Noted
+from quiclab.evidence.metrics.evidence import Evidence
+from quiclab.evidence.metrics.responses import BY_ACCOUNT, shown
+from quiclab.evidence.metrics.times import ttfb_ms, ttlb_ms
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.tables import TABLES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

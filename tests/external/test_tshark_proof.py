@@ -12,7 +12,7 @@ from proof_by_tshark import hellos_by_tshark, of_first_connection, packets_by_ts
 from unit.verify.capture_files import ALL_CAPTURES, CAPTURES, PORT, handshake_of, rows_of
 from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
 
-from quiclab.verify.wire import read_wire
+from quiclab.evidence.verify.wire import read_wire
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 

@@ -21,7 +21,7 @@ from account_facts import facts
 from may_fail import MayFail, read_may_fail
 from small_study import quiclab
 
-from quiclab.accounting.agreement import in_lines, levels_of_study
+from quiclab.why.account.agreement import in_lines, levels_of_study
 
 pytestmark = [pytest.mark.nightly, pytest.mark.netns]
 

@@ -8,8 +8,8 @@ import socket
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed.listening import ListeningPorts
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.listening import ListeningPorts
+from quiclab.lab.testbed.namespace import NetworkNamespace
 
 pytestmark = pytest.mark.netns
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.accounting.disturbance import GRAIN_NS
-from quiclab.decoders import Context, decoder_of
-from quiclab.testbed import _process_tree
-from quiclab.testbed.process_cost import ProcessCosts, reap
-from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
-from quiclab.testbed.stops import Stops
+from quiclab.lab.testbed import _process_tree
+from quiclab.lab.testbed.process_cost import ProcessCosts, reap
+from quiclab.lab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
+from quiclab.lab.testbed.stops import Stops
+from quiclab.logs.decoders import Context, decoder_of
+from quiclab.why.account.disturbance import GRAIN_NS
 
 pytestmark = pytest.mark.alone
 

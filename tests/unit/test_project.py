@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import HostError
+from quiclab.model.errors import HostError
 from quiclab.project import PROJECT, SUPPLIES, own_program, stacks_folder, studies
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,15 +13,15 @@ import pytest
 from registered import CLIENTS, PROXIES, SERVERS
 
 import quiclab
-from quiclab.decoders._api import Decoder
-from quiclab.decoders._registry import DECODERS
-from quiclab.decoders.log_files import head_of
-from quiclab.endpoints import ENDPOINTS, Endpoint, ecn
-from quiclab.exports import EXPORTS
-from quiclab.exports._api import Export
-from quiclab.tables import TABLES
-from quiclab.workloads._api import WorkloadKind
-from quiclab.workloads._registry import WORKLOADS
+from quiclab.lab.endpoints import ENDPOINTS, Endpoint, ecn
+from quiclab.lab.workloads._api import WorkloadKind
+from quiclab.lab.workloads._registry import WORKLOADS
+from quiclab.logs.decoders._api import Decoder
+from quiclab.logs.decoders._registry import DECODERS
+from quiclab.logs.decoders.log_files import head_of
+from quiclab.logs.exports import EXPORTS
+from quiclab.logs.exports._api import Export
+from quiclab.model.tables import TABLES
 
 RECORDINGS = Path(__file__).parents[1] / "decoders"
 SOURCE = Path(quiclab.__file__).parent

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.analysis.model import Conclusion
-from quiclab.statistics import Interval
+from quiclab.compare.model import Conclusion
+from quiclab.compare.statistics import Interval
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from quiclab.study.blocks import ROUNDS_LATER
 
 if TYPE_CHECKING:
     from quiclab.cli.trials import Bar
+    from quiclab.lab.testbed.link import Backend
     from quiclab.study.observer import Observer
-    from quiclab.testbed.link import Backend
 
 
 def run_behind_bar(

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.number_text import listed
 from quiclab.store.archive import pack
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
@@ -23,7 +24,6 @@ from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
-from quiclab.wording import listed
 
 _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
@@ -125,7 +125,7 @@ def _what_there_is(rows: list[dict[str, Any]], cell: str) -> str:
 
 def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folder: StudyDir) -> list[Path]:
     """Copy what belongs to the block; the folders of its trials."""
-    from quiclab.plan.rows import PlanRow
+    from quiclab.model.plan_row import PlanRow
     from quiclab.study.specs import load_study, traces_of
 
     folder.create()

@@ -6,10 +6,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from quiclab.errors import ExitCode, SpecError, nearest
+from quiclab.model.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
-    from quiclab.diagnoses import Mechanism
+    from quiclab.why.mechanisms import Mechanism
 
 _DESCRIPTION = """\
 List the mechanisms by which transfers lose time, as `quiclab explain` names them; with a NAME, say of one what happens,
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
-    from quiclab.diagnoses import BY_NAME, MECHANISMS, Family
+    from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Family
 
     console = VisibleConsole(highlight=False)
     if arguments.name is not None:
@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
-    from quiclab.diagnoses import BY_NAME
     from quiclab.report.words.confirmation import value_text
+    from quiclab.why.mechanisms import BY_NAME
 
     rivals = [
         f"{BY_NAME[each.name].title if each.name in BY_NAME else each.name}: {each.told_apart_by}"
@@ -94,6 +94,6 @@ def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
 
 
 def _upstream(mechanism: Mechanism) -> list[str]:
-    from quiclab.diagnoses import BY_NAME
+    from quiclab.why.mechanisms import BY_NAME
 
     return [BY_NAME[name].title for name in mechanism.follows.upstream] if mechanism.follows else []

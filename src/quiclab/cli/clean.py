@@ -14,13 +14,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from quiclab.errors import BusyError, DecodeError, ExitCode, QuiclabError
+from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.lab.testbed.host_nat import undo
+from quiclab.model.errors import BusyError, DecodeError, ExitCode, QuiclabError
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_mine
-from quiclab.store.place import is_study
-from quiclab.testbed.cpu_limit import remove_leftover_cgroups
-from quiclab.testbed.host_nat import undo
+from quiclab.store.study_folder import is_study
 
 _EPILOG = """\
 examples:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
+from quiclab.model.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
 from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
-    from quiclab.analysis.builds.gate import Judgement, Verdict
-    from quiclab.analysis.builds.setting import Difference
-    from quiclab.analysis.builds.two_studies import StudiesCompared
-    from quiclab.analysis.study import Study
+    from quiclab.compare.builds.gate import Judgement, Verdict
+    from quiclab.compare.builds.setting import Difference
+    from quiclab.compare.builds.two_studies import StudiesCompared
+    from quiclab.compare.study import Study
 
 _DESCRIPTION = """\
 Compare two builds of a program: every arm in every cell, NEW against OLD.
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir, code = run_interleaved(arguments)
     if code not in RAN:
         return code
-    from quiclab.analysis.builds.interleaved import two_builds
-    from quiclab.analysis.study import read_study
+    from quiclab.compare.builds.interleaved import two_builds
+    from quiclab.compare.study import read_study
     from quiclab.spec.two_builds import NEW, OLD
 
     return _compare(arguments, *two_builds(read_study(study_dir.root), OLD, NEW))
@@ -99,10 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:
     """Raises SpecError for a bound or a metric that no study could have, before one runs for hours."""
-    from quiclab.analysis.builds.gate import limit_of, parse_bound
-    from quiclab.analysis.model import Metric
-    from quiclab.metrics import declared
-    from quiclab.metrics.names import comparable_metric
+    from quiclab.compare.builds.gate import limit_of, parse_bound
+    from quiclab.compare.model import Metric
+    from quiclab.evidence.metrics import declared
+    from quiclab.evidence.metrics.names import comparable_metric
 
     for name in asked[1]:
         comparable_metric(name)
@@ -115,12 +115,12 @@ def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:
 
 def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     """Compare and judge two studies, or the two builds of one; return the gate's exit code."""
-    from quiclab.analysis.analyse import usual_metric
-    from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
-    from quiclab.analysis.builds.setting import differences, groups
-    from quiclab.analysis.builds.two_studies import compare_studies
-    from quiclab.analysis.looks import remember_look
     from quiclab.cli.console import VisibleConsole
+    from quiclab.compare.analyse import usual_metric
+    from quiclab.compare.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
+    from quiclab.compare.builds.setting import differences, groups
+    from quiclab.compare.builds.two_studies import compare_studies
+    from quiclab.compare.interim_analyses import remember_look
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.spec.defaults import with_defaults
@@ -162,7 +162,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
 def _metric(name: str, measured: Collection[str]) -> str:
     """The metric that `name` means, out of what was measured; out of all where no trial counts, so that cells are told
     as not judged. Raises SpecError for another one."""
-    from quiclab.metrics.names import comparable_metric, find_metric
+    from quiclab.evidence.metrics.names import comparable_metric, find_metric
 
     return find_metric(name, measured, "no study measured a metric") if measured else comparable_metric(name)
 
@@ -196,9 +196,9 @@ def _allowed(arguments: argparse.Namespace) -> list[str]:
 
 
 def _studies(old: Path, new: Path) -> tuple[Study, Study]:
-    from quiclab.analysis.builds.copies import shared_trials
-    from quiclab.analysis.shown import readable
-    from quiclab.wording import counted
+    from quiclab.compare.builds.copies import shared_trials
+    from quiclab.compare.selectable_metrics import readable
+    from quiclab.model.number_text import counted
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 _DESCRIPTION = """\
 Print the lines by which a shell completes quiclab's command line with the Tab key: verbs, options, files, figures,
@@ -76,13 +76,13 @@ def _actions(top: argparse.ArgumentParser) -> Iterable[argparse.Action]:
 
 
 def _figures(**_: Any) -> Iterable[str]:
-    from quiclab.figures import FIGURES
+    from quiclab.report.figures import FIGURES
 
     return [figure.name for figure in FIGURES]
 
 
 def _metrics(**_: Any) -> Iterable[str]:
-    from quiclab.metrics import METRICS
+    from quiclab.evidence.metrics import METRICS
 
     return [metric.name for metric in METRICS if metric.comparable]
 

@@ -14,7 +14,7 @@ from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
@@ -150,7 +150,7 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
 
 
 def _planned(asked: tuple[Asked, Study]) -> Plan:
-    from quiclab.analysis.looks import note_look
+    from quiclab.compare.interim_analyses import note_look
     from quiclab.study.confirm.plan import plan_confirmation
 
     wanted, study = asked
@@ -163,8 +163,8 @@ def _planned(asked: tuple[Asked, Study]) -> Plan:
 
 def _refuse_not_judged(asked: Asked) -> None:
     """Raise SpecError for a cell that the machine disturbed too much: none of its causes is shown."""
-    from quiclab.analysis.analyse import analyse_study
-    from quiclab.analysis.model import Conclusion
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.model import Conclusion
 
     for each in analyse_study(asked.study, "ttlb_ms", asked.baseline).comparisons:
         of_arm = asked.arm in (None, each.other.arm)
@@ -187,9 +187,9 @@ def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
 
 
 def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
-    from quiclab.analysis.confirm.kept import read_confirmation
     from quiclab.report.words import confirmation
     from quiclab.study.confirm.together import beside
+    from quiclab.why.confirm.records import read_confirmation
 
     plan, asked, study = judged
     found = read_confirmation(plan.directory)
@@ -207,10 +207,10 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
 
 
 def _document(plan: Plan) -> object:
-    from quiclab.analysis.confirm.kept import judgement_document, read_confirmation
     from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
     from quiclab.cli.status_document import VERSION
+    from quiclab.why.confirm.records import judgement_document, read_confirmation
 
     found = read_confirmation(plan.directory)
     shown = judgement_document(found.judgement) if found is not None and found.judgement is not None else None

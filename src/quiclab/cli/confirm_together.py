@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
 from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 
@@ -48,7 +48,7 @@ def run_together(
 
 
 def _planned(asked: tuple[Asked, Sequence[str], Study]) -> PlanTogether:
-    from quiclab.analysis.looks import note_look
+    from quiclab.compare.interim_analyses import note_look
     from quiclab.study.confirm.together import plan_together
 
     plan = plan_together(*asked)
@@ -84,6 +84,6 @@ def _document(plan: PlanTogether) -> object:
 
 
 def _titles(plan: PlanTogether) -> dict[str, str]:
-    from quiclab.diagnoses import BY_NAME
+    from quiclab.why.mechanisms import BY_NAME
 
     return {cause: BY_NAME[cause].title for cause in plan.declared.predicted}

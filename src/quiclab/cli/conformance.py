@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.conformance_page import page
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import ExitCode, QuiclabError, SpecError
+from quiclab.model.errors import ExitCode, QuiclabError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.study.conformance import Result
@@ -54,9 +54,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Find out what is here, run in the sandbox, write the page; exit code 1 when something failed."""
+    from quiclab.lab.testbed.neighbours import announced
+    from quiclab.lab.testbed.sandbox import run_in_sandbox
     from quiclab.project import stacks_folder
-    from quiclab.testbed.neighbours import announced
-    from quiclab.testbed.sandbox import run_in_sandbox
 
     _refuse_foreign(arguments.out)
     clients = _chosen(arguments.clients, ("client",))
@@ -105,8 +105,8 @@ def _refuse_foreign(folder: Path) -> None:
 
 def _chosen(names: str | None, roles: tuple[str, ...]) -> dict[tuple[str, str], str]:
     """(role, name) → version of the programs that are wanted and here. Raises SpecError for a name that is unknown."""
-    from quiclab.endpoints import ENDPOINTS, Available
-    from quiclab.testbed.host import bounded_run
+    from quiclab.lab.endpoints import ENDPOINTS, Available
+    from quiclab.lab.testbed.host import bounded_run
 
     wanted = None if names is None else {name.strip() for name in names.split(",")}
     known = [endpoint for endpoint in ENDPOINTS if endpoint.role in roles and endpoint.name != "command"]

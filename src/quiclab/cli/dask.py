@@ -10,13 +10,13 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from quiclab import wording
 from quiclab.cli.run_options import ONE_JOB
 from quiclab.cli.trials import Bar, tell
 from quiclab.cli.trouble import code_of
-from quiclab.errors import SpecError
+from quiclab.model import number_text
+from quiclab.model.errors import SpecError
+from quiclab.model.plan_row import PlanRow
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask.cluster import check_dask, connected
@@ -50,7 +50,7 @@ class ClusterBar(Bar, ClusterObserver):
 
     def not_for_workers(self, blocks: int) -> None:
         self._note(
-            f"{wording.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
+            f"{number_text.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
             "without --dask goes on with them"
         )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import judged_document
@@ -21,7 +21,7 @@ from quiclab.store.layout import judged_document
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from quiclab.decoders import Account, End, Found
+    from quiclab.logs.decoders import Account, End, Found
 
 _DESCRIPTION = """\
 Turn logs into tables, one Parquet file each: qlog of any version, Chrome NetLog, pcap and pcapng (decrypted where a key
@@ -94,7 +94,7 @@ def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
     """What the user named, recognised."""
-    from quiclab.decoders import find
+    from quiclab.logs.decoders import find
 
     named = [*files, *client, *server]
     if not named:
@@ -130,7 +130,7 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
 
 def _why_none(found: Found, names: Mapping[Path, str]) -> tuple[str, tuple[str, ...]]:
     """A hint, and each file with the reason why it is not read."""
-    from quiclab.decoders import UNPACK_FIRST, why_unread
+    from quiclab.logs.decoders import UNPACK_FIRST, why_unread
 
     paths = {name: path for path, name in names.items()}
     reasons = [(name, why_unread(paths[name])) for name in found.unknown]
@@ -201,8 +201,8 @@ def _decode(found: Found, work: Path) -> ExitCode:
 
 def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:
     """Decode into a folder: what was learned, and how many rows each table has."""
-    from quiclab.decoders import ParquetParts, decode_files, finished
-    from quiclab.tables import TABLES
+    from quiclab.logs.decoders import ParquetParts, decode_files, finished
+    from quiclab.model.tables import TABLES
 
     sink = ParquetParts(folder / ".parts")
     with console.status("decoding") as status:

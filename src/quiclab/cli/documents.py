@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.analysis.builds.gate import Verdict
-from quiclab.analysis.builds.two_studies import StudiesCompared
-from quiclab.analysis.model import StudyAnalysis
 from quiclab.cli.account_documents import ConfirmDocument, ExplainDocument
 from quiclab.cli.recordings_document import RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
+from quiclab.compare.builds.gate import Verdict
+from quiclab.compare.builds.two_studies import StudiesCompared
+from quiclab.compare.model import StudyAnalysis
 from quiclab.study.differences import Difference
 from quiclab.study.verification import VerifiedAttempt
 

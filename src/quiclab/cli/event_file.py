@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from quiclab.cli.voice import documents
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 
 
 @contextmanager

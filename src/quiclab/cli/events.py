@@ -16,11 +16,11 @@ from typing import Any
 
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION, TrialCounts
-from quiclab.errors import HostError
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.testbed.pressure import pressure
+from quiclab.model.errors import HostError
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.observer import Beginning, Observer
-from quiclab.testbed.pressure import pressure
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.cli.run_options import add_backend
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 
 if TYPE_CHECKING:
     from quiclab.spec import model
-from quiclab.testbed.link_files import LINK_SUMMARY, link_files
+from quiclab.lab.testbed.link_files import LINK_SUMMARY, link_files
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
@@ -81,11 +81,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.lab.testbed.sandbox import leave_network, run_in_sandbox
+    from quiclab.lab.testbed.terminal import terminal_restored
+    from quiclab.lab.testbed.user_commands import UserCommands, run_user_commands
+    from quiclab.lab.testbed.way_out import WayOut, find_stack
     from quiclab.plan.cut_jitter import jitter_warnings
-    from quiclab.testbed.sandbox import leave_network, run_in_sandbox
-    from quiclab.testbed.terminal import terminal_restored
-    from quiclab.testbed.user_commands import UserCommands, run_user_commands
-    from quiclab.testbed.way_out import WayOut, find_stack
 
     path, argv = _read(arguments)
     congestion_control = _congestion_control(arguments.tcp)

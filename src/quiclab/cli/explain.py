@@ -13,14 +13,14 @@ from quiclab.cli import confirm
 from quiclab.cli.explain_recordings import add_options, explain_recordings
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, print_document
-from quiclab.errors import ExitCode, SpecError, nearest
+from quiclab.model.errors import ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
-    from quiclab.analysis.accounts import Waterfall
-    from quiclab.analysis.causes import Verdict
-    from quiclab.analysis.model import Comparison, StudyAnalysis
     from quiclab.cli.console import VisibleConsole
-    from quiclab.opened import OpenedStudy
+    from quiclab.compare.model import Comparison, StudyAnalysis
+    from quiclab.compare.study_tables import OpenedStudy
+    from quiclab.why.accounts import Waterfall
+    from quiclab.why.causes import Verdict
 
 _DESCRIPTION = """\
 Share out the time to the last byte of each arm, of pages the page load time, of a video the time to its start, cell by
@@ -76,14 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     confirm.refuse_without(arguments)
     if arguments.confirm:
         return confirm.run_confirm(arguments)
-    from quiclab.analysis.accounts import waterfalls
-    from quiclab.analysis.analyse import analyse_study
-    from quiclab.analysis.causes import verdicts
-    from quiclab.analysis.confirm.kept import unreadable
-    from quiclab.analysis.looks import note_look
-    from quiclab.analysis.shown import asked_metric, readable
-    from quiclab.metrics.names import comparable_metric
-    from quiclab.opened import open_study
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.interim_analyses import note_look
+    from quiclab.compare.selectable_metrics import asked_metric, readable
+    from quiclab.compare.study_tables import open_study
+    from quiclab.evidence.metrics.names import comparable_metric
+    from quiclab.why.accounts import waterfalls
+    from quiclab.why.causes import verdicts
+    from quiclab.why.confirm.records import unreadable
 
     if arguments.h2 or arguments.h3:
         if arguments.study is not None:
@@ -134,12 +134,12 @@ def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
 def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Waterfall, tuple[Verdict, ...]]]) -> None:
     from rich.text import Text
 
-    from quiclab.analysis import comparison_words
-    from quiclab.analysis.accounts import why_without
     from quiclab.cli.console import VisibleConsole
+    from quiclab.compare import comparison_words
     from quiclab.report.words import account
     from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
     from quiclab.report.words.headline import headline
+    from quiclab.why.accounts import why_without
 
     console = VisibleConsole(highlight=False)
     if note := account.of_one_look(analysis):
@@ -193,11 +193,11 @@ def _print_confirmed(
     from rich.padding import Padding
     from rich.text import Text
 
-    from quiclab.analysis.confirm.kept import confirmations
-    from quiclab.analysis.confirm.kept_together import kept_together
-    from quiclab.diagnoses import BY_NAME
     from quiclab.report.words import together
     from quiclab.report.words.confirmation import in_a_line
+    from quiclab.why.confirm.joint_records import kept_together
+    from quiclab.why.confirm.records import confirmations
+    from quiclab.why.mechanisms import BY_NAME
 
     comparison = waterfall.comparison
     told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.named}

@@ -5,10 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quiclab.analysis.accounts import Step, Waterfall
-from quiclab.analysis.cause_parts import FactOfArms
-from quiclab.analysis.causes import Verdict
-from quiclab.analysis.confirm.kept import Confirmation, confirmations, judgement_document
 from quiclab.cli.account_documents import (
     AccountEntry,
     CauseEntry,
@@ -20,9 +16,13 @@ from quiclab.cli.account_documents import (
 )
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
 from quiclab.report.words.causes import rest_ms
 from quiclab.report.words.headline import headline
+from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.cause_parts import FactOfArms
+from quiclab.why.causes import Verdict
+from quiclab.why.confirm.records import Confirmation, confirmations, judgement_document
 
 
 def explain_document(

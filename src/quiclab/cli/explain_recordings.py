@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from quiclab.cli.voice import print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 
 if TYPE_CHECKING:
-    from quiclab.accounting.one_end import OneEnd
+    from quiclab.why.account.one_end import OneEnd
 
 _NAMED = 8
 """Most recordings whose names an error lists."""
@@ -35,9 +35,9 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
     """Print where the times of two recordings differ. Raises SpecError and DecodeError with what to do."""
     from rich.text import Text
 
-    from quiclab.analysis.recordings import compare_recordings
     from quiclab.cli.console import VisibleConsole
     from quiclab.report.words import recordings
+    from quiclab.why.recordings import compare_recordings
 
     if not (arguments.h2 and arguments.h3):
         raise SpecError("explain compares two recordings", "name both: --h2 FILE --h3 FILE")
@@ -62,11 +62,11 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
 
 def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "quic"]) -> tuple[OneEnd, str]:
     """The account of one recording, and its name."""
-    from quiclab.accounting.alone import account_of_tables, tables_of
-    from quiclab.accounting.header_captures import CUT
-    from quiclab.accounting.levels import Level
     from quiclab.cli.decode import find_logs
-    from quiclab.metrics import Unknown
+    from quiclab.evidence.metrics import Unknown
+    from quiclab.why.account.header_captures import CUT
+    from quiclab.why.account.levels import Level
+    from quiclab.why.account.one_recording import account_of_tables, tables_of
 
     found = find_logs(files, [], [], keys)
     logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]

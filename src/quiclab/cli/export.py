@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.decode import as_text, check_out, find_logs, tell_what_was_not_kept, write_tables
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.disk import disk_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from quiclab.exports import Choice, Export, Tables, Written
+    from quiclab.logs.exports import Choice, Export, Tables, Written
 
 _DESCRIPTION = """\
 Write logs in a format that other tools open, whatever they were before:
@@ -72,8 +72,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a choice that fits nothing, DecodeError for logs without it, HostError for the disk."""
     from quiclab.cli.console import VisibleConsole
-    from quiclab.exports import EXPORTS, Choice
-    from quiclab.exports.qlog import Qlog
+    from quiclab.logs.exports import EXPORTS, Choice
+    from quiclab.logs.exports.qlog import Qlog
 
     export = next(each for each in EXPORTS if each.format == arguments.format)
     if arguments.qlog_version == "0.3":
@@ -117,7 +117,7 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
 
 def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Console) -> Tables:
     """Return the tables in the folder that is named, else decode the logs into tables."""
-    from quiclab.exports import open_tables
+    from quiclab.logs.exports import open_tables
 
     decoded = [path for path in sources if (path / "sources.parquet").exists()]
     if decoded and (len(sources) > 1 or keys):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.units import Duration
 from quiclab.store.disk import write_atomically
-from quiclab.units import Duration
 
 if TYPE_CHECKING:
-    from quiclab.figures import Figure
+    from quiclab.report.figures import Figure
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
@@ -81,7 +81,7 @@ def _ms(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
-    from quiclab.figures import FIGURES, Asked, Where, Window, gathered
+    from quiclab.report.figures import FIGURES, Asked, Where, Window, gathered
 
     if arguments.json and not arguments.list:
         raise SpecError("--json tells which figures there are", "add --list; a figure's data is its CSV: -o NAME.csv")
@@ -105,11 +105,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(f"{data_file} exists: the figure's data would replace it", "choose another name with -o")
     import polars as pl
 
-    from quiclab.analysis.analyse import analyse_study
-    from quiclab.analysis.looks import note_look
-    from quiclab.analysis.shown import asked_metric, nothing_to_show, readable
-    from quiclab.opened import open_study
-    from quiclab.report.page.alone import UNTOUCHED, write_figure
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.interim_analyses import note_look
+    from quiclab.compare.selectable_metrics import asked_metric, nothing_to_show, readable
+    from quiclab.compare.study_tables import open_study
+    from quiclab.report.page.standalone_figure import UNTOUCHED, write_figure
 
     figure = names[arguments.name]
     make_needed_tables(arguments.study)

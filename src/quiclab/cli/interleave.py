@@ -11,7 +11,7 @@ from pathlib import Path
 from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs, jobs_again
-from quiclab.errors import RAN, SpecError
+from quiclab.model.errors import RAN, SpecError
 from quiclab.store.layout import StudyDir
 
 

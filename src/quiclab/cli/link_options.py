@@ -7,7 +7,7 @@ import argparse
 import pathlib
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.lines import KeyPath
 from quiclab.spec.model import Path
 from quiclab.spec.nodes import Node, Source

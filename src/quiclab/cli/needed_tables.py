@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.model.errors import BusyError, DecodeError, HostError
 from quiclab.store.layout import StudyDir
 
 
@@ -25,7 +25,7 @@ def make_needed_tables(directory: Path) -> None:
         return
     from quiclab.cli.analyse import make_tables_visibly
     from quiclab.cli.console import VisibleConsole
-    from quiclab.wording import counted
+    from quiclab.model.number_text import counted
 
     there = (study_dir.tables / "trials.parquet").is_file() and study_dir.metrics.is_file()
     print(f"quiclab: making the tables, which lack {counted(lacking, 'trial')}", file=sys.stderr)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import Duration
 from quiclab.spec.jitter import half_life
 from quiclab.spec.model import Aqm, Block, Change, CoDel, Direction, Path, Police, RandomRate, Step
 from quiclab.spec.random_rate import drawn_rates
-from quiclab.units import Duration
 
 _SHOWN_RATES = 5
 

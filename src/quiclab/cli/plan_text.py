@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab.cli.path_text import extras
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import ByteCount
 from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
-from quiclab.plan.rows import PlanRow
 from quiclab.plan.size import PlanSize
 from quiclab.spec.control import least_blocks
 from quiclab.spec.link import queue_bytes, reference_rate
@@ -31,7 +32,6 @@ from quiclab.spec.model import (
     Study,
     Workload,
 )
-from quiclab.units import ByteCount
 
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
 """Columns of the order, and whether their values stand to the right."""

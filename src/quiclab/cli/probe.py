@@ -13,16 +13,16 @@ from quiclab.cli.neighbours import measuring
 from quiclab.cli.probe_options import add_options, read_order
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import RAN, ExitCode, SpecError
+from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_mine
-from quiclab.store.place import begin_in
+from quiclab.store.study_folder import begin_in
 from quiclab.study.probe_order import Order, resolved_order
 
 if TYPE_CHECKING:
-    from quiclab.study.looks import Look
-    from quiclab.testbed.host_nat import HostNat
-    from quiclab.testbed.link import Backend
+    from quiclab.lab.testbed.host_nat import HostNat
+    from quiclab.lab.testbed.link import Backend
+    from quiclab.study.probe_looks import Look
 
 _DESCRIPTION = """\
 Compare HTTP/3 with HTTP/2 to real servers, through an emulated path at the client's side, in randomised pairs with
@@ -59,7 +59,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, announce, ask, run in the sandbox, take the change back, report."""
-    from quiclab.testbed.host_nat import HostNat, why_not
+    from quiclab.lab.testbed.host_nat import HostNat, why_not
 
     order = read_order(arguments)
     if (refusal := why_not(allowed=arguments.allow_host_nat)) is not None:
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _in_sandbox(order: Order, study_dir: StudyDir, backend: Backend | None, nat: HostNat) -> int:
-    from quiclab.testbed.sandbox import run_in_sandbox
+    from quiclab.lab.testbed.sandbox import run_in_sandbox
 
     def work() -> int:
         from quiclab.cli.trials import Bar, tell

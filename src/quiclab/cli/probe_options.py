@@ -13,11 +13,11 @@ from typing import TypeVar
 from quiclab.cli.link_options import add_link_options, read_link_options, words_of
 from quiclab.cli.neighbours import add_wait
 from quiclab.cli.run_options import add_backend
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.model import LEAST_TOLERATED, Limits
 from quiclab.spec.target import Target, read_targets
 from quiclab.study.probe_order import Order
-from quiclab.units import ByteCount, Duration, Share
 
 _MOST_PAIRS = 1000
 Quantity = TypeVar("Quantity", Duration, ByteCount, Share)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quiclab.accounting.one_end import OneEnd, Span
-from quiclab.analysis.recordings import RecordedStep, Recordings
+from quiclab.why.account.one_end import OneEnd, Span
+from quiclab.why.recordings import RecordedStep, Recordings
 
 
 @dataclass(frozen=True)

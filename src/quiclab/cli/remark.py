@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.own_name import as_typed
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, write_remarks

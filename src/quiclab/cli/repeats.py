@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from quiclab import wording
+from quiclab.model import number_text
 from quiclab.study.progress import kind_of_reason
 
 _MOST_REASONS = 4
@@ -37,4 +37,4 @@ def told_causes(reasons: Iterable[str]) -> str:
 
 def told_repeats(reasons: list[str]) -> str:
     """Say how many trials were repeated, and why."""
-    return f"{wording.counted(len(reasons), 'trial')} repeated: {told_causes(reasons)}"
+    return f"{number_text.counted(len(reasons), 'trial')} repeated: {told_causes(reasons)}"

@@ -14,7 +14,7 @@ from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import RAN, ExitCode, SpecError
+from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
-    from quiclab.study.kept_part import keep_part
     from quiclab.study.run import in_sandbox_of
+    from quiclab.study.selection import keep_part
+    from quiclab.study.sequential_run import planned_blocks
     from quiclab.study.specs import as_begun, held, load_study, spec_file_of
-    from quiclab.study.until import planned_blocks
 
     if arguments.dask is not None:
         from quiclab.cli.dask import ClusterBar, check_options, run_by_workers
@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
         again = _again(study_dir, part, arguments)
 
         def finish(code: int) -> int:
-            from quiclab.wording import from_here
+            from quiclab.model.number_text import from_here
 
             told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
             return code_of(lambda: _finish(arguments, study, study_dir, part, code, events), told)

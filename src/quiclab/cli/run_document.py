@@ -13,7 +13,7 @@ from quiclab.plan.make import grow_plan
 from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.until import planned_blocks
+from quiclab.study.sequential_run import planned_blocks
 
 if TYPE_CHECKING:
     from quiclab.cli.documents import ReportDocument

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import part_again
 from quiclab.cli.voice import add_json, print_document
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.lab.testbed.pressure import pressure
+from quiclab.model.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
-from quiclab.testbed.pressure import pressure
 
 if TYPE_CHECKING:
     from quiclab.cli.status_document import StatusDocument
@@ -92,18 +92,18 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     from rich.table import Table
     from rich.text import Text
 
-    from quiclab import wording
     from quiclab.cli.console import VisibleConsole
+    from quiclab.model import number_text
 
     console = VisibleConsole(highlight=False)
     whole = asdict(document.trials)
     over = whole["planned"] - found.left
-    console.print(Text(f"{wording.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
-    left = f", about {wording.span(found.left_s)} left" if found.left else ""
+    console.print(Text(f"{number_text.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
+    left = f", about {number_text.span(found.left_s)} left" if found.left else ""
     part = f" (of {found.planned} that the spec plans)" if found.planned > whole["planned"] else ""
-    console.print(Text(f"{over} of {wording.counted(whole['planned'], 'trial')} over{part}{left}"))
+    console.print(Text(f"{over} of {number_text.counted(whole['planned'], 'trial')} over{part}{left}"))
     if found.since_last_s is not None:
-        console.print(Text(f"the last one began {wording.span(found.since_last_s)} ago"))
+        console.print(Text(f"the last one began {number_text.span(found.since_last_s)} ago"))
     if found.holder is not None and document.pressure_pct:
         waits = ", ".join(f"{name} {share:.0f} %" for name, share in document.pressure_pct.items())
         console.print(Text(f"waited for in the last 10 s (pressure of the machine): {waits}"))
@@ -130,19 +130,22 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
 
 def _to_go_on(study_dir: StudyDir) -> str:
     """The command that goes on with a study; one that confirms a cause is judged by the command that began it."""
-    from quiclab import wording
-    from quiclab.analysis.confirm.kept import read_confirmation
-    from quiclab.study.kept_part import kept_part
+    from quiclab.model import number_text
+    from quiclab.study.selection import kept_part
+    from quiclab.why.confirm.records import read_confirmation
 
     confirming = read_confirmation(study_dir.root)
     if confirming is None:
         return " ".join(
-            [f"quiclab run {wording.from_here(study_dir.root)}", *map(shlex.quote, part_again(kept_part(study_dir)))]
+            [
+                f"quiclab run {number_text.from_here(study_dir.root)}",
+                *map(shlex.quote, part_again(kept_part(study_dir))),
+            ]
         )
     declared, study = confirming.declared, study_dir.root.parent.parent
     # The words are of a file that may have come from anywhere, and are printed to be copied into a shell.
     words = shlex.join([declared.cell, "--confirm", "--cause", declared.cause])
-    return f"quiclab explain {wording.from_here(study)} {words}"
+    return f"quiclab explain {number_text.from_here(study)} {words}"
 
 
 def _at_work(found: Progress) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import WITH_ITS_BLOCK, Attempt
 from quiclab.study.progress import kind_of_reason
 

@@ -11,24 +11,24 @@ from rich.markup import escape
 from rich.progress import TaskID
 from rich.status import Status
 
-from quiclab import wording
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.every_minute import EveryMinute
 from quiclab.cli.live_view import LiveProgress
 from quiclab.cli.repeats import told_causes, told_repeats
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
-from quiclab.endpoints.senders import senders_of
-from quiclab.errors import ExitCode, HostError
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.lab.testbed.pressure import pressure
+from quiclab.model import number_text
+from quiclab.model.errors import ExitCode, HostError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import ByteCount
 from quiclab.plan.duration import expected_duration
-from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.blocks import ROUNDS_LATER
 from quiclab.study.observer import Beginning, Observer
 from quiclab.study.pace import Pace
 from quiclab.study.trials import Outcome
-from quiclab.testbed.pressure import pressure
-from quiclab.units import ByteCount
 
 _FEW_ATTEMPTS = 10
 """Trials after which it is told how many of them were disturbed: fewer tell little of the rest."""
@@ -43,19 +43,19 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
     console = VisibleConsole(file=complaints())
     if outcome.failed or outcome.unproven:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
-        told = f"{wording.counted(outcome.failed, 'trial')} failed{nobody_knows}"
+        told = f"{number_text.counted(outcome.failed, 'trial')} failed{nobody_knows}"
         console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
     if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
         console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
         console.print(
-            f"logs and captures of {wording.counted(outcome.left_out, 'attempt')} were not kept: {size}",
+            f"logs and captures of {number_text.counted(outcome.left_out, 'attempt')} were not kept: {size}",
             highlight=False,
         )
     if outcome.without_tables:
         first, *others = (f"trial {each}" for each in outcome.without_tables)
-        which = f"{first} has" if not others else f"{first} and {wording.counted(len(others), 'other')} have"
+        which = f"{first} has" if not others else f"{first} and {number_text.counted(len(others), 'other')} have"
         console.print(f"{which} no tables yet: `quiclab report` makes them, or says what is wrong", style="yellow")
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
@@ -66,7 +66,7 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
 
 def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
     """Say which blocks count for no arm, and what to do."""
-    where = wording.listed([f"{wording.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
+    where = number_text.listed([f"{number_text.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
     mended = outcome.again - outcome.void
     told = f"{mended} of {outcome.again} repeated trials now count. " if mended > 0 else ""
     return (
@@ -168,7 +168,9 @@ class Bar(Observer):
         self._pace.again()
         if not self._told_of_rounds:
             self._told_of_rounds = True
-            self._note(f"{wording.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now")
+            self._note(
+                f"{number_text.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now"
+            )
 
     def stopping(self) -> None:
         self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
@@ -207,10 +209,10 @@ class Bar(Observer):
         """Print how far the run is, for those who read its output later or elsewhere."""
         tally = self._tally
         things = "pair" if tally.pairs_only else "block"
-        told = f"{tally.blocks_over} of {wording.counted(tally.blocks_planned, things)}"
+        told = f"{tally.blocks_over} of {number_text.counted(tally.blocks_planned, things)}"
         if repeated := len(tally.repeated):
-            told += f", {wording.counted(repeated, 'trial')} repeated"
-        self._note(f"{told}, about {wording.span(self._pace.left_s())} left")
+            told += f", {number_text.counted(repeated, 'trial')} repeated"
+        self._note(f"{told}, about {number_text.span(self._pace.left_s())} left")
 
     def _note(self, text: str) -> None:
         """Something to read above the bar."""
@@ -225,7 +227,7 @@ class Bar(Observer):
     def _left(self) -> str:
         left_s = max(1, round(self._pace.left_s()))
         if not self._tally.attempts:
-            return f"about {wording.span(left_s)} left"
+            return f"about {number_text.span(left_s)} left"
         return f"{left_s // 60}:{left_s % 60:02d} left"
 
     def _tell_of_many_repeats(self) -> None:
@@ -239,5 +241,5 @@ class Bar(Observer):
         causes = escape(told_causes(disturbed))
         self._note(
             f"{len(disturbed)} of {attempts} trials were disturbed and are repeated: {causes}.\n"
-            f"The run will end at about {end} ({wording.span(left_s)}); `quiclab doctor` says what would help here."
+            f"The run will end at about {end} ({number_text.span(left_s)}); `quiclab doctor` says what would help here."
         )

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from quiclab.cli.own_name import as_typed
-from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
+from quiclab.model.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _HINTS = {
     errno.ENOENT: "nothing can be made there, or it was moved or removed meanwhile; the same command continues",

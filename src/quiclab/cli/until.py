@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
-from quiclab.study.until import Goal, look_once
+from quiclab.study.sequential_run import Goal, look_once
 
 _USUAL_FACTOR = 5
 """Most pairs of a cell without --at-most, as a multiple of the spec's blocks."""

@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab import wording
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.model import number_text
+from quiclab.model.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         def done() -> None:
             nonlocal judged
             judged += 1
-            status.update(f"judging again: {wording.counted(judged, 'attempt')}")
+            status.update(f"judging again: {number_text.counted(judged, 'attempt')}")
 
         found = verification(study_dir, arguments.cell, done)
     _print(found)
@@ -121,7 +121,7 @@ def _print(found: Verification) -> None:
         print("Tables of the whole study:")
         _print_differences(found.differences, "by its ledger and the tables of its trials")
     for reason, number in Counter(each.reason for each in found.attempts if each.reason).items():
-        print(f"Not verified: {wording.counted(number, 'attempt')}: {reason}.")
+        print(f"Not verified: {number_text.counted(number, 'attempt')}: {reason}.")
     for told in found.unchecked:
         print(told)
     states = Counter(each.state.value for each in found.attempts)
@@ -133,7 +133,7 @@ def _print(found: Verification) -> None:
             "by the version that made it, too."
         )
     whole = "every number follows from its raw files" if states["same"] else "no number was verified"
-    told = f"{states['same']} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
+    told = f"{states['same']} of {number_text.counted(len(found.attempts), 'attempt')}: {whole}"
     told += f"; {states['differs']} differ" if states["differs"] else ""
     told += f"; {states['not_verified']} could not be verified" if states["not_verified"] else ""
     print(f"{told}.")

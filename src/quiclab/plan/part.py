@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quiclab.errors import SpecError, nearest
-from quiclab.plan.rows import PlanRow
+from quiclab.model.errors import SpecError, nearest
+from quiclab.model.plan_row import PlanRow
 from quiclab.plan.size import plan_size
 from quiclab.spec.model import Study
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import Duration
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import first_blocks
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
-from quiclab.units import Duration
 
 
 @dataclass(frozen=True)

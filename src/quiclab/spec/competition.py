@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
-from quiclab.units import Bitrate, ByteCount, Duration
 
 MOST_FLOWS = 50
 """Most flows of a competition beside the measured one."""

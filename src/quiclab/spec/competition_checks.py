@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.link import reference_rate
 from quiclab.spec.model import Arm, Path, Workload
 from quiclab.spec.nodes import Node, closest
-from quiclab.units import ByteCount, Duration
 
 
 def captured_bytes(workload: Workload, path: Path) -> int:

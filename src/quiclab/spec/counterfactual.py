@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.model import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.paths import DIRECTION_KEYS

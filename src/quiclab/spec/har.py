@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
 from quiclab.store.own_files import read_named
 

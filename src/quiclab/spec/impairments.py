@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec import kinds
 from quiclab.spec.aqm import AQM
 from quiclab.spec.jitter import least_half_life
@@ -35,7 +36,6 @@ from quiclab.spec.nodes import (
     show,
 )
 from quiclab.spec.policing import BLOCK, POLICE
-from quiclab.units import ByteCount, Duration, Share
 
 _MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
 

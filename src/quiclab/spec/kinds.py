@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.project import MORE_PROGRAMS, stacks_folder
 from quiclab.spec.nodes import (
     FAILED,
@@ -20,7 +21,6 @@ from quiclab.spec.nodes import (
     read_or_report,
     show,
 )
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 T = TypeVar("T")
 Quantity = TypeVar("Quantity", Bitrate, ByteCount, Duration)

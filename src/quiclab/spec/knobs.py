@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.units import Duration
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, WrongValueError, is_number, show
 from quiclab.spec.program import TLS_GROUPS
-from quiclab.units import Duration
 
 
 def _read_time_threshold(node: Node) -> float:

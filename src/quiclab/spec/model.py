@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.addresses import Addresses
 from quiclab.spec.competition import Background, Competition, Competitor
 from quiclab.spec.network import (
@@ -37,7 +38,6 @@ from quiclab.spec.network import (
 from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
 from quiclab.spec.video import Video
 from quiclab.spec.workload import OCTETS, Workload
-from quiclab.units import ByteCount, Duration, Share
 
 # Parts of the model that have files of their own.
 __all__ = [

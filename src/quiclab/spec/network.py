@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.addresses import Addresses
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.units import ByteCount, Share
 from quiclab.spec import http_archive, kinds
 from quiclab.spec.har import read_har
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page_parts import LEAST_BYTES, MOST_HOSTS, MOST_RESOURCES, ResourceType
-from quiclab.units import ByteCount, Share
 
 Mix = Literal["many-small", "few-large", "mixed", "http-archive"]
 

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
 from quiclab.spec.model import Study
 from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
 from quiclab.spec.read import load_toml
-from quiclab.units import Bitrate, ByteCount, Duration
 
 Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 """Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""

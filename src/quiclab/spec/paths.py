@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.units import Bitrate, ByteCount
 from quiclab.spec import kinds, traces
 from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
@@ -17,7 +18,6 @@ from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_
 from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
-from quiclab.units import Bitrate, ByteCount
 
 LEAST_IPV6_MTU = 1280
 _LEAST_EDGE = Bitrate(10**9)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.units import ByteCount
 from quiclab.spec import kinds
 from quiclab.spec.model import Block, Police
 from quiclab.spec.nodes import Kind, build
-from quiclab.units import ByteCount
 
 _TRANSPORT = kinds.choice(("udp", "tcp"))
 BLOCK_KEYS: Mapping[str, Kind[Any]] = {"protocol": _TRANSPORT, "after": kinds.INSTANT}

@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
-from quiclab.units import ByteCount, Duration, Share
+from quiclab.model.units import ByteCount, Duration, Share
 
 PLACEHOLDERS = (
     *("address", "port", "host", "url", "object", "protocol", "ip_version"),

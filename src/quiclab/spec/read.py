@@ -14,7 +14,8 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.units import ByteCount
 from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
@@ -25,7 +26,6 @@ from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_
 from quiclab.spec.paths import PATH
 from quiclab.spec.proxy_places import check_proxy_places
 from quiclab.spec.workloads import WORKLOAD
-from quiclab.units import ByteCount
 
 LEAST_QUIC_MTU = 1228
 """A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""

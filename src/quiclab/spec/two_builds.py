@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.kinds import INSTALLED
 from quiclab.spec.model import Arm, Study
 from quiclab.spec.nodes import closest

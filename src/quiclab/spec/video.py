@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, build
-from quiclab.units import Bitrate, ByteCount, Duration
 
 MEDIA_TYPE = "video/mp4"
 

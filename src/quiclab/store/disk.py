@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError, HostError, SpecError
+from quiclab.model.errors import DecodeError, HostError, SpecError
 from quiclab.store.own_files import read_own
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, DecodeError
+from quiclab.model.errors import BusyError, DecodeError
 from quiclab.store.disk import check_name, disk_errors
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files

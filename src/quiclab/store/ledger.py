@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-from quiclab.errors import DecodeError, HostError
+from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.disk import disk_errors, read_object
 from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, judged_document
 from quiclab.store.leases import Leases

@@ -15,7 +15,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.visible import visible
+from quiclab.model.terminal_escape import visible
 
 _PART_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"

@@ -13,7 +13,7 @@ from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30

@@ -8,16 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError, SpecError
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import path_of, workload_of
+from quiclab.lab.runner.commands import path_of, workload_of
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.number_text import counted
+from quiclab.model.plan_row import PlanRow
 from quiclab.spec.link import link_config
 from quiclab.spec.model import Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.study.differences import Difference, of_json
 from quiclab.study.specs import refuse_another_spec
-from quiclab.wording import counted
 
 _OF_SPEC = ("seed", "link", "up", "down")
 """Members of a link's configuration that follow from the spec alone."""

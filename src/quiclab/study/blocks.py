@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quiclab.lab.testbed.sandbox import raise_if_interrupted
+from quiclab.model.plan_row import PlanRow
 from quiclab.plan.order import order_block
-from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.store.ledger import Ledger
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop
-from quiclab.testbed.sandbox import raise_if_interrupted
 
 RunOne = Callable[[PlanRow, int], Path]
 """Runs an attempt at a trial, and says in which folder it is."""

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quiclab.endpoints import Endpoint, objections
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.endpoints import Endpoint, objections
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.model import (
     AaControl,
     Arm,
@@ -22,7 +23,6 @@ from quiclab.spec.model import (
     Tcp,
     Workload,
 )
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 OBJECTS = {"1KB": 1000, "1MB": 1_000_000}
 _LIMIT_S = 20

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from quiclab.endpoints import SizesDatagrams, find
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.endpoints import SizesDatagrams, find
+from quiclab.model.plan_row import PlanRow
 from quiclab.spec.model import Arm, Role, Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.specs import in_versions

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 
 CALM, BUSY = 0.003, 0.005
 """Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quiclab.plan.rows import PlanRow
+from quiclab.evidence.verify.disturbed import disturbance_problem
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import Duration, Share
 from quiclab.spec.model import Limits, Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger
-from quiclab.units import Duration, Share
-from quiclab.verify.disturbed import disturbance_problem
 
 EARLIER = "earlier_limits"
 """Member of resolved.json with the limits that earlier runs of the study had, oldest first."""

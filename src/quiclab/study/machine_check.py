@@ -11,15 +11,15 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from quiclab.errors import HostError, VoidError
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.processor_use import slow_governor
+from quiclab.lab.testbed.timekeeping import Timekeeping, keep_time, short_time
+from quiclab.model.errors import HostError, VoidError
 from quiclab.spec.link import lateness_bounds
 from quiclab.spec.model import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import MACHINE_CHECK, StudyDir
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.testbed.processor_use import slow_governor
-from quiclab.testbed.timekeeping import Timekeeping, keep_time, short_time
 
 LEAST_TRIALS = 10
 """Trials that are left from which on a study is worth the two seconds."""

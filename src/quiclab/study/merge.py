@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError, SpecError
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.plan_row import PlanRow
 from quiclab.plan.make import grow_plan
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Study
 from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
-from quiclab.store.looks import keep_look, read_looks
+from quiclab.store.look_records import keep_look, read_looks
 from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")

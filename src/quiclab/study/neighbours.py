@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.testbed.neighbours import current
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import BESIDE, StudyDir
 from quiclab.study.observer import Beginning, Observer
-from quiclab.testbed.neighbours import current
 
 
 class NeighbourWatch(Observer):

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.plan_row import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt
-from quiclab.testbed.link import Backend
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.lab.runner.allowance import Allowance, Bounds
+from quiclab.lab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
+from quiclab.lab.runner.probe_transfer import CLIENT
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.forwarded import ForwardedWay
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.errors import SpecError
+from quiclab.model.units import Duration, Share
 from quiclab.plan.probing import describe_probe, planned_requests, probe_study
-from quiclab.runner.allowance import Allowance, Bounds
-from quiclab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
-from quiclab.runner.probe_transfer import CLIENT
 from quiclab.spec.defaults import with_defaults
 from quiclab.spec.model import Limits, Study
 from quiclab.spec.model import Path as LinkPath
@@ -22,14 +26,10 @@ from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
-from quiclab.study.looks import Look, comparable, look_at
 from quiclab.study.observer import Observer
+from quiclab.study.probe_looks import Look, comparable, look_at
 from quiclab.study.probe_order import Order, kept_looks
 from quiclab.study.trials import Outcome, run_trials
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.forwarded import ForwardedWay
-from quiclab.testbed.link import Backend
-from quiclab.units import Duration, Share
 
 _LOOK_LIMIT = Duration(15 * 10**9)
 _ANY = Share(1.0)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
+from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.model import Limits
 from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
-from quiclab.units import ByteCount, Duration
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from quiclab.endpoints.senders import senders_of
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
-from quiclab.plan.rows import PlanRow, by_block
 from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.pace import effort
-from quiclab.study.until import planned_blocks
+from quiclab.study.sequential_run import planned_blocks
 
 _LATEST = 40
 """Trials whose pace tells how long the rest takes."""

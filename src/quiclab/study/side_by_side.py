@@ -13,24 +13,24 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Self
 
-from quiclab.errors import HostError, QuiclabError
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.runner.commands import path_of
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.link_process import SharedLinkProcess
+from quiclab.lab.testbed.sandbox import raise_if_interrupted
+from quiclab.lab.testbed.turn import Turn
+from quiclab.model.errors import HostError, QuiclabError
+from quiclab.model.plan_row import PlanRow
 from quiclab.processes import available_bytes
-from quiclab.runner.commands import path_of
 from quiclab.spec.link import lateness_bounds
 from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Rows, RunAll
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
+from quiclab.study.memory_cost import weight_of
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
-from quiclab.study.weight import weight_of
 from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
-from quiclab.testbed.link import Backend
-from quiclab.testbed.link_process import SharedLinkProcess
-from quiclab.testbed.sandbox import raise_if_interrupted
-from quiclab.testbed.turn import Turn
 
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""

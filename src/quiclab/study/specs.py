@@ -12,8 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from quiclab.endpoints import Uploads, find, label_of, names_by_role
-from quiclab.errors import DecodeError, SpecError
+from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
+from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.model.errors import DecodeError, SpecError
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
@@ -24,11 +25,10 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir
-from quiclab.store.looks import read_looks
-from quiclab.store.place import begin_in
+from quiclab.store.look_records import read_looks
+from quiclab.store.study_folder import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
-from quiclab.study.until import FILE as SEQUENTIAL
-from quiclab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.study.sequential_run import FILE as SEQUENTIAL
 
 ARMS = "arms_summary"
 """Member of resolved.json with what the arms are and where they differ."""
@@ -88,7 +88,7 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
 
 def _comparable(name: str) -> tuple[str, str | None]:
     """Return the metric that `name` means, and the one kind of workload that has it; None where any may."""
-    from quiclab.metrics.names import comparable_metric, kind_of
+    from quiclab.evidence.metrics.names import comparable_metric, kind_of
 
     metric = comparable_metric(name)
     return metric, kind_of(metric)

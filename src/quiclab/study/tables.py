@@ -11,17 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.decoders import decode_trial
-from quiclab.errors import DecodeError
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.errors import DecodeError
+from quiclab.model.tables import OF_STUDY
 from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, judged_document, read_trial
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.store.parquet import write_parquet
-from quiclab.study.occasions import Span, occasions, span_of
+from quiclab.study.sessions import Span, occasions, span_of
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
-from quiclab.tables import OF_STUDY
 
 _OF_PLAN = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
 """Columns of the study's table `trials` that the plan's row has."""

@@ -16,15 +16,15 @@ from typing import Any
 import polars as pl
 
 from quiclab import __version__
-from quiclab.accounting import account_table, account_totals
-from quiclab.diagnoses import MECHANISMS, with_mechanisms
-from quiclab.errors import DecodeError, QuiclabError, SpecError
-from quiclab.exports import EXPORTS, Choice
-from quiclab.metrics import METRICS, evidence_of, made_tables, metrics_of
+from quiclab.evidence.metrics import METRICS, evidence_of, made_tables, metrics_of
+from quiclab.logs.exports import EXPORTS, Choice
+from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.parquet import is_whole, write_parquet
-from quiclab.tables import OF_STUDY, TABLES
+from quiclab.why.account import account_table, account_totals
+from quiclab.why.mechanisms import MECHANISMS, with_mechanisms
 
 _KNOWN = {**OF_STUDY, **TABLES}
 _MADE_BY = "made_by"

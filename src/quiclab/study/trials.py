@@ -15,13 +15,16 @@ from types import MappingProxyType
 from typing import Any
 
 from quiclab import __version__
-from quiclab.errors import SpecError
+from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.host import facts
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.errors import SpecError
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
-from quiclab.plan.rows import PlanRow, by_block
-from quiclab.runner.laboratory import Laboratory, open_laboratory
-from quiclab.runner.trial import run_trial
 from quiclab.spec.model import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
@@ -30,21 +33,18 @@ from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
 from quiclab.study.contradicted import contradicted
 from quiclab.study.dask.results import PARTS, Results
+from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
 from quiclab.study.neighbours import NeighbourWatch
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
-from quiclab.study.room import RoomMaker
 from quiclab.study.side_by_side import SideBySide
 from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.trial import settler
 from quiclab.study.trial_tables import a_run_goes_on, without_tables
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.host import facts
-from quiclab.testbed.link import Backend
 
 Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 

@@ -21,8 +21,12 @@ from typing import Any
 import polars as pl
 
 from quiclab import __version__
-from quiclab.decoders import decode_trial, with_verdict
-from quiclab.errors import DecodeError, QuiclabError, SpecError
+from quiclab.evidence.verify.artefacts import register
+from quiclab.evidence.verify.disturbed import disturbance_problem
+from quiclab.evidence.verify.trial import judge_document
+from quiclab.logs.decoders import decode_trial, with_verdict
+from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.tables import OF_STUDY
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
@@ -33,15 +37,11 @@ from quiclab.store.own_files import is_own_file
 from quiclab.store.packed_logs import read_plain
 from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
 from quiclab.study.differences import Difference, of_json, of_metrics, of_table
+from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import load_study
 from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
 from quiclab.study.trial import Weighed
 from quiclab.study.trial_tables import har_file, made_by, tables_made_by, tables_of, write_har
-from quiclab.study.until import planned_blocks
-from quiclab.tables import OF_STUDY
-from quiclab.verify.artefacts import register
-from quiclab.verify.disturbed import disturbance_problem
-from quiclab.verify.trial import judge_document
 
 _JUDGED = ("status", "reason", "proof", "disturbance")
 """Members of a trial.json that follow from its raw files."""

@@ -17,24 +17,24 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import ExitCode, QuiclabError
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.laboratory import open_laboratory
-from quiclab.runner.onlooker import Onlooker
-from quiclab.runner.trial import run_trial
+from quiclab.lab.runner.laboratory import open_laboratory
+from quiclab.lab.runner.onlooker import Onlooker
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed._process_tree import processes_of
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.link_process import SharedLinkProcess
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.patience import be_patient, work_last
+from quiclab.lab.testbed.real_time import make_prompt
+from quiclab.lab.testbed.sandbox import fork_chamber, fork_child
+from quiclab.lab.testbed.turn import Turn
+from quiclab.model.errors import ExitCode, QuiclabError
+from quiclab.model.plan_row import PlanRow
 from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, Settled
 from quiclab.study.observer import Observer
-from quiclab.testbed._process_tree import processes_of
-from quiclab.testbed.link import Backend
-from quiclab.testbed.link_process import SharedLinkProcess
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.patience import be_patient, work_last
-from quiclab.testbed.real_time import make_prompt
-from quiclab.testbed.sandbox import fork_chamber, fork_child
-from quiclab.testbed.turn import Turn
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import pytest
 from decoders.qlog.plain_reading import EVENTS, Trace, read, traces
 from polars.testing import assert_frame_equal
 
-from quiclab.decoders import Context, FileTables, decoder_of
-from quiclab.metrics.evidence import Evidence, Unknown
-from quiclab.metrics.quic import told
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.evidence.metrics.quic import told
+from quiclab.logs.decoders import Context, FileTables, decoder_of
+from quiclab.model.tables import TABLES
 
 HERE = Path(__file__).parent
 GOLDENS = sorted(HERE.glob("*.gz"))

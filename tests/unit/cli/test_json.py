@@ -22,7 +22,7 @@ from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
 from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.main import main
-from quiclab.statistics import Interval
+from quiclab.compare.statistics import Interval
 
 UNITS = ("_ms", "_ns", "_bytes", "_pct", "_in_unit", "_bit_per_s", "_confidence", "_p", "ratio")
 SHARES = {"p", "alpha", "confidence", "matters"}

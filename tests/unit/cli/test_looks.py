@@ -11,7 +11,7 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
-from quiclab.store.looks import FILE, read_looks
+from quiclab.store.look_records import FILE, read_looks
 
 SHAPE = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=7, resolved={"blocks": 7})
 QUERY = "SELECT arm, median(value) AS ms FROM Metrics JOIN trials USING (trial_id) WHERE name = 'ttlb_ms' GROUP BY arm"

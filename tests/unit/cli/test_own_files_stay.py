@@ -10,7 +10,7 @@ from specs import SMALL, written
 from synthetic_study import write_study
 
 from quiclab.cli.main import main
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.report import is_single_file
 
 

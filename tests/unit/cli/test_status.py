@@ -11,14 +11,14 @@ from confirming import DECLARED
 from unit.cli.test_json import fits
 from unit.study.test_progress import Record, record, study, study_dir
 
-from quiclab.analysis.confirm.kept import keep_declaration
 from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.status_document import StatusDocument
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 from quiclab.plan.make import grow_plan
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
+from quiclab.why.confirm.records import keep_declaration
 
 __all__ = ["record", "study", "study_dir"]
 

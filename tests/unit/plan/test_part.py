@@ -8,7 +8,7 @@ import pathlib
 import pytest
 from specs import WITH_CONTROL, study_of
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.plan.make import make_plan
 from quiclab.plan.part import WHOLE, Part, check_part
 

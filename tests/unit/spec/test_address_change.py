@@ -8,9 +8,9 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of
 
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.address_change import AddressChange
 from quiclab.spec.link import link_config
-from quiclab.units import Bitrate, ByteCount, Duration
 
 SIZE = 'size = "100 KB"'
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import borrowed_ledger, look_into_ledger, open_ledger
 

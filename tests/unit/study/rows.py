@@ -10,7 +10,7 @@ from typing import Any
 
 from unit.verify.recordings import trial
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 
 ROW = PlanRow(
     trial_id="7e57",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from unit.study.rows import OTHER, ROW, attempt_at
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, in_order, run_blocks

@@ -12,7 +12,7 @@ import pytest
 from specs import SMALL, changed, written
 from unit.study.rows import OTHER, ROW, attempt_at
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, in_order, run_blocks

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from quiclab.lab.testbed.timekeeping import Timekeeping
 from quiclab.study.machine_check import MachineCheck
-from quiclab.testbed.timekeeping import Timekeeping
 
 _BOUND_NS = 1_200_000
 _MEASURED: dict[str, Any] = {

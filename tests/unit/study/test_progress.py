@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
+from quiclab.model.plan_row import PlanRow
 from quiclab.plan.make import grow_plan
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.model import Study
 from quiclab.spec.read import read_study
 from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from specs import SMALL, changed, written
 
-from quiclab.errors import BusyError, SpecError
+from quiclab.model.errors import BusyError, SpecError
 from quiclab.store.layout import StudyDir
-from quiclab.store.looks import Look, keep_look
+from quiclab.store.look_records import Look, keep_look
 from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 
 

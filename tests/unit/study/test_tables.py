@@ -15,13 +15,13 @@ import polars as pl
 import pytest
 
 import quiclab
-from quiclab.errors import DecodeError
-from quiclab.plan.rows import PlanRow
+from quiclab.model.errors import DecodeError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study import tables
 from quiclab.study.tables import make_tables
-from quiclab.tables import OF_STUDY, TABLES
 
 TRIAL = Path(__file__).parents[2] / "decoders" / "trials" / "h3-100kb.tar.xz"
 ROW: dict[str, Any] = {

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))

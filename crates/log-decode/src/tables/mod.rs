@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables that decoders fill, whatever the format: QUIC and TCP share one wherever the notion is the same.
 //!
-//! What every column means, its unit and when it is null stands in the Python package `quiclab.tables`; a test holds
+//! What every column means, its unit and when it is null stands in the Python package `quiclab.model.tables`; a test holds
 //! both to the same names and types.
 
 mod http;

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.report.page.packing import packed
+from quiclab.compare.model import StudyAnalysis
+from quiclab.report import figures
+from quiclab.report.page.column_packing import packed
 
 
 @dataclass(frozen=True)

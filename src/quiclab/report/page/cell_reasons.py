@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.analysis.model import Conclusion
+from quiclab.compare.model import Conclusion
+from quiclab.model import number_text
+from quiclab.report import figures
 
 _LINE, _NAME = 10, 17
 """Characters of a line: in a cell of three on a phone, and before it."""
@@ -59,7 +60,7 @@ def _reason(cell: Mapping[str, Any]) -> str:
     head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
     low, high = cell["interval_low_pct"], cell["interval_high_pct"]
     if not head and cell["cell_text"] == "undecided" and None not in (low, high):
-        ends = (wording.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
+        ends = (number_text.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
         head = "\N{NO-BREAK SPACE}… ".join(ends)
     lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")
     return "<br>".join(map(figures.text, lines))

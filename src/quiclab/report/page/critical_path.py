@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.accounting import PLAYING, UNIONS, What, Why, laid_out, spells
-from quiclab.figures import reason_colour
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model import number_text
+from quiclab.report.figures import reason_colour
+from quiclab.report.page.column_packing import column
 from quiclab.report.page.packets_behind import links, packets_behind
-from quiclab.report.page.packing import column
+from quiclab.why.account import PLAYING, UNIONS, What, Why, laid_out, reason_runs
 
 _LONGEST = 8
 """Waits of each trial that the page lists, beside the longest one of each reason."""
@@ -111,12 +111,12 @@ def _sums(accounts: Mapping[str, pl.DataFrame]) -> tuple[tuple[Sum, ...], tuple[
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")
 
 
 def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
     zero_ns = int(account["from_ns"][0])
-    found = spells(account).with_row_index("spell").with_columns(length=pl.col("until_ns") - pl.col("from_ns"))
+    found = reason_runs(account).with_row_index("spell").with_columns(length=pl.col("until_ns") - pl.col("from_ns"))
     waits = found.filter(~pl.col("why").is_in([str(Why.LINK_BUSY), PLAYING])).sort(
         "length", "spell", descending=[True, False]
     )

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import Comparison, StudyAnalysis
-from quiclab.analysis.study import BYTES_ACKNOWLEDGED, read_table
+from quiclab.compare import comparison_words
+from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.compare.study import BYTES_ACKNOWLEDGED, read_table
 
 FloatArray = npt.NDArray[np.float64]
 

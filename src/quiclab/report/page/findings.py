@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from quiclab.analysis.factor_effects import factor_tables
-from quiclab.analysis.false_alarms import false_alarm_table
-from quiclab.analysis.least_time import least_time_table
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.sequential import sequential_table
-from quiclab.analysis.study import Study
+from quiclab.compare.factor_effects import factor_tables
+from quiclab.compare.false_alarms import false_alarm_table
+from quiclab.compare.least_time import least_time_table
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.sequential import sequential_table
+from quiclab.compare.study import Study
+from quiclab.model.text_table import TextTable
 from quiclab.report.words.remarks import remark_tables
-from quiclab.text_table import TextTable
 
 
 def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.analysis.model import Outcome
-from quiclab.report.page.packing import packed
+from quiclab.compare.model import Outcome
+from quiclab.model import number_text
+from quiclab.report import figures
+from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pairs import Cell
 
 
@@ -31,7 +32,7 @@ def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
         meta = {
             "opens": [[opens.get(cell.get("cell_id", "")) for cell in row] for row in grid],
             "unfound": [[_unfound(cell) for cell in row] for row in grid],
-            "texts": [[wording.percent(_unfound(cell)) for cell in row] for row in grid],
+            "texts": [[number_text.percent(_unfound(cell)) for cell in row] for row in grid],
         }
         for trace in spec["data"]:
             trace["meta"] = meta

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.figures import FURTHER
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packing import column
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.report.figures import FURTHER
+from quiclab.report.page.column_packing import column
 
 _SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
 _SYN, _FIN, _RST = 0b10, 0b1, 0b100

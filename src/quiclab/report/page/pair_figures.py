@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.errors import QuiclabError
-from quiclab.figures import Asked, Chosen, Where
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packing import packed
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model.errors import QuiclabError
+from quiclab.report import figures
+from quiclab.report.figures import Asked, Chosen, Where
+from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pairs import Pair
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
-from quiclab.analysis.study import Study
+from quiclab.compare import comparison_words
+from quiclab.compare.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.compare.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 
 

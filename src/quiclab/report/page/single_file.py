@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from quiclab import wording
+from quiclab.model import number_text
 from quiclab.report.page.rendering import script
 from quiclab.store.disk import write_atomically
 
@@ -51,7 +51,7 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     # What comes from here on are scripts, which have no links.
     head, mark, scripts = report.partition('<script type="application/json" id="themes">')
     head = head.replace("<body>", _BODY, 1)
-    told = f"the report and the pages of {wording.counted(len(parts), 'pair')}; not {left_out}"
+    told = f"the report and the pages of {number_text.counted(len(parts), 'pair')}; not {left_out}"
     fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
     head = links.followed(head, "").replace("</dl>", fact, 1)
     packed = "\n".join(_part(name, links.followed(body, posixpath.dirname(name), name), title)
@@ -107,7 +107,7 @@ def _left_out(report: str, page: Path, pairs: int, of: int) -> str:
     told += [f"the page about {name}" for name in re.findall(r'<a href="report[^"/]*\.html">([^<]+)</a>', report)]
     data = page.with_suffix("") / "data"
     large = [each.name for each in sorted(data.iterdir()) if not _is_small_table(each)] if data.is_dir() else []
-    return wording.listed([*map(html.unescape, told), *large, "the raw logs", "the tables of single trials"])
+    return number_text.listed([*map(html.unescape, told), *large, "the raw logs", "the tables of single trials"])
 
 
 def _is_small_table(file: Path) -> bool:

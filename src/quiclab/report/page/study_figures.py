@@ -10,15 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.analysis.factors import factor_title, factors_of, leading
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.rows import distributions
-from quiclab.analysis.study import Study
-from quiclab.errors import QuiclabError
-from quiclab.figures import Asked, Figure, Where
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packing import packed
+from quiclab.compare.factors import factor_title, factors_of, leading
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.rows import distributions
+from quiclab.compare.study import Study
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model import number_text
+from quiclab.model.errors import QuiclabError
+from quiclab.report import figures
+from quiclab.report.figures import Asked, Figure, Where
+from quiclab.report.page.column_packing import packed
 
 MOST_PANELS = 12
 """Panels of one factor on the page: more take a reader's time to open and are better looked at by themselves."""
@@ -102,8 +103,8 @@ def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         return data, ""
     most = values.sort("x", descending=True, maintain_order=True).head(MOST_PANELS)["panel"]
     rest = (
-        f"{MOST_PANELS} of {wording.counted(values.height, 'panel')} are drawn here; the data has every cell. To draw "
-        f"all: quiclab figure factor STUDY --factor {name}"
+        f"{MOST_PANELS} of {number_text.counted(values.height, 'panel')} are drawn here; the data has every cell. To "
+        f"draw all: quiclab figure factor STUDY --factor {name}"
     )
     return data.filter(pl.col("panel").is_in(most.implode())), rest
 
@@ -131,7 +132,7 @@ def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Par
             drawn = rows.select(pl.col("arm").cast(pl.String), "block")
             untold = trials.filter(cell_title=title).join(drawn, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()
-            rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
+            rest = number_text.listed([f"{number_text.counted(count, 'trial')} of {arm}" for arm, count in counts])
             rest = f"Unknown for {rest}." if rest else ""
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 

@@ -9,34 +9,35 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.accounting import Of
-from quiclab.analysis import comparison_words
-from quiclab.analysis.analyse import analyse, metric_of, page_of
-from quiclab.analysis.cost import cost_data
-from quiclab.analysis.effects import effects, effects_table, tails, tails_table
-from quiclab.analysis.looks import remember_look
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.paper.claims_section import PaperSection, paper_section
-from quiclab.analysis.path_measured import path_data
-from quiclab.analysis.rows import differences, distributions
-from quiclab.analysis.study import Study, read_study
-from quiclab.analysis.system_calls import read_counts, system_call_data
+from quiclab.compare import comparison_words
+from quiclab.compare.analyse import analyse, metric_of, page_of
+from quiclab.compare.cost import cost_data
+from quiclab.compare.effects import effects, effects_table, tails, tails_table
+from quiclab.compare.interim_analyses import remember_look
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.papers.claims_section import PaperSection, paper_section
+from quiclab.compare.path_measured import path_data
+from quiclab.compare.rows import differences, distributions
+from quiclab.compare.study import Study, read_study
+from quiclab.compare.system_calls import read_counts, system_call_data
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
+from quiclab.report import figures
 from quiclab.report.page import curves
-from quiclab.report.page.because import Because, because
 from quiclab.report.page.cell_figures import cell_figures
 from quiclab.report.page.cell_reasons import with_reasons
+from quiclab.report.page.column_packing import packed
+from quiclab.report.page.explanation import Because, because
+from quiclab.report.page.explanation_figures import Why, why
 from quiclab.report.page.findings import findings
 from quiclab.report.page.heading import heading
 from quiclab.report.page.maps import maps
 from quiclab.report.page.metric_pages import metrics_of_pages
-from quiclab.report.page.packing import packed
 from quiclab.report.page.pair_page import write_pairs
 from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
-from quiclab.report.page.trust import trust_tables
-from quiclab.report.page.why import Why, why
+from quiclab.report.page.validity import trust_tables
 from quiclab.report.words.account import of_another_time
 from quiclab.report.words.answers import answers
 from quiclab.report.words.cost_table import cost_table
@@ -44,7 +45,7 @@ from quiclab.report.words.other_metrics import metric_medians, other_metrics
 from quiclab.report.words.results import results_table
 from quiclab.report.words.system_call_table import system_call_table
 from quiclab.store.own_files import read_own
-from quiclab.text_table import TextTable
+from quiclab.why.account import Of
 
 
 def write_report(study_dir: Path, metric: str | None = None) -> Path:
@@ -135,8 +136,8 @@ def _page(parts: _Parts) -> str:
         analysis=analysis,
         others=parts.others,
         answers=answers(analysis),
-        noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
-        level=wording.level(1 - analysis.alpha),
+        noise_floor=number_text.percent(analysis.noise_floor_pct, signed=False),
+        level=number_text.level(1 - analysis.alpha),
         heading=heading(study, analysis),
         contents=_contents(parts, beside_answer),
         question=study.resolved.get("question"),
@@ -148,7 +149,7 @@ def _page(parts: _Parts) -> str:
         curve_spec=_curve_styles(selector),
         results=results_table(analysis),
         whys=comparison_words.whys(analysis),
-        counted=wording.counted,
+        counted=number_text.counted,
         beside=parts.beside,
         other_metrics=other_metrics(parts.medians),
         paper=parts.paper,

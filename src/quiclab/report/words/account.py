@@ -11,12 +11,12 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from quiclab import wording
-from quiclab.accounting import Of
-from quiclab.analysis.accounts import LEAST_MOVED_PCT, Step, Waterfall
-from quiclab.analysis.causes import SMALL_PCT
-from quiclab.analysis.divergence import Role
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.compare.model import StudyAnalysis
+from quiclab.model import number_text
+from quiclab.why.account import Of
+from quiclab.why.accounts import LEAST_MOVED_PCT, Step, Waterfall
+from quiclab.why.causes import SMALL_PCT
+from quiclab.why.divergence import Role
 
 _NARROW_LABEL, _NARROW_NUMBER = 30, 10
 """Columns of a reason and of a number in a table that has to be narrow."""
@@ -40,7 +40,7 @@ def longer(difference_ms: float) -> str:
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")
 
 
 def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) -> Table:
@@ -100,7 +100,7 @@ def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
         *(Text(_decimal(each)) for each in (step.baseline_ms, step.other_ms)),
         Text(_decimal(step.difference_ms, signed=True), style=strong),
         Text(_ends(step), style="dim"),
-        Text(wording.p_text(step.p_adjusted), style="dim"),
+        Text(number_text.p_text(step.p_adjusted), style="dim"),
     ]
 
 
@@ -141,7 +141,7 @@ def _decimal(value: float, *, signed: bool = False) -> str:
 
 def left_out(waterfall: Waterfall, reason: str) -> str:
     """Say how many pairs the account lacks, and why the first of them has none."""
-    return f"{wording.counted(waterfall.without, 'pair')} without an account: {reason}."
+    return f"{number_text.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
 def of_another_time(metric: str, of: Of, study: str | None) -> str:
@@ -173,7 +173,9 @@ def of_one_look(analysis: StudyAnalysis) -> str:
 def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
     pairs = [each.pairs for each in waterfalls]
-    least = f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else wording.counted(max(pairs), "pair")
+    least = (
+        f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else number_text.counted(max(pairs), "pair")
+    )
     return (
         f"Means over {least}. Of the rows that are bold, at most {100 * alpha:g} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.analysis.comparison_words import advantage_words, faster, percent_words, slower
-from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
-from quiclab.wording import listed
+from quiclab.compare.comparison_words import advantage_words, faster, percent_words, slower
+from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
+from quiclab.model.number_text import listed
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quiclab import wording
-from quiclab.analysis.accounts import Waterfall
-from quiclab.analysis.cause_parts import FactOfArms, Follower
-from quiclab.analysis.causes import Status, Verdict
-from quiclab.diagnoses import BY_NAME
+from quiclab.model import number_text
 from quiclab.report.words.account import longer
 from quiclab.report.words.confirmation import in_a_line
+from quiclab.why.accounts import Waterfall
+from quiclab.why.cause_parts import FactOfArms, Follower
+from quiclab.why.causes import Status, Verdict
+from quiclab.why.mechanisms import BY_NAME
 
 
 def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
     """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause."""
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
-    step, pairs = verdict.step, wording.counted(waterfall.pairs, "pair")
+    step, pairs = verdict.step, number_text.counted(waterfall.pairs, "pair")
     took = f"{_ms(step.other_ms)} against {_ms(step.baseline_ms)}"
     told = (
         f"{title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(verdict)}){_followed(verdict)}"
@@ -45,7 +45,7 @@ def _followed(verdict: Verdict) -> str:
     if not verdict.followers:
         return ""
     parts = [f"{_ms(abs(each.difference_ms))} of {each.mechanism.title}" for each in verdict.followers]
-    return f", with {wording.listed(parts)} that follow from it"
+    return f", with {number_text.listed(parts)} that follow from it"
 
 
 def _fixed(verdict: Verdict) -> str:
@@ -118,8 +118,8 @@ def _number(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
     if unit == "ms":
-        return wording.quantity(value, "ms")
-    told = wording.number(value) if abs(value) < 1000 else f"{value:,.0f}"
+        return number_text.quantity(value, "ms")
+    told = number_text.number(value) if abs(value) < 1000 else f"{value:,.0f}"
     return f"{told} {unit}".rstrip()
 
 
@@ -134,11 +134,11 @@ def _interval(verdict: Verdict) -> str:
 def _signed(value: float) -> str:
     if value == float("inf") or value == float("-inf"):
         return "+∞" if value > 0 else "−∞"
-    return f"{'−' if value < 0 else '+'}{wording.quantity(abs(value), 'ms')}"
+    return f"{'−' if value < 0 else '+'}{number_text.quantity(abs(value), 'ms')}"
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")
 
 
 PARTED_BY_CAUSE = "Waits and causes split the same difference in two ways: do not add them up"

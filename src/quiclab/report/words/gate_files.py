@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from quiclab.analysis.builds.gate import Judgement, Verdict
-from quiclab.analysis.builds.two_studies import StudiesCompared
+from quiclab.compare.builds.gate import Judgement, Verdict
+from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.report.words.change_text import HEADINGS, gate_lines, legend, numbers, opening, remarks
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

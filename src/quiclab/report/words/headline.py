@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab import wording
-from quiclab.accounting import Why
-from quiclab.analysis.accounts import Step, Waterfall
-from quiclab.analysis.causes import SMALL_PCT, Status, Verdict
-from quiclab.analysis.model import Conclusion
+from quiclab.compare.model import Conclusion
+from quiclab.compare.statistics import pairs_needed, smallest_p
+from quiclab.model import number_text
 from quiclab.report.words.account import interval_of, longer
-from quiclab.statistics import pairs_needed, smallest_p
+from quiclab.why.account import Why
+from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.causes import SMALL_PCT, Status, Verdict
 
 _MOST = 3
 """Parts that are named where none is shown."""
@@ -55,7 +55,7 @@ def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> s
     shown = [each for each in parts if each.shown and not each.luck]
     luck = [each for each in parts if each.shown and each.luck]
     unclear = [each for each in parts if not each.shown]
-    pairs = wording.counted(waterfall.pairs, "pair")
+    pairs = number_text.counted(waterfall.pairs, "pair")
     if shown:
         told = f"{told}: {_listed(shown)}.{_cancelling(shown)}"
     elif not luck:
@@ -76,14 +76,14 @@ def clauses(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> li
 
 def signed(difference_ms: float) -> str:
     """Return a difference with its sign: `−1.21 s`; positive where the other arm takes longer."""
-    return f"{'+' if difference_ms > 0 else '−'}{wording.quantity(abs(difference_ms), 'ms')}"
+    return f"{'+' if difference_ms > 0 else '−'}{number_text.quantity(abs(difference_ms), 'ms')}"
 
 
 def leaning(total: Step, alpha: float) -> str:
     """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
     if not total.leans(alpha) or total.p_adjusted is None:
         return ""
-    return f", though the pairs lean one way (p {wording.p_sign(total.p_adjusted)})"
+    return f", though the pairs lean one way (p {number_text.p_sign(total.p_adjusted)})"
 
 
 def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_Named]:
@@ -117,7 +117,7 @@ def _whole(waterfall: Waterfall, alpha: float) -> str:
     if total.differs(alpha):
         return f"{takes}{interval}"
     if smallest_p(waterfall.pairs) > alpha:
-        few = wording.counted(waterfall.pairs, "pair")
+        few = number_text.counted(waterfall.pairs, "pair")
         verb = "is" if waterfall.pairs == 1 else "are"
         return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
     open_ = f"{signed(total.difference_ms)}{f', {interval_of(total)}' if total.interval_ms else ''}"
@@ -125,7 +125,7 @@ def _whole(waterfall: Waterfall, alpha: float) -> str:
 
 
 def _listed(parts: Sequence[_Named]) -> str:
-    return wording.listed([each.clause for each in parts])
+    return number_text.listed([each.clause for each in parts])
 
 
 def _cancelling(shown: Sequence[_Named]) -> str:
@@ -138,4 +138,4 @@ def _cancelling(shown: Sequence[_Named]) -> str:
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")

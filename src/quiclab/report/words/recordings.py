@@ -6,10 +6,10 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from quiclab import wording
-from quiclab.accounting.levels import Level, Part
-from quiclab.accounting.one_end import OneEnd
-from quiclab.analysis.recordings import RecordedStep, Recordings
+from quiclab.model import number_text
+from quiclab.why.account.levels import Level, Part
+from quiclab.why.account.one_end import OneEnd
+from quiclab.why.recordings import RecordedStep, Recordings
 
 _SMALL = 0.03
 """Share of what moved in all below which a sentence leaves a part out."""
@@ -33,10 +33,10 @@ def difference_told(found: Recordings) -> str:
     large = [step for step in found.steps if step.told and abs(step.difference.ms) >= _SMALL * found.gross_ms]
     large.sort(key=lambda step: -abs(step.difference.ms))
     unsure = [step for step in found.steps if not step.told]
-    parts = wording.listed([_phrase(step, found) for step in large])
+    parts = number_text.listed([_phrase(step, found) for step in large])
     told = f"{told}: {parts}." if large else f"{told}. No part differs by more than the recordings leave unsure."
     if large and unsure:
-        named = wording.listed([step.part.heading for step in unsure if step.part])
+        named = number_text.listed([step.part.heading for step in unsure if step.part])
         told = f"{told} The recordings are not exact enough to tell a difference in: {named}."
     return told
 
@@ -56,7 +56,7 @@ def _longer(difference_ms: float) -> str:
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")
 
 
 def evidence(name: str, account: OneEnd) -> str:
@@ -64,8 +64,8 @@ def evidence(name: str, account: OneEnd) -> str:
     seen = account.seen
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
-    rate = f"the path served at {wording.quantity(account.rate_bit_per_s, 'bit/s')}"
-    waits = f"{wording.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all"
+    rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
+    waits = f"{number_text.counted(len(long), 'wait')} of half of that or more, {_ms(float(long.sum()))} in all"
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.analyse import analyse
-from quiclab.analysis.model import Comparison, StudyAnalysis
-from quiclab.analysis.study import Study
-from quiclab.errors import DecodeError
+from quiclab.compare import comparison_words
+from quiclab.compare.analyse import analyse
+from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.compare.study import Study
+from quiclab.model import number_text
+from quiclab.model.errors import DecodeError
+from quiclab.model.text_table import TextTable
 from quiclab.store.remarks import excluded, read_remarks
-from quiclab.text_table import TextTable
 
 
 def remark_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -42,7 +42,7 @@ def without(study: Study, trial_ids: Iterable[str]) -> Study:
 def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     """Every comparison that the exclusions touch: in cells with an excluded trial, and wherever the outcome changes."""
     pairs = _pairs(study, analysis)
-    typical, interval = "difference within pairs", f"its {wording.level(analysis.confidence)} interval"
+    typical, interval = "difference within pairs", f"its {number_text.level(analysis.confidence)} interval"
     return TextTable(
         "With and without the excluded trials",
         "The answer above is that of all trials. Without: the blocks that hold an excluded trial are left out, and all "
@@ -90,13 +90,13 @@ def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         str(comparison.pairs),
         comparison_words.estimate_text(comparison, analysis.metric),
         comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
-        wording.p_text(p),
+        number_text.p_text(p),
     )
 
 
 def _told(comparison: Comparison, analysis: StudyAnalysis) -> str:
     shown = comparison_words.advantage_words(comparison, analysis.metric) or "no difference that can be told"
-    return f"{shown} ({wording.counted(comparison.pairs, 'pair')})"
+    return f"{shown} ({number_text.counted(comparison.pairs, 'pair')})"
 
 
 def _change(old: Comparison, new: Comparison) -> str:

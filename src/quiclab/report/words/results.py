@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import Comparison, StudyAnalysis
-from quiclab.text_table import TextTable
+from quiclab.compare import comparison_words
+from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 
 def results_table(analysis: StudyAnalysis) -> TextTable:
@@ -15,7 +15,7 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
         "All numbers",
         _method(analysis),
         ("network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void", "pairs",
-         "difference within pairs", f"its {wording.level(analysis.confidence)} interval", "p", "adjusted p",
+         "difference within pairs", f"its {number_text.level(analysis.confidence)} interval", "p", "adjusted p",
          "conclusion", "slow tail", "Mann–Whitney p", "Welch p"),
         tuple(_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)),
         "There is nothing to compare.",
@@ -25,7 +25,7 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     sides: list[str] = []
     for arm in (comparison.baseline, comparison.other):
-        sides += [arm.arm, wording.quantity(arm.median, analysis.metric.unit), str(arm.failures), str(arm.voids)]
+        sides += [arm.arm, number_text.quantity(arm.median, analysis.metric.unit), str(arm.failures), str(arm.voids)]
     path, size = comparison.path, comparison.workload
     return (
         analysis.path_titles.get(path, path),
@@ -34,10 +34,10 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         str(comparison.pairs),
         comparison_words.estimate_text(comparison, analysis.metric),
         comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
-        *map(wording.p_text, (comparison.p, comparison.adjusted_p)),
+        *map(number_text.p_text, (comparison.p, comparison.adjusted_p)),
         comparison_words.conclusion_words(comparison, analysis.matters_pct),
         comparison_words.tail_words(comparison.tail, analysis.metric),
-        *map(wording.p_text, (comparison.mann_whitney_p, comparison.welch_p)),
+        *map(number_text.p_text, (comparison.mann_whitney_p, comparison.welch_p)),
     )
 
 

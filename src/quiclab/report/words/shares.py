@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis.study import Study, read_table
+from quiclab.compare.study import Study, read_table
+from quiclab.model import number_text
 
 FLOWS = {"flow": pl.String, "background": pl.String, "share_pct": pl.Float64}
 
@@ -26,7 +26,7 @@ def shares(study: Study) -> list[str]:
             continue
         middle = rows.group_by("flow", maintain_order=True).agg(pl.col("share_pct").median())
         each = ", ".join(f"{flow} {share:.0f} %" for flow, share in middle.iter_rows())
-        lines.append(f"{path}, {workload}, {arm}: {each} ({wording.counted(len(found), 'trial')}).")
+        lines.append(f"{path}, {workload}, {arm}: {each} ({number_text.counted(len(found), 'trial')}).")
     return sorted(lines)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quiclab import wording
-from quiclab.text_table import TextTable
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 _MOST_FREQUENT = 5
 
@@ -34,6 +34,6 @@ def _told(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
     if "unsupported" in told:
         return "–", "–", f"unsupported: {told['unsupported']}"
     frequent = list(told["calls"].items())[:_MOST_FREQUENT]
-    names = ", ".join(f"{name} {wording.count(calls)}" for name, calls in frequent)
+    names = ", ".join(f"{name} {number_text.count(calls)}" for name, calls in frequent)
     wrong = "" if count.get("body_right") else f" (the transfer went wrong: {count.get('problem')})"
-    return wording.count(told["total"]), wording.count(told["calls_per_mb"]), names + wrong
+    return number_text.count(told["total"]), number_text.count(told["calls_per_mb"]), names + wrong

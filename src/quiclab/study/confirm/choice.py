@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from quiclab.diagnoses import Mechanism, Setting, Transport
-from quiclab.endpoints import find
-from quiclab.errors import SpecError
+from quiclab.lab.endpoints import find
+from quiclab.model.errors import SpecError
 from quiclab.spec.counterfactual import Change, Value, role_of
 from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
+from quiclab.why.mechanisms import Mechanism, Setting, Transport
 
 if TYPE_CHECKING:
-    from quiclab.analysis.causes import Verdict
-    from quiclab.analysis.confirm.predict import Suspect
+    from quiclab.why.causes import Verdict
+    from quiclab.why.confirm.predict import Suspect
 
 _EQUAL = frozenset({"initial_window", "max_window", "pacing", "stream_window", "connection_window", "send_buffer",
                     "receive_buffer", "congestion_control", "ack_delay", "ack_frequency", "packet_threshold",

@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.analysis.confirm.declared import REPLAY, WITHOUT
-from quiclab.endpoints import Command, Context, Origin, find
+from quiclab.lab.endpoints import Command, Context, Origin, find
 from quiclab.spec.counterfactual import Change, role_of
 from quiclab.spec.model import Arm, Role, Study, Workload
+from quiclab.why.confirm.declaration import REPLAY, WITHOUT
 
 _TCP: Mapping[str, str] = {
     "congestion_control": "sysctl net.ipv4.tcp_congestion_control={}",

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.errors import SpecError, nearest
+from quiclab.model.errors import SpecError, nearest
 from quiclab.spec.model import Study
 from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.analysis.confirm.declared import Declared
-    from quiclab.analysis.confirm.kept import Confirmation
-    from quiclab.analysis.confirm.predict import CellTimes, Following, Suspect
-    from quiclab.diagnoses import Mechanism, Setting
-    from quiclab.opened import OpenedStudy
+    from quiclab.compare.study_tables import OpenedStudy
     from quiclab.study.confirm.choice import Tried
     from quiclab.study.confirm.variants import Cell, Variants
+    from quiclab.why.confirm.declaration import Declared
+    from quiclab.why.confirm.predict import CellTimes, Following, Suspect
+    from quiclab.why.confirm.records import Confirmation
+    from quiclab.why.mechanisms import Mechanism, Setting
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
     tables that do not name mechanisms.
     """
-    from quiclab.analysis.confirm.predict import cell_times, following, named, suspects
-    from quiclab.diagnoses import BY_NAME
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
+    from quiclab.why.confirm.predict import cell_times, following, named, suspects
+    from quiclab.why.mechanisms import BY_NAME
 
     opened = open_study(asked.study)
     names = cell_of(study, asked.cell)
@@ -114,11 +114,11 @@ def _shown(
 ) -> tuple[list[Suspect], list[str]]:
     """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises
     SpecError where they show none."""
-    from quiclab.analysis.cause_parts import known_of
-    from quiclab.analysis.causes import verdicts_of
-    from quiclab.analysis.confirm.times import pairs_in
-    from quiclab.statistics import pairs_needed, smallest_p
+    from quiclab.compare.statistics import pairs_needed, smallest_p
     from quiclab.study.confirm.choice import shown_of_slower
+    from quiclab.why.cause_parts import known_of
+    from quiclab.why.causes import verdicts_of
+    from quiclab.why.confirm.times import pairs_in
 
     known = known_of(opened, "ttlb_ms")
     pairs = (
@@ -148,10 +148,10 @@ class _OfCell:
 
     def plan(self, suspect: Suspect) -> Plan | str:
         """The plan of one mechanism; a clause where it cannot be put to the test."""
-        from quiclab.analysis.confirm.predict import beyond_ms, excess
-        from quiclab.analysis.confirm.times import mechanisms_in
-        from quiclab.diagnoses import BY_NAME
         from quiclab.study.confirm.choice import tried
+        from quiclab.why.confirm.predict import beyond_ms, excess
+        from quiclab.why.confirm.times import mechanisms_in
+        from quiclab.why.mechanisms import BY_NAME
 
         asked, mechanism = self.asked, BY_NAME[suspect.cause]
         if (told := _not_predicted(suspect)) is not None:
@@ -204,7 +204,7 @@ def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
 
 def _not_predicted(suspect: Suspect) -> str | None:
     """Why nothing can be predicted of a mechanism; None where something can."""
-    from quiclab.analysis.confirm.predict import LEAST_BLOCKS
+    from quiclab.why.confirm.predict import LEAST_BLOCKS
 
     predicted = suspect.predicted
     if predicted.blocks < LEAST_BLOCKS:
@@ -238,7 +238,7 @@ def _placed(
 
     A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
     """
-    from quiclab.analysis.confirm.kept import DECLARATION, FOLDER, read_confirmation
+    from quiclab.why.confirm.records import DECLARATION, FOLDER, read_confirmation
 
     changed: list[str] = []
     number = 1
@@ -271,7 +271,7 @@ def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
 
 def _taken_by(setting: Setting) -> frozenset[str]:
     """Mechanisms that a setting takes away."""
-    from quiclab.diagnoses import MECHANISMS
+    from quiclab.why.mechanisms import MECHANISMS
 
     place = (setting.table, setting.key)
     return frozenset(each.name for each in MECHANISMS if place in {(other.table, other.key) for other in each.settings})
@@ -281,9 +281,9 @@ def _first_possible(
     cell: Cell, mechanism: Mechanism, ways: Sequence[Tried], place: Path
 ) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
     """The first way that is possible here with its variants, and why those before it are not."""
-    from quiclab.analysis.confirm.predict import least_blocks
     from quiclab.study.confirm.choice import cannot_have
     from quiclab.study.confirm.variants import variants
+    from quiclab.why.confirm.predict import least_blocks
 
     own = {
         "name": f"{cell.study.name[:40]}-confirm",
@@ -320,10 +320,10 @@ def _plan(
     place: Path,
     why_not: tuple[str, ...],
 ) -> Plan:
-    from quiclab.analysis.confirm.declared import Declared
-    from quiclab.analysis.confirm.kept import read_confirmation
-    from quiclab.analysis.confirm.predict import blocks_needed, least_blocks, tolerance_of
     from quiclab.study.confirm.own_words import own_words
+    from quiclab.why.confirm.declaration import Declared
+    from quiclab.why.confirm.predict import blocks_needed, least_blocks, tolerance_of
+    from quiclab.why.confirm.records import read_confirmation
 
     way, made = chosen
     before = read_confirmation(place)

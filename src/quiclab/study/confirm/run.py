@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from quiclab.errors import RAN, DecodeError
+from quiclab.model.errors import RAN, DecodeError
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Plan
 from quiclab.study.run import in_sandbox_of
+from quiclab.study.sequential_run import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
 from quiclab.study.specs import held, load_study
-from quiclab.study.until import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
 
 _MOST_PAIRS = 400
 Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
@@ -136,7 +136,7 @@ def _rounds(
 
 
 def _declare(plan: Plan) -> None:
-    from quiclab.analysis.confirm.kept import DECLARATION, keep_declaration, read_confirmation
+    from quiclab.why.confirm.records import DECLARATION, keep_declaration, read_confirmation
 
     if not (plan.directory / DECLARATION).exists():
         keep_declaration(plan.directory, plan.declared)
@@ -153,11 +153,11 @@ def _tell(look: int, found: Judged) -> None:
 
 
 def _look(plan: Plan) -> Judged:
-    from quiclab.analysis.confirm.judge import judge
-    from quiclab.analysis.confirm.kept import keep_judgement
-    from quiclab.analysis.confirm.times import times_of
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
     from quiclab.study.tables import make_tables
+    from quiclab.why.confirm.judge import judge
+    from quiclab.why.confirm.records import keep_judgement
+    from quiclab.why.confirm.times import times_of
 
     make_tables(StudyDir(plan.directory))
     places = {role: (place.cell, place.arm) for role, place in plan.declared.places.items()}

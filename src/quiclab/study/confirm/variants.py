@@ -10,25 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import (
-    DOSE,
-    FAST,
-    FAST_WITHOUT,
-    NOT_APPLICABLE,
-    REPLAY,
-    SHAM,
-    WITH,
-    WITHOUT,
-    Place,
-)
-from quiclab.diagnoses import Setting
-from quiclab.endpoints import KnowsOwnValues, find, objections
-from quiclab.errors import SpecError
+from quiclab.lab.endpoints import KnowsOwnValues, find, objections
+from quiclab.model.errors import SpecError
+from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
 from quiclab.spec.model import Arm, Study, Workload
 from quiclab.study.specs import load_study
-from quiclab.units import ByteCount, Duration, Share
+from quiclab.why.confirm.declaration import DOSE, FAST, FAST_WITHOUT, NOT_APPLICABLE, REPLAY, SHAM, WITH, WITHOUT, Place
+from quiclab.why.mechanisms import Setting
 
 _OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
 """Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""

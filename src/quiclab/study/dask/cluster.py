@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 
 _MOST_LOCAL = 64
 _CONNECT_S = 20

@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab import wording
-from quiclab.endpoints.senders import senders_of
-from quiclab.errors import HostError
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.model import number_text
+from quiclab.model.errors import HostError
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow, by_block
 from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import Attempt, StudyDir
@@ -31,10 +31,10 @@ from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.members import Member, Members
 from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.dask.results import Results
+from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import disturbed_blocks
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.observer import Beginning
-from quiclab.study.room import RoomMaker
 from quiclab.study.specs import traces_of
 from quiclab.study.stopping import Stop
 from quiclab.study.trial_tables import without_tables
@@ -160,7 +160,7 @@ class _Coordinator:
             self._observer.not_for_workers(unfinished)
         if self._given_up:
             raise HostError(
-                f"{wording.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
+                f"{number_text.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
                 "will not be tried again now",
                 "run the same command again, or look into what ends their workers; all other trials are kept",
                 tuple(f"{self._place(block_id)}: {reason}" for block_id, reason in self._given_up.items()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.study.observer import Observer
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from quiclab.errors import DecodeError, SpecError
-from quiclab.plan.rows import PlanRow, by_block
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.store.archive import unpack
 from quiclab.store.layout import StudyDir
 from quiclab.store.leases import Lease

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.rows import distributions
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.rows import distributions
 from quiclab.report.page.cell_figures import cell_figures
 
 

@@ -11,12 +11,12 @@ from synthetic_logs import write_account, write_logs
 from synthetic_study import Shape, write_study
 from unit.report.words.test_account import waterfall
 
-from quiclab.accounting import UNIONS, Why
-from quiclab.opened import open_study
+from quiclab.compare.study_tables import open_study
 from quiclab.report import write_report
-from quiclab.report.page.because_links import bar_links, linked
 from quiclab.report.page.critical_path import critical_path
+from quiclab.report.page.explanation_links import bar_links, linked
 from quiclab.report.words.headline import clauses, headline
+from quiclab.why.account import UNIONS, Why
 
 ID = re.compile(r'\bid="([^"]+)"')
 

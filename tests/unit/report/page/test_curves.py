@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.rows import distributions
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.rows import distributions
 from quiclab.report.page.curves import bytes_acknowledged, selector, thinned
 
 SMALL = replace(Shape(), workloads=("100 KB",), paths=("clean", "loss"), voids=frozenset())

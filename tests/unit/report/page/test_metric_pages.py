@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study, usual_metric
-from quiclab.analysis.study import read_study
-from quiclab.errors import SpecError
+from quiclab.compare.analyse import analyse_study, usual_metric
+from quiclab.compare.study import read_study
+from quiclab.model.errors import SpecError
 from quiclab.report import write_report
 from quiclab.report.page.metric_pages import metrics_of_pages
 

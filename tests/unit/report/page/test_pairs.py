@@ -18,8 +18,8 @@ import pytest
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
 from quiclab.cli.main import main
+from quiclab.compare.analyse import analyse_study
 from quiclab.report import read_study, write_report
 from quiclab.report.page import pair_page
 from quiclab.report.page.pairs import Cell, cells_of

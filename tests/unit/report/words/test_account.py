@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from unit.analysis.test_compare import SLOW, arm, decided
 
-from quiclab.accounting import Of, What, Why
-from quiclab.analysis.accounts import Step, Waterfall
-from quiclab.analysis.divergence import Role
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.metrics import METRICS
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.statistics import Interval
+from quiclab.evidence.metrics import METRICS
 from quiclab.report.words import account
-from quiclab.statistics import Interval
+from quiclab.why.account import Of, What, Why
+from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.divergence import Role
 
 
 def _step(why: Why | None, difference: float, spread: float = 0.5, p: float = 0.01) -> Step:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from unit.report.words.test_account import waterfall
 
-from quiclab.accounting import Why
-from quiclab.analysis.accounts import Step, Waterfall
-from quiclab.analysis.causes import Status, Verdict
-from quiclab.diagnoses import BY_NAME
+from quiclab.compare.statistics import Interval
 from quiclab.report.words.causes import sentence
 from quiclab.report.words.headline import clauses, headline
-from quiclab.statistics import Interval
+from quiclab.why.account import Why
+from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.causes import Status, Verdict
+from quiclab.why.mechanisms import BY_NAME
 
 
 def _verdict(cause: str, difference_ms: float, status: Status = Status.INDICATED) -> Verdict:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from random_cells import Cell, random_cell
 
-from quiclab import wording
-from quiclab.analysis.accounts import Step, Waterfall, waterfall_of
-from quiclab.analysis.causes import Status, Verdict, verdicts_of
 from quiclab.cli.explain_document import cause_entry
-from quiclab.figures.causes import row_of
+from quiclab.model import number_text
+from quiclab.report.figures.causes import row_of
 from quiclab.report.words.causes import rest_ms, sentence
 from quiclab.report.words.headline import headline
+from quiclab.why.accounts import Step, Waterfall, waterfall_of
+from quiclab.why.causes import Status, Verdict, verdicts_of
 
 ALPHA = 0.05
 _CLAUSE = re.compile(r"([+−])([\d.,]+ \S+?)\)")
@@ -72,7 +72,7 @@ def _check_elsewhere(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
         assert row["difference_ms"] == entry.difference_ms == each.step.difference_ms
         if each.status is not Status.IN_BOTH:
             sign = "+" if each.step.difference_ms > 0 else "−"
-            assert row["cell_text"] == f"{sign}{wording.quantity(abs(each.step.difference_ms), 'ms')}"
+            assert row["cell_text"] == f"{sign}{number_text.quantity(abs(each.step.difference_ms), 'ms')}"
     if causes:
         parts = sum(each.step.difference_ms for each in causes) + (rest_ms(waterfall, causes) or 0.0)
         assert parts == pytest.approx(waterfall.total.difference_ms)

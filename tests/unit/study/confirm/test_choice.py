@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from planned_confirmation import SPEC, plan, write
 
-from quiclab.analysis.confirm.declared import declared_from
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.tables import TABLES
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked
 from quiclab.study.confirm.together import beside
-from quiclab.tables import TABLES
+from quiclab.why.confirm.declaration import declared_from
 
 
 def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:

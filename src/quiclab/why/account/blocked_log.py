@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence for *why*: the sender's own word, where its log tells what held it back (table `blocked`)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.cause import Why
+from quiclab.why.account.edges import PROMPT_NS
+
+_SAID = {
+    "congestion_control": Why.WINDOW,
+    "pacing": Why.PACING,
+    "amplification_protection": Why.AMPLIFICATION_LIMIT,
+    "connection_flow_control": Why.CONNECTION_CREDIT,
+    "stream_flow_control": Why.STREAM_CREDIT,
+    "stream_id": Why.STREAM_LIMIT,
+    "application": Why.APPLICATION,
+    "scheduling": Why.SCHEDULING,
+}
+
+
+@dataclass(frozen=True)
+class OwnWord:
+    """Times in which a sender says that it was held back."""
+
+    spells: tuple[tuple[int, int, Why], ...]
+    """Spells of (from, until, reason) in the order of `from`."""
+    reach: tuple[int, ...]
+    """Latest `until` of the spells up to each."""
+
+    def reason(self, from_ns: int, sent_ns: int) -> Why | None:
+        """What the sender says was lifted last before it sent, within a time without sending; None without a word.
+
+        A spell that begins as it sends is about what comes after.
+        """
+        last = bisect_left(self.spells, (sent_ns,))
+        found: tuple[int, int, Why] | None = None
+        oldest_ns = max(from_ns, sent_ns - PROMPT_NS)
+        for at in range(last - 1, -1, -1):
+            if self.reach[at] < oldest_ns:
+                break
+            since_ns, until_ns, why = self.spells[at]
+            ended = min(until_ns, sent_ns)
+            if ended >= oldest_ns and (found is None or (ended, since_ns) > found[:2]):
+                found = (ended, since_ns, why)
+        return found[2] if found else None
+
+    def goes_on(self, why: Why, sent_ns: int) -> bool:
+        """Whether the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
+        return any(
+            since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
+            for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
+            if each is why
+        )
+
+
+def own_word(evidence: Evidence) -> OwnWord:
+    """What the sender's log says; nothing where it has no reasons."""
+    rows = (
+        evidence.table("blocked")
+        .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)
+        .select("time_ns", "scope", "stream_id", "new_state", "reason")
+    )
+    spells: list[tuple[int, int, Why]] = []
+    since: dict[tuple[str, int | None], tuple[int, Why]] = {}
+    for time_ns, scope, stream, state, reason in rows.iter_rows():
+        begun = since.pop((scope, stream), None)
+        if begun:
+            spells.append((begun[0], time_ns, begun[1]))
+        if state == "blocked" and reason in _SAID:
+            since[scope, stream] = (time_ns, _SAID[reason])
+    spells.extend((begun_ns, 1 << 62, why) for begun_ns, why in since.values())
+    spells.sort()
+    reach: list[int] = []
+    for _, until_ns, _ in spells:
+        reach.append(max(until_ns, reach[-1]) if reach else until_ns)
+    return OwnWord(tuple(spells), tuple(reach))

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms: the ways in which transfers lose time, one file each, held against the edges of each trial's account."""
+
+from __future__ import annotations
+
+from quiclab.why.mechanisms._api import (
+    Claim,
+    Counted,
+    Each,
+    Fact,
+    Family,
+    Follows,
+    Mechanism,
+    Rival,
+    Setting,
+    Transport,
+)
+from quiclab.why.mechanisms._flights import AT_LEAST
+from quiclab.why.mechanisms._measures import LOST_ON_THE_PATH, ROUND_TRIP, SENT, SENT_BY, TRIAL
+from quiclab.why.mechanisms._registry import BY_NAME, MECHANISMS
+from quiclab.why.mechanisms._trial import Trial
+from quiclab.why.mechanisms.table import with_mechanisms
+
+__all__ = [
+    "AT_LEAST",
+    "BY_NAME",
+    "LOST_ON_THE_PATH",
+    "MECHANISMS",
+    "ROUND_TRIP",
+    "SENT",
+    "SENT_BY",
+    "TRIAL",
+    "Claim",
+    "Counted",
+    "Each",
+    "Fact",
+    "Family",
+    "Follows",
+    "Mechanism",
+    "Rival",
+    "Setting",
+    "Transport",
+    "Trial",
+    "with_mechanisms",
+]
