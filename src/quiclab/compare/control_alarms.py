@@ -28,8 +28,8 @@ def control_notes(controls: Sequence[Comparison], alpha: float) -> tuple[str, ..
     return (
         f"False alarm in the A/A control: {found}, although both runs are of the same program on the same network. "
         f"With {number_text.counted(len(controls), 'control')} this happens by chance in about {chance:.0f} % of "
-        "studies; it also happens where something disturbs the trials one after another. Doubt differences of that size, "
-        "and run the study again with another seed: an alarm that comes back is the laboratory's.",
+        "studies; it also happens where something disturbs the trials one after another. Doubt differences of that "
+        "size, and run the study again with another seed: an alarm that comes back is the laboratory's.",
     )
 
 
