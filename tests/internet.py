@@ -14,8 +14,8 @@ from typing import Any
 from quiclab.lab.endpoints import Context, find
 from quiclab.lab.testbed.certificates import HOST, make_certificates
 from quiclab.lab.testbed.listening import ListeningPorts
-from quiclab.lab.testbed.names import _cover
 from quiclab.lab.testbed.namespace import NetworkNamespace, add_veth
+from quiclab.lab.testbed.user_commands import _cover
 from quiclab.spec.model import Certificate, Program
 
 SERVER = "198.51.100.1"

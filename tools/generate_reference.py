@@ -20,7 +20,6 @@ from field_docs import field_docs
 
 from quiclab.spec import (
     address_change,
-    address_changes,
     addresses,
     aqm,
     arms,
@@ -34,7 +33,7 @@ from quiclab.spec import (
     video,
     workloads,
 )
-from quiclab.spec.knobs import KNOB_KEYS
+from quiclab.spec.arms import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS, Page, Resources, ThirdParties
 
@@ -69,7 +68,7 @@ def page() -> str:
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("third_party (of a page)", ThirdParties, THIRD_PARTIES_KEYS),
         _section("[workload.video]", model.Video, video.VIDEO_KEYS),
-        _section("address_change (in [[workload]])", address_change.AddressChange, address_changes.ADDRESS_CHANGE_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, workloads.ADDRESS_CHANGE_KEYS),
         _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
         _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
         _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),

@@ -9,7 +9,7 @@ import pytest
 
 from quiclab.lab.endpoints._stacks import find_below
 from quiclab.lab.stacks.catalogue import ITEMS, Binary, Build, Item, Tree, Wheels
-from quiclab.lab.stacks.probe import version
+from quiclab.lab.stacks.install import version
 from quiclab.project import stacks_folder
 
 INSTALLED = [(item, binary) for item in ITEMS if not isinstance(item, Wheels) for binary in item.binaries]

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
-from quiclab.lab.testbed._own_cgroup import own_cgroup
 from quiclab.lab.testbed.cpu_competitor import CpuCompetitor
-from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem, remove_leftover_cgroups
+from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem, own_cgroup, remove_leftover_cgroups
 from quiclab.model.errors import HostError
 from quiclab.model.units import Duration, Share
 

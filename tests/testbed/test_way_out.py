@@ -22,7 +22,7 @@ from by_night import by_night
 from live_link import in_sandbox
 from small_study import QUICLAB, quiclab
 
-from quiclab.lab.testbed.names import use_name_server
+from quiclab.lab.testbed.user_commands import use_name_server
 from quiclab.logs.decoders import Context
 from quiclab.logs.decoders.packet_log import PacketLog
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -12,9 +15,7 @@ from rich.progress import TaskID
 from rich.status import Status
 
 from quiclab.cli.console import VisibleConsole
-from quiclab.cli.every_minute import EveryMinute
 from quiclab.cli.live_view import LiveProgress
-from quiclab.cli.repeats import told_causes, told_repeats
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
 from quiclab.lab.endpoints.senders import senders_of
@@ -28,6 +29,7 @@ from quiclab.store.layout import Attempt
 from quiclab.study.blocks import ROUNDS_LATER
 from quiclab.study.observer import Beginning, Observer
 from quiclab.study.pace import Pace
+from quiclab.study.progress import kind_of_reason
 from quiclab.study.trials import Outcome
 
 _FEW_ATTEMPTS = 10
@@ -243,3 +245,62 @@ class Bar(Observer):
             f"{len(disturbed)} of {attempts} trials were disturbed and are repeated: {causes}.\n"
             f"The run will end at about {end} ({number_text.span(left_s)}); `quiclab doctor` says what would help here."
         )
+
+
+# A line every minute, for output that nobody draws a bar on: a pipe, a file, the log of a job.
+MINUTE_S = 60.0
+
+
+class EveryMinute:
+    """Calls a function again and again from a thread of its own, until it is stopped."""
+
+    def __init__(self, call: Callable[[], None], every_s: float = MINUTE_S) -> None:
+        """Prepare it; the first call comes after `every_s`."""
+        self._call, self._every_s = call, every_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it; no call is under way afterwards, and none comes. It may not have been started."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while not self._over.wait(self._every_s):
+            self._call()
+
+
+# Trials that the laboratory disturbed and that were repeated: how many, and why, in one line.
+_MOST_REASONS = 4
+_DISTURBED = re.compile(r"^disturbed: [^:]*: (?P<cause>.+)$")
+
+
+def _cause(reason: str) -> str:
+    """Say what disturbed a trial, from the reason in its verdict (`verify.disturbed`), without the numbers of one."""
+    found = _DISTURBED.search(reason)
+    return found["cause"] if found else reason
+
+
+def told_causes(reasons: Iterable[str]) -> str:
+    """Say how often each cause disturbed a trial, the most frequent first: `24 × other programs used the CPU, 7 × the
+    client waited for a processor`. A cause that is the only one has no number."""
+    causes = [_cause(reason) for reason in reasons]
+    counts = Counter(kind_of_reason(cause) for cause in causes)
+    latest = {kind_of_reason(cause): cause for cause in causes}
+    told = []
+    for kind, number in counts.most_common(_MOST_REASONS):
+        such_as = "such as " if number > 1 and kind != latest[kind] else ""
+        told.append(("" if len(counts) == 1 else f"{number} × ") + such_as + latest[kind])
+    if others := counts.total() - sum(number for _, number in counts.most_common(_MOST_REASONS)):
+        told.append(f"{others} × something else")
+    return ", ".join(told)
+
+
+def told_repeats(reasons: list[str]) -> str:
+    """Say how many trials were repeated, and why."""
+    return f"{number_text.counted(len(reasons), 'trial')} repeated: {told_causes(reasons)}"

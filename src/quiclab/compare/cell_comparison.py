@@ -14,7 +14,6 @@ from quiclab.compare import statistics
 from quiclab.compare.between_ends import greatest_p, growth, widened
 from quiclab.compare.model import ArmResult, Comparison, Metric, Outcome, Selection, TrialResult
 from quiclab.compare.paired import FloatArray, WithinPairs, values_of, within_pairs
-from quiclab.compare.refusals import refusal
 from quiclab.compare.statistics import Interval, Shift
 
 
@@ -178,3 +177,22 @@ def _outcome(comparison: Comparison, p: float | None, alpha: float, least_p: flo
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+# Reasons why a cell is not tested whatever its numbers are: nothing measured, or too few pairs.
+def refusal(comparison: Comparison, alpha: float) -> tuple[Outcome, str] | None:
+    """Return the outcome of a cell that is not tested, and why; None where it is.
+
+    Such a cell is of no family: a small p in it must not make those of the others look significant.
+    """
+    pairs = comparison.pairs
+    if pairs == 0 or comparison.p is None:
+        return Outcome.NOT_MEASURED, "No pair has both values."
+    if all(trial.status == "failed" for arm in (comparison.baseline, comparison.other) for trial in arm.trials):
+        return Outcome.NOT_MEASURED, "Every trial of both arms failed."
+    if statistics.smallest_p(pairs) > alpha:
+        return Outcome.UNDECIDED, (
+            f"Too few pairs: with {pairs}, even the clearest difference is not significant at {alpha:g}; "
+            f"{statistics.pairs_needed(alpha, 1)} are the least."
+        )
+    return None

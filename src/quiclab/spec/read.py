@@ -24,7 +24,6 @@ from quiclab.spec.lines import line_index
 from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
-from quiclab.spec.proxy_places import check_proxy_places
 from quiclab.spec.workloads import WORKLOAD
 
 LEAST_QUIC_MTU = 1228
@@ -276,3 +275,27 @@ def _check_quic_mtu(nodes: Sequence[Node], paths: Sequence[Path], arms: Sequence
             node.child("mtu").report(
                 f"{node.value['mtu']} is too small for h3: QUIC needs at least {LEAST_QUIC_MTU} (RFC 9000 section 14)"
             )
+
+
+# Check that every path of the study has the places where arms want their proxies.
+def check_proxy_places(arms: Sequence[Node], paths: Sequence[Path]) -> None:
+    """Report every `proxy_at` that some path has no node for: all arms run over all paths."""
+    for arm in arms:
+        place = arm.value.get("proxy_at") if isinstance(arm.value, dict) else None
+        if not isinstance(place, str) or place == Arm.proxy_at:
+            continue
+        for path in paths:
+            behind = [link.name for link in path.links[:-1]]
+            if place in behind:
+                continue
+            if place == path.links[-1].name:
+                problem = f'"{place}" is the last link of path "{path.name}"; write "{Arm.proxy_at}"'
+            elif not behind:
+                problem = f'path "{path.name}" has one link only; describe several by [[path.link]]'
+            else:
+                known = [Arm.proxy_at, *behind]
+                problem = f'path "{path.name}" has no node behind a link "{place}"; {closest(place, known, "places")}'
+            if place == "client":
+                problem += "; a proxy near the client stands behind a short first link, so that both legs have packets"
+            arm.child("proxy_at").report(problem)
+            break

@@ -13,21 +13,21 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Self
 
-from quiclab.lab.runner.commands import path_of
+from quiclab.lab.runner.commands import arm_of, path_of, workload_of
 from quiclab.lab.testbed.link import Backend
 from quiclab.lab.testbed.link_process import SharedLinkProcess
 from quiclab.lab.testbed.sandbox import raise_if_interrupted
 from quiclab.lab.testbed.turn import Turn
 from quiclab.model.errors import HostError, QuiclabError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import Bitrate
 from quiclab.processes import available_bytes
-from quiclab.spec.link import lateness_bounds
+from quiclab.spec.link import busiest_rate, lateness_bounds
 from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Rows, RunAll
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
-from quiclab.study.memory_cost import weight_of
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
 from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
@@ -240,3 +240,24 @@ def _end(worker: Worker) -> None:
 
 def _ended() -> HostError:
     return HostError("a worker was ended from outside", "run it again: finished trials are kept")
+
+
+# Trials that may run beside others, and those that need the whole machine.
+_LIGHT = Bitrate(20_000_000)
+"""Rate up to which a trial counts once."""
+_FASTEST = Bitrate(100_000_000)
+"""Rate beyond which a trial runs alone: at 200 Mbit/s the link of one never sleeps."""
+
+
+def weight_of(study: Study, row: PlanRow) -> int | None:
+    """How many trials at up to 20 Mbit/s a trial counts as; None runs alone.
+
+    Browsers and players have many processes, programs on a slow processor need a quiet one, and competitors are as many
+    programs as they are flows.
+    """
+    workload, arm, rate = workload_of(study, row), arm_of(study, row), busiest_rate(path_of(study, row))
+    if workload.kind != "object" or workload.competition is not None or rate is None or rate > _FASTEST:
+        return None
+    if any(program.cpu is not None for _, program, _ in arm.programs()):
+        return None
+    return max(1, -(-rate.bit_per_s // _LIGHT.bit_per_s))

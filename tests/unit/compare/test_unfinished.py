@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.compare.analyse import analyse
+from quiclab.compare.analyse import analyse, unfinished_notes
 from quiclab.compare.study import Study, read_study
-from quiclab.compare.unfinished import unfinished_notes
 
 
 @pytest.fixture(scope="module")

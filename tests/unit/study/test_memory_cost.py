@@ -10,7 +10,7 @@ from small_study import write_spec
 
 from quiclab.plan.make import make_plan
 from quiclab.spec.read import read_study
-from quiclab.study.memory_cost import weight_of
+from quiclab.study.side_by_side import weight_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from quiclab.lab.testbed.clock import boot_id
-from quiclab.study.sessions import PAUSE, Span, occasions, span_of
+from quiclab.study.tables import PAUSE, Span, occasions, span_of
 
 START = datetime(2026, 3, 1, 10, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem
 from quiclab.evidence.verify.competition import broken_wire, competition_problem
 from quiclab.evidence.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.evidence.verify.disturbed import bound_ns, disturbance_problem
-from quiclab.evidence.verify.ends import children_problem, ends_problem
 from quiclab.evidence.verify.origin_leg import control_problem, relay_problem
 from quiclab.evidence.verify.proof import UNPROVEN, prove
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
@@ -34,6 +33,33 @@ from quiclab.store.disk import write_atomically
 from quiclab.store.layout import Status
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
+
+
+# Ends that were stopped during a trial, which then measures that.
+#
+# A program in a jail cannot stop itself, nor can another: it is the first process of a PID namespace. Its children it
+# can stop, and they one another, so that such a stop is its own affair.
+#
+# Decision 4 (docs/decisions/0004-how-late-is-too-late.md) has what is not seen.
+def ends_problem(document: dict[str, Any]) -> str | None:
+    """Say which of client, server and proxy was stopped from outside; None where none was."""
+    for role, stood in _stood_still(document):
+        if stood.get("number"):
+            return f"the {role} was stopped from outside for {stood['stopped_ns'] / 1e6:.1f} ms"
+    return None
+
+
+def children_problem(document: dict[str, Any]) -> str | None:
+    """Say whose child was stopped, which only its own program can be counted on to do; None where none was."""
+    stopped = (role for role, stood in _stood_still(document) if stood.get("looks_at_children"))
+    role = next(stopped, None)
+    return role and f"a process that the {role} had started was stopped"
+
+
+def _stood_still(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
+    costs: dict[str, dict[str, Any]] = document["host"].get("cost") or {}
+    return ((role, cost.get("stood_still") or {}) for role, cost in costs.items())
+
 
 _LONGEST_REASON = 2000
 

@@ -9,6 +9,7 @@ Only the time between "go" and the client's end is the transfer; the rest is ove
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from quiclab.lab.runner.address_change import ChangingAddress
@@ -22,10 +23,10 @@ from quiclab.lab.runner.programs import Programs
 from quiclab.lab.runner.running_trial import RunningTrial
 from quiclab.lab.runner.tcp_control import watch_congestion_control
 from quiclab.lab.runner.topology import Topology
-from quiclab.lab.runner.waiting import ended, visit
 from quiclab.lab.testbed.link import Link
 from quiclab.lab.testbed.process import Process
 from quiclab.model.errors import TrialError
+from quiclab.spec import model
 from quiclab.store.own_files import own_files
 
 _LOOK_S = 0.5
@@ -193,3 +194,22 @@ class Transfer:
         sender = "client" if upload else self._programs.front_part
         if sender in self._controls:
             host[f"{'client' if upload else 'server'}_tcp_congestion_control"] = self._controls[sender]
+
+
+# Waiting for the programs of a trial.
+def visit(client: Process, patience_s: float, trouble: str) -> None:
+    """Let a throw-away client make its request. Raises TrialError, which begins with `trouble`, if that fails."""
+    client.go()
+    code = client.wait(patience_s)
+    if code != 0:
+        raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
+
+
+def ended(answering: Mapping[model.Role, Process], patience_s: float) -> str | None:
+    """Say which of these programs has ended, if one has; the first is given `patience_s` to do so."""
+    for role, process in answering.items():
+        code = process.wait(patience_s)
+        if code is not None:
+            return f"the {role} ended during the transfer with exit code {code}: {process.last_words()}"
+        patience_s = 0.0
+    return None

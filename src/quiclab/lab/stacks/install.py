@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import difflib
 import fcntl
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from quiclab.lab.endpoints._stacks import Launch, launch
+from quiclab.lab.endpoints._stacks import Launch, launch, package_version
 from quiclab.lab.stacks import build as builds
 from quiclab.lab.stacks import npm, wheels
 from quiclab.lab.stacks import tree as trees
 from quiclab.lab.stacks.apt import Apt, IndexExpiredError, require_apt
 from quiclab.lab.stacks.catalogue import ITEMS, PREFERRED, Binary, Build, Item, Script, Tree, Wheels
 from quiclab.lab.stacks.kept import kept_folder
-from quiclab.lab.stacks.probe import version
 from quiclab.lab.stacks.sources import Source, mirror, own_sources
 from quiclab.model.errors import BusyError, HostError, SpecError
 from quiclab.project import SUPPLIES
@@ -244,3 +245,31 @@ def _closest(name: str, known: Sequence[str]) -> str:
 
 def _megabytes(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
+
+
+# Run an installed program once: one that is unpacked but does not start is not installed.
+def version(binary: Binary, started: Launch) -> str:
+    """Version that the program prints, or else that of its package. Raises HostError with the reason if it does not
+    run."""
+    try:
+        done = subprocess.run(
+            [*started.argv, *binary.version],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**started.env, "HOME": "/nonexistent"},
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"{binary.name} does not run: {error}") from None
+    printed = done.stdout.strip()
+    # A program that cannot print its version complains about the option, which is proof enough that it runs.
+    if done.returncode != 0 and not (binary.package and 0 < done.returncode < 126):
+        raise HostError(f"{binary.name} does not run: {(printed.splitlines() or [f'exit code {done.returncode}'])[0]}")
+    if binary.package:
+        return package_version(started, binary.package) or "of this machine"
+    found = re.search(r"\d+\.\d+[\w.+~-]*", printed)
+    return found.group() if found else "runs"

@@ -14,7 +14,7 @@ import resource
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,12 +22,42 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from quiclab.lab.testbed import _process_tree
-from quiclab.lab.testbed._last_seen import LastSeen
 from quiclab.lab.testbed._process_tree import Stat, Used
 from quiclab.lab.testbed._ticker import Ticker
 from quiclab.lab.testbed.run_delay import RunDelay, RunDelayCourse, Waited
 from quiclab.lab.testbed.stops import Stops
 from quiclab.model.units import Duration
+
+
+# The last look at every process and thread of a program, including those that are gone.
+#
+# Some processes of a browser are never waited for: what they used is in no account of their parents.
+class LastSeen:
+    """A sum that only grows; it lacks what each process used after the last look at it."""
+
+    def __init__(self) -> None:
+        self._processes: dict[tuple[int, int], Used] = {}
+        self._threads: dict[tuple[int, int, int], Used] = {}
+
+    def look(self, stats: Sequence[Stat], *, at_threads: bool) -> None:
+        """Look at processes, and at their threads if `at_threads`: a browser has a hundred."""
+        for stat in stats:
+            # Children that were waited for are counted where they were seen themselves.
+            self._keep(self._processes, stat.identity, _process_tree.own(stat))
+            if at_threads:
+                for thread, switches in _process_tree.switches(stat.pid).items():
+                    self._threads[(*stat.identity, thread)] = switches
+
+    @staticmethod
+    def _keep(seen: dict[tuple[int, int], Used], identity: tuple[int, int], used: Used) -> None:
+        # The clock of a process that ends meanwhile tells nothing, and its ticks are coarser than what was seen.
+        before = seen.get(identity)
+        seen[identity] = used if before is None else before.at_least(used)
+
+    def total(self) -> Used:
+        """Sum over everything that was ever seen."""
+        return sum((*self._processes.values(), *self._threads.values()), Used())
+
 
 INTERVAL = Duration(100_000_000)
 _LOOKS_PER_LOOK_AT_THREADS = 3

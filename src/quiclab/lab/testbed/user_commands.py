@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quiclab.lab.testbed import _libc
 from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings, usable_versions
 from quiclab.lab.testbed.listening import ListeningPorts
-from quiclab.lab.testbed.names import name_the_ends, use_name_server
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.lab.testbed.process import Process, kill_everything_else
 from quiclab.lab.testbed.process_cost import ProcessCosts
@@ -199,3 +199,39 @@ def _wait_until_listening(server: Process, namespace: NetworkNamespace, command:
                 print(f"quiclab: nothing listens at the server's end after {_LISTEN_PATIENCE_S:g} s", file=sys.stderr)
                 return
             time.sleep(0.01)
+
+
+# Results of name lookups by programs of the sandbox. Must run inside it: its mounts are visible nowhere else.
+_NAME_SERVICES = ("/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket")
+"""Sockets through which the C library asks the machine's own name services, past any emulated link."""
+
+_STAGE = "/tmp"  # noqa: S108 - a folder that every system has, covered for an instant
+
+
+def name_the_ends() -> None:
+    """Put the names `client`, `server`, and for IPv6 `client6` and `server6`, before those of the machine's
+    /etc/hosts."""
+    hosts = Path("/etc/hosts")
+    if hosts.exists():
+        names = {"client": CLIENT_ADDRESSES[4], "server": SERVER_ADDRESSES[4]}
+        names |= {"client6": CLIENT_ADDRESSES[6], "server6": SERVER_ADDRESSES[6]}
+        _cover(hosts, "".join(f"{address} {name}\n" for name, address in names.items()) + hosts.read_text())
+
+
+def use_name_server(address: str) -> None:
+    """Ask the name server at `address` and no other. Raises HostError where there is no /etc/resolv.conf."""
+    _cover(Path("/etc/resolv.conf"), f"nameserver {address}\n")
+    for socket in _NAME_SERVICES:
+        if Path(socket).exists():
+            _libc.mount("/dev/null", socket, None, _libc.MS_BIND)
+
+
+def _cover(file: Path, text: str) -> None:
+    """Let `file` read as `text`, which is in memory only, so that nothing is left of it whatever happens."""
+    _libc.mount("tmpfs", _STAGE, "tmpfs", _libc.MS_NOSUID | _libc.MS_NODEV, "mode=0755")
+    try:
+        cover = Path(_STAGE, file.name)
+        cover.write_text(text)
+        _libc.mount(str(cover), str(file), None, _libc.MS_BIND)
+    finally:
+        _libc.unmount(_STAGE)

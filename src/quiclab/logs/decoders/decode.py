@@ -14,15 +14,14 @@ from quiclab.logs.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.logs.decoders.aligned import aligned
 from quiclab.logs.decoders.ciphertexts import same_ciphertexts
 from quiclab.logs.decoders.clocks import Placement
-from quiclab.logs.decoders.departures import with_departures
-from quiclab.logs.decoders.ends import end_by
 from quiclab.logs.decoders.joins import CAPTURES, in_captures, named, sightings
 from quiclab.logs.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.logs.decoders.placing import Source, place_all, shift
 from quiclab.logs.decoders.sinks import Sink
 from quiclab.logs.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
-from quiclab.model.errors import DecodeError
-from quiclab.model.tables import CAPTURED, CONNECTION, MADE_LATER, SOURCE, TABLES
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.tables import CAPTURED, CONNECTION, LEFT, MADE_LATER, SOURCE, TABLES
+from quiclab.model.tables.drop_reasons import Stage, reasons_at
 
 _CLOCKLESS = ("no_epoch", "no_clock_offset")
 """Findings about clocks that nothing in a file places."""
@@ -248,3 +247,44 @@ def _with_captures(packets: pl.LazyFrame, sink: Sink, account: Account) -> pl.La
         .with_columns(captured_ns="seen_ns", packet_index="index")
         .select(order)
     )
+
+
+# Decide which end a log belongs to: by its own word, or else by the command line or its name.
+def end_by(log: LogFile, told: Collection[End]) -> End | None:
+    """The end of a log whose rows name the ends `told`; None if they name both, so that there is no single end.
+
+    The file's name is a guess, which the log's own word overrules. Raises SpecError if the command line contradicts it.
+    """
+    if log.vantage_given and any(end != log.vantage for end in told):
+        others = " and the ".join(sorted({f"{end}'s" for end in told}))
+        raise SpecError(
+            f"{log.name} was given with --{log.vantage}, but says itself that it is the {others}",
+            f"give it without --{log.vantage}: what it says counts",
+        )
+    if len(told) == 1:
+        return next(iter(told))
+    return None if told else log.vantage
+
+
+# Times at which packets of a packet log left the bottleneck, from their arrival and how long sending them took.
+_BEHIND = reasons_at(Stage.BEHIND, Stage.EITHER)
+"""Reasons for which a packet can be dropped after the bottleneck has sent it; `service_ns` says whether it had."""
+
+
+def with_departures(packets: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of `link_packets`, in their order, with `left_ns`.
+
+    A transmitter begins with a packet when it is there and the one before has gone: left = max(arrival, left of the one
+    before) + service. Summed up: the services so far, and the latest beginning of a busy period that they follow.
+    """
+    of_queue = ("source", "direction")
+    served = (pl.col("service_ns") > 0) & (
+        (pl.col("action") == "inside_at_end") | ((pl.col("action") == "dropped") & pl.col("reason").is_in(_BEHIND))
+    )
+    sent = (pl.col("action") == "delivered") | served
+    service_ns = pl.when(sent & ~pl.col("duplicate")).then(pl.col("service_ns").cast(pl.Int64)).otherwise(0)
+    so_far_ns = service_ns.cum_sum()
+    begun_ns = pl.when(sent).then(pl.col("arrival_ns") - so_far_ns + service_ns)
+    left_ns = pl.when(sent).then(so_far_ns + begun_ns.cum_max())
+    order = pl.struct("arrival_ns", "index", "duplicate")
+    return packets.with_columns(left_ns.over(of_queue, order_by=order).alias(LEFT.name))

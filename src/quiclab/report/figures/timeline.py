@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
@@ -12,7 +13,6 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._heaps import Heap, heaps
 from quiclab.report.figures._reason_style import reason_style
 from quiclab.why.account import Of, Why, laid_out, reason_runs
 
@@ -182,3 +182,58 @@ def _told(heading: str, heap: Heap, why: str) -> str:
 def _of_event(row: dict[str, Any]) -> str:
     lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}"
     return f"the window was tightened at {row['event_ms']:.2f} ms{lost}"
+
+
+# Spells that are too short to be seen, heaped up: each heap is a column, shared by its spells' lengths.
+#
+# `templates/timeline.js` does the same when a reader zooms.
+_LOWEST = "link_busy"
+
+
+@dataclass(frozen=True)
+class Heap:
+    """Spells that follow each other."""
+
+    first: int
+    last: int
+    """Places of the first and the last of them."""
+    from_x: float
+    until_x: float
+    parts: dict[str, tuple[float, float]]
+    """Reason → (share of those below it, own share), in the order of their names, with the busy link lowest."""
+
+    @property
+    def length(self) -> float:
+        """Duration of the heap."""
+        return self.until_x - self.from_x
+
+
+def heaps(begins: Sequence[float], ends: Sequence[float], whys: Sequence[str], least: float) -> list[Heap]:
+    """Spells of at least a length, each by itself, and between them heaps of about that length."""
+    found: list[Heap] = []
+    first = 0
+    for place in range(len(ends)):
+        if ends[place] - begins[place] >= least:
+            if first < place:
+                found.append(_heap(begins, ends, whys, first, place - 1))
+            found.append(_heap(begins, ends, whys, place, place))
+            first = place + 1
+        elif ends[place] - begins[first] >= least:
+            found.append(_heap(begins, ends, whys, first, place))
+            first = place + 1
+    if first < len(ends):
+        found.append(_heap(begins, ends, whys, first, len(ends) - 1))
+    return found
+
+
+def _heap(begins: Sequence[float], ends: Sequence[float], whys: Sequence[str], first: int, last: int) -> Heap:
+    lengths: dict[str, float] = {}
+    for place in range(first, last + 1):
+        lengths[whys[place]] = lengths.get(whys[place], 0.0) + ends[place] - begins[place]
+    whole = sum(lengths.values()) or 1.0
+    parts: dict[str, tuple[float, float]] = {}
+    below = 0.0
+    for why in sorted(lengths, key=lambda each: (each != _LOWEST, each)):
+        parts[why] = (below, lengths[why] / whole)
+        below += lengths[why] / whole
+    return Heap(first, last, begins[first], ends[last], parts)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from quiclab.compare import comparison_words
 from quiclab.compare.model import StudyAnalysis
@@ -20,13 +21,12 @@ from quiclab.model.errors import QuiclabError
 from quiclab.report import figures
 from quiclab.report.figures.reasons import Reasons, steps_of
 from quiclab.report.page.column_packing import packed
-from quiclab.report.page.explanation_links import bar_links, linked
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
 from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
 from quiclab.report.words.headline import clauses, headline
-from quiclab.why.account import Of
+from quiclab.why.account import Of, Why
 from quiclab.why.accounts import Waterfall, waterfalls
 from quiclab.why.causes import Verdict, verdicts
 
@@ -128,3 +128,37 @@ def _illustrated(waterfall: Waterfall, pages: Sequence[Cell], shown: Mapping[str
     median = next((pair.file for cell in of_cell for pair in cell.pairs if pair.block is None), None)
     names = [drawn.name for drawn in shown.get(median or "", ())]
     return median if "timeline" in names else None
+
+
+# Links from the numbers of a reason to the pair that illustrates it: the median trials of its cell.
+TIMELINE = "figure-timeline"
+"""Place of the timeline on the page of a pair."""
+_NUMBER = re.compile(r"[+−]?\d[\d.,]*(?: … [+−]?\d[\d.,]*)?[ \u00a0\u202f]?(?:ms|s|µs|MB|kB)\b")
+
+
+def place_of(why: Why) -> str:
+    """Place of a reason on the page of a pair."""
+    return f"why-{why}"
+
+
+def linked(sentence: str, clauses: Sequence[tuple[str, Why]], file: str | None) -> Markup:
+    """A sentence in which each number with a unit leads to the page `file`: to its reason where it stands in a clause
+    of one, else to the timeline. Without a page it has no links."""
+    if file is None:
+        return escape(sentence)
+    found = [(sentence.find(clause), clause, why) for clause, why in clauses]
+    spans = [(begin, begin + len(clause), place_of(why)) for begin, clause, why in found if begin >= 0]
+    parts: list[Markup] = []
+    end = 0
+    for number in _NUMBER.finditer(sentence):
+        place = next((where for begin, until, where in spans if begin <= number.start() < until), TIMELINE)
+        parts.append(escape(sentence[end : number.start()]))
+        parts.append(Markup('<a href="{}#{}">{}</a>').format(file, place, number[0]))
+        end = number.end()
+    return Markup("").join([*parts, escape(sentence[end:])])
+
+
+def bar_links(waterfall: Waterfall, file: str) -> dict[str, Any]:
+    """Where the bars of a waterfall lead, for the page's script: the page, and the place of each bar's reason."""
+    headings = {step.label.heading: place_of(step.label) for step in waterfall.steps if isinstance(step.label, Why)}
+    return {"opens": file, "places": {figures.reason_name(name): place for name, place in headings.items()}}

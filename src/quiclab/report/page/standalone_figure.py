@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from quiclab.model.errors import HostError
@@ -13,7 +15,6 @@ from quiclab.report.figures import THEMES, Figure
 from quiclab.report.figures import spec as spec_of
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.rendering import plotly, render
-from quiclab.report.page.thinning import thinned
 from quiclab.store.disk import write_atomically
 
 UNTOUCHED = "the study is untouched"
@@ -79,3 +80,47 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
             f"the figure cannot be written as {out.suffix[1:]}: {str(error).splitlines()[0]}", hint
         ) from error
     write_atomically(out, picture, kept=UNTOUCHED)
+
+
+# Long curves for pictures, which cannot be zoomed into: what each pixel shows stays, the rest goes.
+THINNED_FROM = 4000
+"""Points of a curve that a picture bears."""
+_PIXELS = 2000
+_COLUMNS = ("x", "y", "customdata", "text")
+
+
+def thinned(spec: dict[str, Any]) -> dict[str, Any]:
+    """The figure with its long lines thinned in place to the first, last, least and greatest point of each pixel."""
+    for trace in spec["data"]:
+        columns = trace.get("x"), trace.get("y")
+        if trace.get("type") != "scatter" or "lines" not in trace.get("mode", "lines"):
+            continue
+        if not all(isinstance(column, list) and len(column) > THINNED_FROM for column in columns):
+            continue
+        points = len(trace["x"])
+        x, y = (pl.Series(column, dtype=pl.Float64).to_numpy() for column in columns)
+        keep = kept(x, y)
+        for name in _COLUMNS:
+            if isinstance(trace.get(name), list) and len(trace[name]) == points:
+                trace[name] = [trace[name][place] for place in keep]
+    return spec
+
+
+def kept(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], pixels: int = _PIXELS) -> list[int]:
+    """Places of the points that a line of `pixels` pixels shows; all of them where `x` does not rise."""
+    if not np.all(np.diff(x) >= 0):
+        return list(range(x.size))
+    span = (x[-1] - x[0]) or 1.0
+    pixel = np.minimum((x - x[0]) / span * pixels, pixels - 1).astype(np.int64)
+    starts = np.flatnonzero(np.diff(pixel, prepend=-1))
+    ends = np.append(starts[1:], x.size)
+    places: set[int] = set()
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        here = y[start:end]
+        places |= {start, end - 1}
+        gaps = np.flatnonzero(np.isnan(here))
+        if gaps.size:
+            places.add(start + int(gaps[0]))
+        if gaps.size < here.size:
+            places |= {start + int(np.nanargmin(here)), start + int(np.nanargmax(here))}
+    return sorted(places)

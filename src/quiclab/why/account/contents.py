@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown, quic
-from quiclab.evidence.metrics.evidence import Direction, End
+from quiclab.evidence.metrics.evidence import CAPTURES, Direction, End
 from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.model.activity import What
 from quiclab.why.account.handshakes import at_client
-from quiclab.why.account.layout import Layout, layout
-from quiclab.why.account.segments import segments
 
 _SYN_OR_FIN = 0x03
 _WAY: dict[End, Direction] = {"client": "up", "server": "down"}
@@ -222,3 +222,75 @@ def _datagram(
     if acks or others:
         return Content(What.ACKNOWLEDGMENTS, asks=asks, reached=reached)
     return Content(What.PROBE, again=True, asks=asks, reached=reached)
+
+
+# The bytes of a TCP connection, each of one stream of HTTP/2, by the frames of the sender's capture.
+#
+# A capture tells the length of each frame, in order, and when its last byte could be read. The bytes between the first
+# frame and the last are shared out by their lengths, so that TLS's own are spread evenly: a few bytes in a thousand.
+_FRAME_HEADER_BYTES = 9
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Stretches of a connection's bytes, in order, each of one stream."""
+
+    ends: list[int]
+    streams: list[int]
+
+    def stream(self, offset: int) -> int | None:
+        """The stream that a byte belongs to; None for frames of the connection, and where no frame shows it."""
+        at = bisect_right(self.ends, offset)
+        return (self.streams[at] or None) if at < len(self.ends) else None
+
+
+def layout(evidence: Evidence, end: End, direction: Direction) -> Layout:
+    """The layout of what one end sent on its only connection."""
+    at_ns, reached = _progress(evidence, end, direction)
+    frames = [each for each in _frames(evidence, end, direction) if at_ns and each[0] >= at_ns[0]]
+    if not frames:
+        return Layout([], [])
+    first = bisect_left(at_ns, frames[0][0])
+    begin = reached[first - 1] if first else reached[0]
+    until = reached[bisect_right(at_ns, frames[-1][0]) - 1]
+    sizes = [_FRAME_HEADER_BYTES + length for _, _, length in frames]
+    ends = [begin + (until - begin) * so_far // sum(sizes) for so_far in accumulate(sizes)]
+    return Layout(ends, [stream for _, stream, _ in frames])
+
+
+def _progress(evidence: Evidence, end: End, direction: Direction) -> tuple[list[int], list[int]]:
+    """Instants of sending, and the offset up to which all had been sent by then."""
+    at_ns: list[int] = []
+    reached: list[int] = []
+    for _, time_ns, _, start, length, _ in segments(evidence, end, direction):
+        if length:
+            at_ns.append(time_ns)
+            reached.append(max(start + length, reached[-1] if reached else 0))
+    return at_ns, reached
+
+
+def _frames(evidence: Evidence, end: End, direction: Direction) -> Iterator[tuple[int, int, int]]:
+    """(last byte sent, stream, length) of each frame, in order."""
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES), pl.col("vantage") == end)
+    rows = evidence.table("http_frames").filter(
+        pl.col("source").is_in(captures["source"].to_list()),
+        pl.col("direction") == direction,
+        pl.col("event") == "sent",
+    )
+    told = rows.with_columns(pl.col("last_byte_ns").fill_null(pl.col("time_ns"))).drop_nulls("last_byte_ns")
+    for last_ns, stream, length in told.select("last_byte_ns", "stream_id", "length_bytes").iter_rows():
+        yield last_ns, stream or 0, length or 0
+
+
+# TCP segments that one end sent, as offsets without wrap-around, with their places in the link's log.
+def segments(evidence: Evidence, end: End, direction: Direction) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """(index, time, client's port, offset of the first byte, length, flags) of each segment an end sent, in order."""
+    packets = evidence.packets(end, direction, ("tcp",)).drop_nulls(("packet_index", "tcp_seq"))
+    port = "src_port" if direction == "up" else "dst_port"
+    columns = ("packet_index", "time_ns", port, "tcp_seq", "payload_bytes", "tcp_flags")
+    origins: dict[int, tuple[int, int]] = {}
+    for index, time_ns, number, seq, length, flags in packets.select(columns).iter_rows():
+        last, offset = origins.get(number, (seq, 1 << 33))
+        offset += (seq - last + (1 << 31)) % (1 << 32) - (1 << 31)
+        origins[number] = (seq, offset)
+        yield index, time_ns, number, offset, length or 0, flags or 0

@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from quiclab.evidence.metrics import Evidence, Noted, Unknown, times
 from quiclab.evidence.metrics.evidence import Direction
+from quiclab.evidence.metrics.responses import those_asked_for
+from quiclab.model.cause import Why
 from quiclab.why.account import processor
 from quiclab.why.account.after_a_change import judges, named
 from quiclab.why.account.amplification import amplification
 from quiclab.why.account.critical_path import Path
-from quiclab.why.account.edges import Edge, chained
+from quiclab.why.account.dependency_chain import Chain, Prompt
+from quiclab.why.account.edges import Edge, Reason, chained
 from quiclab.why.account.forward_path import Way, arrived_at
 from quiclab.why.account.links import path_of
+from quiclab.why.account.loads import Load, loads_of
 from quiclab.why.account.objects import objects
 from quiclab.why.account.pacer import told_by_rate
 from quiclab.why.account.page import account_of_page
@@ -22,7 +27,6 @@ from quiclab.why.account.response import response_edges
 from quiclab.why.account.second_network import told_apart, told_together
 from quiclab.why.account.sender_cause import answers_ns
 from quiclab.why.account.set_up import SetUp
-from quiclab.why.account.several_connections import account_of_several, over_several
 
 _CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
 
@@ -122,3 +126,42 @@ def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
         sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
         since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
     return next((p for p, at in enumerate(ahead.arrival) if at >= since_ns and ahead.is_served(p)), None)
+
+
+# The account of objects that came over several connections: the last one's, and what its request had waited for.
+_LATER = Reason(Why.LATER_REQUEST, "http_requests")
+_REQUEST = Reason(Why.REQUEST, "ip_packets")
+_NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
+
+
+def over_several(evidence: Evidence) -> bool:
+    """Whether the objects of a trial came over more than one connection."""
+    several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
+    return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
+
+
+def account_of_several(evidence: Evidence, last_ns: int) -> list[Edge]:
+    """Edges from the client's first packet to the end of the last of several objects, at an instant.
+
+    Raises Unknown where the captures do not show all requests, and for uploads.
+    """
+    if evidence.upload or evidence.second_link is not None:
+        raise Unknown("uploads over several connections, and changes of address among them, are not accounted for")
+    loads = loads_of(evidence, partial(those_asked_for, evidence))
+    last = next((load for load in loads if load.done_ns == last_ns), None)
+    if last is None:
+        raise Unknown("the captures do not show which of the objects is the last")
+    chain = Chain(evidence, loads, _prompt, _REQUEST, _NOT_TOLD)
+    return chained(chain.edges(last, last_ns, evidence.zero_ns), evidence.zero_ns, last_ns)
+
+
+def _prompt(chain: Chain, load: Load, by_ns: int) -> Prompt | None:
+    """The answer whose end gave the client a place for another object, where it asks for so many at a time."""
+    expected = chain.evidence.trial["expected"]
+    at_once = int(expected.get("concurrency") or len(expected["objects"]))
+    before = [each for each in chain.loads if each.left_ns < load.left_ns]
+    done = [each for each in before if each.done_ns <= by_ns]
+    if len(before) < at_once or not done:
+        return None
+    freed = max(done, key=lambda each: each.done_ns)
+    return Prompt(freed, freed.done_ns, _LATER)

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from quiclab.compare.builds.change import Change, change
-from quiclab.compare.builds.correction import corrected
 from quiclab.compare.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
+from quiclab.compare.builds.two_studies import corrected
 from quiclab.compare.cell_comparison import arm_result
 from quiclab.compare.model import Conclusion, Metric, Outcome, TrialResult
 from quiclab.model.errors import SpecError

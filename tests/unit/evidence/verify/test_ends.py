@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.evidence.verify.ends import children_problem, ends_problem
+from quiclab.evidence.verify.trial import children_problem, ends_problem
 
 MS = 1_000_000
 

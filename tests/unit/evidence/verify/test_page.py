@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from quiclab.evidence.verify.page import page_problem
+from quiclab.evidence.verify.bodies import page_problem
 
 PAGE = {
     "resources": [

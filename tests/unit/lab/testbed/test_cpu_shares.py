@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.lab.testbed._own_cgroup import OwnCgroup, find_cgroup
 from quiclab.lab.testbed.cpu_competitor import competition
+from quiclab.lab.testbed.cpu_limit import OwnCgroup, find_cgroup
 from quiclab.model.units import Share
 
 V1_MOUNTS = """\

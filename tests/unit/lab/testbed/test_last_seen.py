@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 
 from quiclab.lab.testbed import _process_tree
-from quiclab.lab.testbed._last_seen import LastSeen
+from quiclab.lab.testbed.process_cost import LastSeen
 
 
 def test_what_was_seen_of_the_gone_is_kept() -> None:

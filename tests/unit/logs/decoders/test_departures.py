@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.logs.decoders.departures import with_departures
+from quiclab.logs.decoders.decode import with_departures
 from quiclab.model.tables import TABLES
 
 _SCHEMA = TABLES["link_packets"].schema()

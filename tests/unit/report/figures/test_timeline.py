@@ -16,9 +16,8 @@ from unit.accounting.test_spells import account
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import open_study
 from quiclab.report.figures import Asked
-from quiclab.report.figures._heaps import heaps
 from quiclab.report.figures._reason_style import reason_style
-from quiclab.report.figures.timeline import Timeline
+from quiclab.report.figures.timeline import Timeline, heaps
 from quiclab.why.account import Why
 
 BUSY, WINDOW = "link_busy", "window"

@@ -16,8 +16,7 @@ from quiclab.compare.false_alarms import against_itself, false_alarm_table, fals
 from quiclab.compare.model import Metric, TrialResult
 from quiclab.compare.statistics import share_interval
 from quiclab.compare.study import read_study
-from quiclab.report.page.findings import findings
-from quiclab.report.page.write import write_report
+from quiclab.report.page.write import findings, write_report
 
 TTLB = Metric("ttlb_ms", "time", "ms", lower_is_better=True)
 

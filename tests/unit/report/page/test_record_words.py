@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.report.page.record_words import LONGEST, facts_of, of_its_transport
+from quiclab.report.page.validity import LONGEST, facts_of, of_its_transport
 
 
 @pytest.mark.parametrize(

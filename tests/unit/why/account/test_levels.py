@@ -19,10 +19,10 @@ from quiclab.model.tables import TABLES
 from quiclab.why.account.agreement import in_lines, levels_of_study
 from quiclab.why.account.arrivals import Arrivals
 from quiclab.why.account.coarsening import Compared, _full_ms
-from quiclab.why.account.from_netlog import seen_by_browser
 from quiclab.why.account.from_server import _Acked, _last
 from quiclab.why.account.levels import PARTS, Level, Part, members, shared
 from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
+from quiclab.why.account.one_recording import seen_by_browser
 from quiclab.why.account.recorded import Recorded
 
 _ROOT = Path(__file__).parents[4]

@@ -14,8 +14,7 @@ from unit.metrics.scenes import ns
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.why.account import account_of_transfer
-from quiclab.why.account.contents import contents
-from quiclab.why.account.layout import layout
+from quiclab.why.account.contents import contents, layout
 
 _ROWS = dict[str, list[dict[str, Any]]]
 _TWO = {"direction": "download", "objects": [{"name": "a"}, {"name": "b"}]}

@@ -14,7 +14,7 @@ from contexts import CONTEXT, WORK
 
 from quiclab.lab.endpoints._api import Context, Endpoint
 from quiclab.lab.endpoints.clients._browser import PageClock, place_clock
-from quiclab.lab.endpoints.clients._netlog import proof_of
+from quiclab.lab.endpoints.clients._chromium_program import proof_of
 from quiclab.lab.endpoints.clients.chromium import Chromium
 from quiclab.lab.endpoints.clients.firefox import Firefox
 from quiclab.model.units import ByteCount
