@@ -22,7 +22,7 @@ from quiclab.compare.study import read_record
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
-from quiclab.why.account import UNIONS, Of, Why, account_table, reason_runs
+from quiclab.why.account import UNIONS, Of, Why, account_table, spells
 
 _NEAR_NS = 20_000_000
 """Age up to which a sample of the kernel tells of a time after it."""
@@ -163,7 +163,7 @@ def _whole(account: pl.DataFrame) -> Iterator[str]:
 def _link(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[str]:
     """Service and idle time add up to the span of the link's log, and the account has as much of the former."""
     log = tables["link_packets"].filter(direction="down").drop_nulls("left_ns")
-    busy = reason_runs(account).filter(why=str(Why.LINK_BUSY))
+    busy = spells(account).filter(why=str(Why.LINK_BUSY))
     if tables["link_packets"]["source"].n_unique() > 1 or busy.is_empty():
         return
     if account["why"].eq(str(Why.BROWSER)).any() or account["what"].eq("other_connection").any():
@@ -265,7 +265,7 @@ def _kernel(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> Iterator[
     """
     samples = tables.get("tcp_info", pl.DataFrame())
     for why, clock in ((Why.RECEIVE_WINDOW, "rwnd_limited_us"), (Why.SEND_BUFFER, "sndbuf_limited_us")):
-        own = reason_runs(account).filter(why=str(why), evidence="tcp_info")
+        own = spells(account).filter(why=str(why), evidence="tcp_info")
         if own.is_empty() or samples.is_empty():
             continue
         if why is Why.SEND_BUFFER:

@@ -191,9 +191,8 @@ def processes_for(sizes: Sequence[int]) -> int:
 
 # Occasions: stretches of time in which trials of a study ran on one boot of one machine, without a long pause.
 #
-# That which all trials of an occasion share (temperature, neighbours, what the kernel happened to place where) no number of
-# blocks in it can show. Nobody has to say when a new one begins: another boot, or another machine, has another boot
-# id.
+# No number of blocks within one occasion can show what all its trials share (temperature, neighbours, what the kernel
+# happened to place where). Nobody has to say when a new one begins: another boot, or another machine, has another id.
 PAUSE = timedelta(hours=1)
 """Time without a trial after which another occasion begins."""
 

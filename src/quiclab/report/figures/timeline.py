@@ -14,7 +14,7 @@ from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 from quiclab.report.figures._reason_style import reason_style
-from quiclab.why.account import Of, Why, laid_out, reason_runs
+from quiclab.why.account import Of, Why, laid_out, spells
 
 _SCHEMA = {
     **dict.fromkeys(("arm", "why", "what", "evidence", "since"), pl.String),
@@ -68,7 +68,7 @@ class Timeline(Figure):
             if account is None or account.is_empty():
                 continue
             zero_ns = int(account["from_ns"][0])
-            found = reason_runs(account).with_columns(
+            found = spells(account).with_columns(
                 pl.lit(arm).alias("arm"),
                 pl.lit(_SINCE[Of(account["of"][0].partition(" ")[0])]).alias("since"),
                 *(

@@ -14,7 +14,7 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model import number_text
 from quiclab.report.figures import FURTHER, reason_colour
 from quiclab.report.page.column_packing import column
-from quiclab.why.account import PLAYING, UNIONS, What, Why, laid_out, reason_runs
+from quiclab.why.account import PLAYING, UNIONS, What, Why, laid_out, spells
 
 _LONGEST = 8
 """Waits of each trial that the page lists, beside the longest one of each reason."""
@@ -116,7 +116,7 @@ def _ms(value: float) -> str:
 
 def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
     zero_ns = int(account["from_ns"][0])
-    found = reason_runs(account).with_row_index("spell").with_columns(length=pl.col("until_ns") - pl.col("from_ns"))
+    found = spells(account).with_row_index("spell").with_columns(length=pl.col("until_ns") - pl.col("from_ns"))
     waits = found.filter(~pl.col("why").is_in([str(Why.LINK_BUSY), PLAYING])).sort(
         "length", "spell", descending=[True, False]
     )

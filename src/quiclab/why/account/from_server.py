@@ -184,7 +184,7 @@ def _asked_for(of: Recorded) -> str | None:
     return told["url"][0] if told.height else None
 
 
-# The reason that had held back a packet of a QUIC server, by its own log alone: its window, its credit, or something else.
+# The reason that had held back a packet of a QUIC server, by its own log alone: window, credit, or something else.
 _DATAGRAM_BYTES = 1200
 """Least size of a datagram (RFC 9000 section 14.1)."""
 

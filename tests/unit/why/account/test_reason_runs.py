@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from quiclab.model.tables import TABLES
-from quiclab.why.account import reason_runs
+from quiclab.why.account import spells
 
 
 def account(*edges: tuple[str, str, int], **columns: list[Any]) -> pl.DataFrame:
@@ -31,7 +31,7 @@ def account(*edges: tuple[str, str, int], **columns: list[Any]) -> pl.DataFrame:
 
 def test_neighbours_with_one_reason_are_one_spell() -> None:
     """The longest of what passes comes first; packets of headers are those of their payload; an event is kept."""
-    found = reason_runs(
+    found = spells(
         account(
             ("link_busy", "payload", 6), ("link_busy", "headers", 1), ("window", "propagation_down", 3),
             ("window", "propagation_up", 9), ("link_busy", "payload", 2),
@@ -49,4 +49,4 @@ def test_neighbours_with_one_reason_are_one_spell() -> None:
 
 def test_no_account_has_no_spell() -> None:
     """The columns are there all the same."""
-    assert reason_runs(account()).columns == reason_runs(account(("request", "server", 1))).columns
+    assert spells(account()).columns == reason_runs(account(("request", "server", 1))).columns
