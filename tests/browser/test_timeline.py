@@ -13,7 +13,7 @@ import pytest
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import ZERO_NS, write_logs
 from synthetic_study import Shape, write_study
-from unit.accounting.test_spells import account
+from unit.why.account.test_reason_runs import account
 
 from quiclab.report import write_report, write_single_file
 from quiclab.why.account import account_totals

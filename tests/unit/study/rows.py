@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from unit.verify.recordings import trial
+from unit.evidence.verify.recordings import trial
 
 from quiclab.model.plan_row import PlanRow
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from unit.diagnoses.cases import CASES
+from unit.why.mechanisms.cases import CASES
 
 from quiclab.why.account import Why
 from quiclab.why.accounts import Step

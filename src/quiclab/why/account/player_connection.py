@@ -15,7 +15,7 @@ from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.edges import Edge, Reason
-from quiclab.why.account.playback import PLAYER
+from quiclab.why.account.player import PLAYER
 
 _TRIED = Reason(Why.SET_UP_LOSS, "ip_packets")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 SEEN = {"body_bytes_again": 400, "last_byte_before_ns": scenes.ns(100), "first_byte_after_ns": scenes.ns(145)}
 NAMES = ("address_change_gap_ms", "body_bytes_again", "old_address_bytes", "address_change_delay_ms")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 
 def test_tcp_counts_cumulative_and_selective_acknowledgments_once(tmp_path: Path) -> None:

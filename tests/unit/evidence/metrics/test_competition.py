@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from unit.metrics.scenes import Scene, ns, tcp_scene
+from unit.evidence.metrics.scenes import Scene, ns, tcp_scene
 
 from quiclab.evidence.metrics import compute_trial
 from quiclab.evidence.metrics.competition import jain_index

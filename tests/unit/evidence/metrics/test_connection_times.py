@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import MetricRow, compute_trial
 from quiclab.model.tables import TABLES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 NOT_ECT, ECT0, CE = 0, 2, 3
 

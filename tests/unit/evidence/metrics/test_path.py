@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Evidence, MetricRow, Unknown
 from quiclab.evidence.metrics.path import trials_at_once

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 
 def test_tcp_counts_what_left_the_server_twice(tmp_path: Path) -> None:

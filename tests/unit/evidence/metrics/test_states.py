@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.states import STATES

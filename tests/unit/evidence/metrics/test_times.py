@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
-from unit.metrics import scenes
+from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Noted
 from quiclab.evidence.metrics.evidence import Evidence, Unknown

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import judged, proof_of, trial
+from unit.evidence.verify.recordings import judged, proof_of, trial
 
 from quiclab.evidence.verify.address_change import change_problem, changed_in_vain
 from quiclab.evidence.verify.proof import UNPROVEN

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import judged, proof_of, trial
+from unit.evidence.verify.recordings import judged, proof_of, trial
 
 from quiclab.evidence.verify.asked import shortfall
 

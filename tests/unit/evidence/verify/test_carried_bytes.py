@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import judged, proof_of, trial
+from unit.evidence.verify.recordings import judged, proof_of, trial
 
 from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem, twice_problem
 from quiclab.evidence.verify.proof import UNPROVEN

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.capture_files import cut_payload, packets_in, write_capture
-from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
+from unit.evidence.verify.capture_files import cut_payload, packets_in, write_capture
+from unit.evidence.verify.recordings import RECORDINGS, judged, proof_of, trial
 
 ORDINARY = {
     "connections": 1,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import judged, trial
+from unit.evidence.verify.recordings import judged, trial
 
 from quiclab.evidence.verify.delivered import Shown, shown_by_packets, unproven
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from unit.verify.capture_files import (
+from unit.evidence.verify.capture_files import (
     ALL_CAPTURES,
     CAPTURES,
     PORT,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
-from unit.verify.capture_files import (
+from unit.evidence.verify.capture_files import (
     ALL_CAPTURES,
     CAPTURES,
     cut_tcp,
@@ -19,7 +19,7 @@ from unit.verify.capture_files import (
     packets_of,
     write_capture,
 )
-from unit.verify.recordings import judged, proof_of, trial
+from unit.evidence.verify.recordings import judged, proof_of, trial
 
 
 @pytest.mark.parametrize("name", ALL_CAPTURES)

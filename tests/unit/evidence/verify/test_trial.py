@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.verify.recordings import judged
+from unit.evidence.verify.recordings import judged
 
 from quiclab.evidence.verify.asked import objects_apart
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.verify.capture_files import CAPTURES, cut_payload, packets_of, rows_of, write_capture
-from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
+from unit.evidence.verify.capture_files import CAPTURES, cut_payload, packets_of, rows_of, write_capture
+from unit.evidence.verify.recordings import RECORDINGS, judged, proof_of, trial
 
 from quiclab.evidence.verify.wire import Wire, read_wire
 

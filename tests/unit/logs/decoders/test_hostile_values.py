@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.decoders import test_hostile
+from unit.logs.decoders import test_hostile
 
 from quiclab.logs.decoders import DECODERS, Context
 from quiclab.logs.decoders.log_files import decoder_of

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from synthetic_logs import write_account
 from synthetic_study import Shape, write_study
-from unit.accounting.test_spells import account
+from unit.why.account.test_reason_runs import account
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import open_study

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 from rich.table import Table
-from unit.analysis.test_compare import SLOW, arm, decided
+from unit.compare.test_cell_comparison import SLOW, arm, decided
 
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.statistics import Interval

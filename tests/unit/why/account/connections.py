@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
-from unit.accounting.stories import SEGMENT, evidence_of_scene
-from unit.metrics.scenes import ONE_WAY_MS, Scene, ns
+from unit.evidence.metrics.scenes import ONE_WAY_MS, Scene, ns
+from unit.why.account.stories import SEGMENT, evidence_of_scene
 
 from quiclab.evidence.metrics import Evidence
 

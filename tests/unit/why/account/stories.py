@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
-from unit.metrics.scenes import ONE_WAY_MS, Scene, ns
+from unit.evidence.metrics.scenes import ONE_WAY_MS, Scene, ns
 
 from quiclab.evidence.metrics import Evidence, evidence_of
 from quiclab.logs.decoders import decode_trial

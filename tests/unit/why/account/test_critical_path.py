@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.accounting.test_hop import rows_of
+from unit.why.account.test_hop import rows_of
 
 from quiclab.model.activity import What
 from quiclab.why.account.critical_path import Before, Cause, Path, back

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
-from unit.accounting.stories import Quic, Tcp, evidence_of_scene
-from unit.accounting.test_processor import FULL, late_acknowledgment, look
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import Quic, Tcp, evidence_of_scene
+from unit.why.account.test_processor import FULL, late_acknowledgment, look
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.why.account import account_table, disturbance_of

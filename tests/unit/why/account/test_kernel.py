@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
-from unit.accounting.stories import SEGMENT, Tcp, evidence_of_scene, sample_row, sums
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import SEGMENT, Tcp, evidence_of_scene, sample_row, sums
 
 from quiclab.why.account import account_of_transfer
 

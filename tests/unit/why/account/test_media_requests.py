@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from unit.accounting.stories import Tcp, sums
-from unit.accounting.videos import one_file
+from unit.why.account.stories import Tcp, sums
+from unit.why.account.videos import one_file
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.why.account import accounts_of
 from quiclab.why.account.media_requests import Fetch
-from quiclab.why.account.playback import first_picture_bytes
+from quiclab.why.account.player import first_picture_bytes
 
 _CAME = [(10 + n, 100 + 1000 * n) for n in range(11)]
 """A packet of 1,000 bytes at each instant from 10 on."""

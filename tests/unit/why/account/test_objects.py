@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
-from unit.accounting.stories import SEGMENT, Quic, Tcp, evidence_of_scene, limit_row, object_rows, sums
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import SEGMENT, Quic, Tcp, evidence_of_scene, limit_row, object_rows, sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.why.account import account_of_transfer

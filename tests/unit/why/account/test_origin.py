@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from unit.accounting.test_hop import rows_of
+from unit.why.account.test_hop import rows_of
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.activity import What

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import (
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import (
     Quic,
     Tcp,
     blocked_row,
@@ -17,7 +18,6 @@ from unit.accounting.stories import (
     sample_row,
     sums,
 )
-from unit.metrics.scenes import ns
 
 from quiclab.why.account import account_of_transfer
 

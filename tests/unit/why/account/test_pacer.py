@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.accounting.stories import Quic, evidence_of_scene, metrics_row, sums
+from unit.why.account.stories import Quic, evidence_of_scene, metrics_row, sums
 
 from quiclab.why.account import account_of_transfer
 

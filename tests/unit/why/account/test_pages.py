@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from unit.accounting.connections import DOCUMENT, IMAGE, SCRIPT, A, B, Connections, page_of_two
-from unit.accounting.stories import sums
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.connections import DOCUMENT, IMAGE, SCRIPT, A, B, Connections, page_of_two
+from unit.why.account.stories import sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.page import plt_ms

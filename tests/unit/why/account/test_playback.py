@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.accounting.stories import sums
-from unit.accounting.videos import EVENTS, dash, event_rows, fetch_rows, stall_rows
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import sums
+from unit.why.account.videos import EVENTS, dash, event_rows, fetch_rows, stall_rows
 
 from quiclab.evidence.metrics import Unknown, metrics_of
 from quiclab.why.account import MAIN, account_of_transfer, account_table, account_totals, accounts_of, laid_out

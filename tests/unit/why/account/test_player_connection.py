@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from unit.accounting.stories import Tcp, sums
-from unit.accounting.videos import fetch_rows, one_file
+from unit.why.account.stories import Tcp, sums
+from unit.why.account.videos import fetch_rows, one_file
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.why.account import accounts_of

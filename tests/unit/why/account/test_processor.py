@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import Quic, Tcp, evidence_of_scene, metrics_row, sums
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import Quic, Tcp, evidence_of_scene, metrics_row, sums
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.why.account import What, Why, account_of_transfer

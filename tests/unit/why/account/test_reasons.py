@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import (
+from unit.evidence.metrics.scenes import ns, tcp_scene
+from unit.why.account.stories import (
     Quic,
     Tcp,
     blocked_row,
@@ -18,7 +19,6 @@ from unit.accounting.stories import (
     metrics_row,
     sums,
 )
-from unit.metrics.scenes import ns, tcp_scene
 
 from quiclab.why.account import account_of_transfer
 from quiclab.why.account.edges import Edge

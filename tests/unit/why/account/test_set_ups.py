@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import (
+from unit.why.account.stories import (
     USUAL,
     Flight,
     Quic,

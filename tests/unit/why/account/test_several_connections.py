@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from unit.accounting.connections import two_after_each_other
-from unit.accounting.stories import sums
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.connections import two_after_each_other
+from unit.why.account.stories import sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.times import ttlb_ms

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import (
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import (
     Quic,
     Tcp,
     evidence_of_scene,
@@ -18,7 +19,6 @@ from unit.accounting.stories import (
     sums,
     upload_rows,
 )
-from unit.metrics.scenes import ns
 
 from quiclab.why.account import Edge, account_of_transfer
 

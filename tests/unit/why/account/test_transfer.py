@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.accounting.stories import evidence_of_scene, sums
-from unit.metrics.scenes import quic_scene, tcp_scene
+from unit.evidence.metrics.scenes import quic_scene, tcp_scene
+from unit.why.account.stories import evidence_of_scene, sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.tables import TABLES

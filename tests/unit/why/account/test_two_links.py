@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
-from unit.accounting.stories import sums
-from unit.accounting.two_links import FAR, NEAR, OverTwoLinks
+from unit.why.account.stories import sums
+from unit.why.account.two_links import FAR, NEAR, OverTwoLinks
 
 from quiclab.why.account import Edge, account_of_transfer
 from quiclab.why.account.edges import gaps

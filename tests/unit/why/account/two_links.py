@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
-from unit.accounting.stories import Quic
-from unit.metrics.scenes import ns
+from unit.evidence.metrics.scenes import ns
+from unit.why.account.stories import Quic
 
 from quiclab.evidence.metrics import Evidence, evidence_of
 from quiclab.logs.decoders import decode_trial

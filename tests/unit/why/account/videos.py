@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
-from unit.accounting.stories import CONNECTION, SEGMENT, Quic, Tcp, evidence_of_scene, object_rows
-from unit.metrics.scenes import ONE_WAY_MS, ns
+from unit.evidence.metrics.scenes import ONE_WAY_MS, ns
+from unit.why.account.stories import CONNECTION, SEGMENT, Quic, Tcp, evidence_of_scene, object_rows
 
 from quiclab.evidence.metrics import Evidence
 

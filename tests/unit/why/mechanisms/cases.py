@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unit.diagnoses.scenes import Case, busy, edge, full, ns
+from unit.why.mechanisms.scenes import Case, busy, edge, full, ns
 
 from quiclab.why.account import What, Why
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.diagnoses.cases import AFTER_LOSS, CASES, SET_UP
-from unit.diagnoses.scenes import Case, busy, edge, facts, full, named, ns
+from unit.why.mechanisms.cases import AFTER_LOSS, CASES, SET_UP
+from unit.why.mechanisms.scenes import Case, busy, edge, facts, full, named, ns
 
 from quiclab.evidence.metrics.evidence import Evidence
 from quiclab.why.account import What, Why

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.diagnoses.cases import CASES
-from unit.diagnoses.scenes import Case, full, named
+from unit.why.mechanisms.cases import CASES
+from unit.why.mechanisms.scenes import Case, full, named
 
 from quiclab.evidence.metrics import evidence_of
 from quiclab.why.account import UNIONS, Why

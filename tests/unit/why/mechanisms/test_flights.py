@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.diagnoses.scenes import Case, busy, edge, full, named
+from unit.why.mechanisms.scenes import Case, busy, edge, full, named
 
 from quiclab.model.tables.drop_reasons import DROP_REASONS, DropKind
 from quiclab.why.account import What, Why
