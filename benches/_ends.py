@@ -21,9 +21,9 @@ from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.lab.testbed.real_time import ask_for_awake_processors
 from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.study import Direction, Tcp
+from quiclab.model.study import Path as LinkPath
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction, Tcp
-from quiclab.spec.model import Path as LinkPath
 
 _ROUTE = RouteMetrics("cubic", 10)
 BARE_DEVICES = ("bare0", "bare1")

@@ -16,8 +16,8 @@ from _traffic import udp_stream
 
 from quiclab.lab.testbed.link import DEVICE, SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.real_time import ask_for_real_time, leaves_room
+from quiclab.model.study import Direction, Queue
 from quiclab.model.units import Bitrate
-from quiclab.spec.model import Direction, Queue
 
 SIZE = 1400
 """Payload of a datagram."""

@@ -25,7 +25,7 @@ from live_link import in_sandbox
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
 from quiclab.lab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
-from quiclab.spec.model import Direction
+from quiclab.model.study import Direction
 
 GIGABIT_PACKET_NS = 12_000
 """What a packet of 1500 bytes takes at 1 Gbit/s."""

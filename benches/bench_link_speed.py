@@ -16,8 +16,8 @@ from live_link import in_sandbox
 
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction, Queue
 from quiclab.model.units import Bitrate, Duration
-from quiclab.spec.model import Direction, Queue
 
 BARE = "bare veth"
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -21,8 +21,8 @@ from live_link import in_sandbox
 
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction, Queue
 from quiclab.model.units import Bitrate, Duration
-from quiclab.spec.model import Direction, Queue
 
 SLEEPS = "no spin"
 DELAY = Duration(10_000_000)

@@ -19,7 +19,7 @@ from live_link import in_sandbox
 
 from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.link import Backend
-from quiclab.spec.model import Direction
+from quiclab.model.study import Direction
 
 LOG_TARGET_NS = 50
 RECORD = "packet log record"

@@ -29,7 +29,7 @@ from quiclab.lab.endpoints import Context, find
 from quiclab.lab.testbed.certificates import HOST, make_certificates
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
-from quiclab.spec.model import Certificate, Program
+from quiclab.model.study import Certificate, Program
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.trial import judge_attempt

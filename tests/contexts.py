@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quiclab.lab.endpoints import Context
-from quiclab.spec.model import Program
+from quiclab.model.study import Program
 
 WORK = Path("/lab/trial/home")
 CONTEXT = Context(

@@ -16,7 +16,7 @@ from quiclab.lab.testbed.certificates import HOST, make_certificates
 from quiclab.lab.testbed.listening import ListeningPorts
 from quiclab.lab.testbed.namespace import NetworkNamespace, add_veth
 from quiclab.lab.testbed.user_commands import _cover
-from quiclab.spec.model import Certificate, Program
+from quiclab.model.study import Certificate, Program
 
 SERVER = "198.51.100.1"
 URL = f"https://{HOST}"

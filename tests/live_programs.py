@@ -20,7 +20,7 @@ from quiclab.lab.testbed.certificates import HOST, make_certificates
 from quiclab.lab.testbed.link import SERVER_ADDRESSES
 from quiclab.lab.testbed.listening import Kind, ListeningPorts
 from quiclab.lab.testbed.namespace import NetworkNamespace
-from quiclab.spec.model import Certificate, Direction, Knobs, Program, Protocol
+from quiclab.model.study import Certificate, Direction, Knobs, Program, Protocol
 
 ADDRESS = "127.0.0.1"
 PORT = 4433

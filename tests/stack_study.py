@@ -12,7 +12,7 @@ from small_study import main_only, quiclab, trials
 
 from quiclab.lab.endpoints import Available, find
 from quiclab.lab.testbed.host import bounded_run
-from quiclab.spec.model import Role
+from quiclab.model.study import Role
 
 _HEAD = """\
 [study]

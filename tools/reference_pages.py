@@ -8,9 +8,9 @@ from quiclab.evidence.metrics import METRICS
 from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.endpoints._api import Endpoint
 from quiclab.lab.endpoints.ecn import Ecn, ecn_of
+from quiclab.model.study import Program, Tcp
 from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.report.figures import FIGURES, Figure, Where
-from quiclab.spec.model import Program, Tcp
 from quiclab.spec.profiles import profiles
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"

@@ -14,8 +14,8 @@ import quiclab as package
 from quiclab.lab.endpoints import ENDPOINTS, Available, SizesDatagrams, find, label_of
 from quiclab.lab.endpoints._stacks import find_below, find_program
 from quiclab.lab.testbed.host import bounded_run
+from quiclab.model.study import Program, Role, Tcp
 from quiclab.project import stacks_folder
-from quiclab.spec.model import Program, Role, Tcp
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

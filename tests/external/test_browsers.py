@@ -25,8 +25,8 @@ from quiclab.lab.endpoints.clients.firefox import Firefox
 from quiclab.lab.endpoints.servers.caddy import Caddy
 from quiclab.lab.testbed.certificates import make_certificates
 from quiclab.logs.decoders.trial import decode_trial
+from quiclab.model.study import Certificate, Knobs
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Certificate, Knobs
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

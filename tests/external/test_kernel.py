@@ -13,7 +13,7 @@ from quiclab.lab.testbed.link import SERVER_ADDRESSES
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.lab.testbed.sampler import tcp_congestion_control
 from quiclab.lab.testbed.tcp_settings import sysctls
-from quiclab.spec.model import Direction, Tcp
+from quiclab.model.study import Direction, Tcp
 
 pytestmark = pytest.mark.netns
 

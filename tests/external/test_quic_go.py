@@ -17,8 +17,8 @@ from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints.clients.quic_go import QuicGoClient
 from quiclab.lab.endpoints.servers.ngtcp2 import Ngtcp2Server
 from quiclab.lab.endpoints.servers.quic_go import QuicGoServer
+from quiclab.model.study import Knobs, Protocol
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Knobs, Protocol
 
 pytestmark = [
     pytest.mark.netns,

@@ -16,8 +16,8 @@ from quiclab.lab.endpoints._quiche import PROGRAM
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints.clients.quiche import QuicheClient
 from quiclab.lab.endpoints.servers.quiche import QuicheServer
+from quiclab.model.study import Knobs
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Knobs
 
 pytestmark = [
     pytest.mark.netns,

@@ -31,8 +31,8 @@ from quiclab.lab.endpoints.servers.quinn import (
 )
 from quiclab.logs.decoders._api import Context
 from quiclab.logs.decoders.qlog import Qlog
+from quiclab.model.study import Direction, Knobs, Reorder
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec.model import Direction, Knobs, Reorder
 
 pytestmark = [
     pytest.mark.netns,

@@ -16,7 +16,7 @@ from plain_captures import capture_at
 from stack_study import are_installed, need, run_arms
 
 from quiclab.logs.decoders import Context, End, decoder_of
-from quiclab.spec.model import Protocol
+from quiclab.model.study import Protocol
 
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 

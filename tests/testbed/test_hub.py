@@ -16,10 +16,10 @@ from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.hub import Hub, Pair
 from quiclab.lab.testbed.link import Backend, End, Link, LinkSettings
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.model.study import Direction, Queue
+from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction, Queue
-from quiclab.spec.model import Path as LinkPath
 
 pytestmark = pytest.mark.netns
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -18,8 +18,8 @@ from by_night import by_night
 from live_link import BACKENDS, bulk_tcp, in_sandbox, open_link, received, udp_flood, with_backend
 
 from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Bernoulli, Direction, Jitter, Queue, Reorder
 from quiclab.model.units import Bitrate, Duration, Share
-from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 

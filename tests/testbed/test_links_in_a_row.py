@@ -16,9 +16,9 @@ from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
 from quiclab.logs.decoders._api import Context
 from quiclab.logs.decoders.packet_log import PacketLog
+from quiclab.model.study import Bernoulli, Direction, Link
+from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Bitrate, Duration, Share
-from quiclab.spec.model import Bernoulli, Direction, Link
-from quiclab.spec.model import Path as LinkPath
 
 pytestmark = pytest.mark.netns
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -19,8 +19,8 @@ from live_link import Ends, in_sandbox, open_link, unread
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.logs.decoders import decode_trial
+from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Queue, Step
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec.model import Aqm, CoDel, Direction, FqCoDel, Queue, Step
 
 pytestmark = pytest.mark.netns
 NOT_ECT, ECT1, ECT0, CE = range(4)

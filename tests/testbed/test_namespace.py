@@ -18,7 +18,7 @@ from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_ve
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.tcp_settings import sysctls
 from quiclab.model.errors import HostError
-from quiclab.spec.model import Tcp
+from quiclab.model.study import Tcp
 
 pytestmark = pytest.mark.netns
 

@@ -13,8 +13,8 @@ from live_link import bulk_tcp, in_sandbox, open_link, udp_flood
 
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Block, Direction, Police
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec.model import Block, Direction, Police
 
 pytestmark = pytest.mark.netns
 _HEADER, _RECORD, _REASON = 64, 48, 42

@@ -22,8 +22,8 @@ from quiclab.lab.testbed.awake_processors import AwakeProcessors
 from quiclab.lab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.link_process import SharedLinkProcess
 from quiclab.lab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
+from quiclab.model.study import Direction, Queue
 from quiclab.model.units import Bitrate
-from quiclab.spec.model import Direction, Queue
 
 _SCHED_DEADLINE = 6
 _UDP_SEGMENT = 103

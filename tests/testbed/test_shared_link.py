@@ -18,10 +18,10 @@ from quiclab.lab.testbed.link import Backend, Link, LinkSettings
 from quiclab.lab.testbed.link_process import SharedLinkProcess
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.model.errors import HostError, VoidError
+from quiclab.model.study import Direction
+from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction
-from quiclab.spec.model import Path as LinkPath
 
 pytestmark = pytest.mark.netns
 _DIRECTION = Direction(rate=Bitrate(20_000_000), delay=Duration(2_000_000))

@@ -21,8 +21,8 @@ from quiclab.lab.testbed.tcp_info import TcpInfoSampler
 from quiclab.logs.decoders import Context
 from quiclab.logs.decoders.tcp_info import read_tcp_info_log
 from quiclab.logs.decoders.tcp_info_tables import TcpInfo
+from quiclab.model.study import Direction
 from quiclab.model.units import Bitrate, Duration
-from quiclab.spec.model import Direction
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 

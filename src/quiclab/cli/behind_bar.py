@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
+from quiclab.model.study import Study
 from quiclab.plan.part import WHOLE, Part
-from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import StudyDir
 from quiclab.study.blocks import ROUNDS_LATER

@@ -15,8 +15,8 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
 from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import ExitCode
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked

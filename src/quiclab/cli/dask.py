@@ -16,8 +16,8 @@ from quiclab.cli.trouble import code_of
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.part import Part
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask.cluster import check_dask, connected
 from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster

@@ -17,7 +17,7 @@ from quiclab.cli.run_options import add_backend
 from quiclab.model.errors import HostError, SpecError
 
 if TYPE_CHECKING:
-    from quiclab.spec import model
+    from quiclab.model import study
 from quiclab.lab.testbed.link_files import LINK_SUMMARY, link_files
 
 _DESCRIPTION = """\
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         return run_in_sandbox(lambda: code_of(inside), own_network=way_out is None)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[model.Path, list[str]]:
+def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
     """The path and the client's command. Raises SpecError with every offender."""
     problems: list[str] = []
     path = None

@@ -8,8 +8,8 @@ import pathlib
 from typing import Any
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Path
 from quiclab.spec.lines import KeyPath
-from quiclab.spec.model import Path
 from quiclab.spec.nodes import Node, Source
 from quiclab.spec.paths import read_path
 

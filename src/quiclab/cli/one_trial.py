@@ -23,7 +23,7 @@ from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.model.errors import ExitCode
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.one_trial import prepare_one, run_one

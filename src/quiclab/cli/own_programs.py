@@ -10,7 +10,7 @@ import shutil
 from quiclab.lab.endpoints import Presence, look_for
 from quiclab.lab.testbed.host import bounded_run
 from quiclab.model.errors import HostError
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 
 
 def own_programs(study: Study) -> str | None:

@@ -21,6 +21,8 @@ from quiclab.lab.endpoints import Presence, objections
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.errors import ExitCode
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Path as NetworkPath
+from quiclab.model.study import Study
 from quiclab.model.terminal_escape import visible
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import planned_rows
@@ -28,8 +30,6 @@ from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
 from quiclab.plan.size import PlanSize, plan_size
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Path as NetworkPath
-from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions

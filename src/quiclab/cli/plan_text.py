@@ -13,15 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab.model.plan_row import PlanRow
-from quiclab.model.units import ByteCount, Duration
-from quiclab.plan.arms import ArmsSummary
-from quiclab.plan.duration import Senders, expected_duration
-from quiclab.plan.power import attainable
-from quiclab.plan.size import PlanSize
-from quiclab.spec.control import least_blocks
-from quiclab.spec.jitter import half_life
-from quiclab.spec.link import queue_bytes, reference_rate
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Aqm,
     Bernoulli,
     Block,
@@ -39,6 +31,14 @@ from quiclab.spec.model import (
     Study,
     Workload,
 )
+from quiclab.model.units import ByteCount, Duration
+from quiclab.plan.arms import ArmsSummary
+from quiclab.plan.duration import Senders, expected_duration
+from quiclab.plan.power import attainable
+from quiclab.plan.size import PlanSize
+from quiclab.spec.control import least_blocks
+from quiclab.spec.jitter import half_life
+from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.random_rate import drawn_rates
 
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}

@@ -19,8 +19,8 @@ from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import RAN, ExitCode, SpecError
+from quiclab.model.study import LEAST_TOLERATED, Limits
 from quiclab.model.units import ByteCount, Duration, Share
-from quiclab.spec.model import LEAST_TOLERATED, Limits
 from quiclab.spec.target import Target, read_targets
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_mine

@@ -19,8 +19,8 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.trials import Bar
+    from quiclab.model.study import Study
     from quiclab.plan.part import Part
-    from quiclab.spec.model import Study
     from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.observer import Observer
 

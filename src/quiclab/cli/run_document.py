@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION, TrialCounts
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.sequential_run import planned_blocks

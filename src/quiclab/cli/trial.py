@@ -17,7 +17,7 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.model.plan_row import PlanRow
-    from quiclab.spec.model import Study
+    from quiclab.model.study import Study
 
 _DESCRIPTION = """\
 Run one trial of a spec and report every step: which programs are started, when their sockets are ready, the start, the

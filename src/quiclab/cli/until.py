@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from quiclab.model.errors import SpecError
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.sequential_run import Goal, look_once
 

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TypedDict
 
-from quiclab.spec.model import Arm, Program, Study
+from quiclab.model.study import Arm, Program, Study
 
 NOT_TOLD = "unknown"
 """Stand-in for a point on which an arm's programs say nothing, although another arm's do."""

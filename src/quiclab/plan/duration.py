@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.plan.blocked import blocked, transport
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
 
 OVERHEAD = Duration(300_000_000)
 """Time of one trial that is not the transfer: namespaces, processes, readiness and warm-up."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from quiclab.model.study import Arm, Study, Tcp
 from quiclab.plan.duration import BROWSERS
-from quiclab.spec.model import Arm, Study, Tcp
 
 
 def idle_settings(study: Study) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Literal
 
 from quiclab.model.errors import SpecError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.order import balanced_order, digest
-from quiclab.spec.model import Study
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from quiclab.model.errors import SpecError, nearest
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.size import plan_size
-from quiclab.spec.model import Study
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 
 _LEAST_TOLD = 1e-9
 """A smaller p decides nothing that this one does not."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from quiclab.model.study import AaControl, Arm, Limits, Path, Program, Study, Tcp, Workload
 from quiclab.model.units import ByteCount
 from quiclab.plan.arms import ArmsSummary
-from quiclab.spec.model import AaControl, Arm, Limits, Path, Program, Study, Tcp, Workload
 from quiclab.spec.target import Target
 
 LOOKS = 2

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.model.units import Duration
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import first_blocks
-from quiclab.spec.model import Study
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 
 _GUIDE = "docs/how-to/own-programs.md"
 

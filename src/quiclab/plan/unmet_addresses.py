@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quiclab.model.study import Arm, Path, Study
 from quiclab.plan.blocked import transport
-from quiclab.spec.model import Arm, Path, Study
 
 _OF = {"initial": "udp", "handshake": "udp", "syn": "tcp", "segment": "tcp"}
 """Transport of the packets that an address means."""

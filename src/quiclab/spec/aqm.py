@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.study import Aqm, CoDel, FqCoDel, Step
 from quiclab.model.units import ByteCount, Duration
 from quiclab.spec import kinds
-from quiclab.spec.model import Aqm, CoDel, FqCoDel, Step
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, read_keys, show
 
 _INTERVAL = kinds.quantity(Duration, "an interval", "100 ms", Duration(10_000), Duration(60 * 10**9))

@@ -8,11 +8,11 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
+from quiclab.model.program import TLS_GROUPS
+from quiclab.model.study import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
 from quiclab.spec import kinds
-from quiclab.spec.model import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, build, closest, is_number, read_keys, show
-from quiclab.spec.program import TLS_GROUPS
 
 LINUX_CONGESTION_CONTROLS = (
     *("reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from quiclab.model.study import Arm, Path, Workload
 from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Path, Workload
 from quiclab.spec.nodes import Node, closest
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.arms import PROGRAM_KEYS
-from quiclab.spec.model import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.paths import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
 from quiclab.spec.toml_text import toml_text

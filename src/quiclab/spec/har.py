@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from quiclab.model.errors import SpecError
-from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
+from quiclab.model.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
 from quiclab.store.own_files import read_named
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")

@@ -7,11 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from quiclab.model.units import ByteCount, Duration, Share
-from quiclab.spec import kinds
-from quiclab.spec.aqm import AQM
-from quiclab.spec.jitter import least_half_life
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Bernoulli,
     Block,
     Bursts,
@@ -24,6 +20,10 @@ from quiclab.spec.model import (
     Queue,
     Reorder,
 )
+from quiclab.model.units import ByteCount, Duration, Share
+from quiclab.spec import kinds
+from quiclab.spec.aqm import AQM
+from quiclab.spec.jitter import least_half_life
 from quiclab.spec.nodes import (
     Kind,
     Node,

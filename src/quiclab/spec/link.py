@@ -7,10 +7,7 @@ import math
 import pathlib
 from typing import Any
 
-from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec import traces
-from quiclab.spec.jitter import half_life
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Addresses,
     Aqm,
     Bernoulli,
@@ -32,6 +29,9 @@ from quiclab.spec.model import (
     Reorder,
     Step,
 )
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+from quiclab.spec import traces
+from quiclab.spec.jitter import half_life
 
 PUNCTUAL = Duration(100_000)
 """Lateness of 1 % of its packets up to which a link is called punctual over any path."""

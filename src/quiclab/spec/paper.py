@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
-from quiclab.spec.model import Study
 from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
 from quiclab.spec.read import load_toml
 

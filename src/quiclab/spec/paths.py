@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount
 from quiclab.spec import kinds, traces
 from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
 from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.study import Block, Police
 from quiclab.model.units import ByteCount
 from quiclab.spec import kinds
-from quiclab.spec.model import Block, Police
 from quiclab.spec.nodes import Kind, build
 
 _TRANSPORT = kinds.choice(("udp", "tcp"))

@@ -8,9 +8,9 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quiclab.model.study import RandomRate
 from quiclab.model.units import Bitrate, Duration
 from quiclab.spec import kinds
-from quiclab.spec.model import RandomRate
 from quiclab.spec.nodes import Kind, Node, WrongValueError, build
 
 RANDOM_RATE_KEYS: Mapping[str, Kind[Any]] = {

@@ -15,13 +15,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.model.units import ByteCount
 from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
-from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
 from quiclab.spec.workloads import WORKLOAD

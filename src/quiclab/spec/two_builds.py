@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Study
 from quiclab.spec.kinds import INSTALLED
-from quiclab.spec.model import Arm, Study
 from quiclab.spec.nodes import closest
 from quiclab.spec.read import load_toml
 from quiclab.spec.resolved import resolved_json

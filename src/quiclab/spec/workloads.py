@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.address_change import AddressChange
+from quiclab.model.network import Link, Path
+from quiclab.model.video import MEDIA_TYPE
+from quiclab.model.workload import Workload
 from quiclab.spec import kinds
-from quiclab.spec.address_change import AddressChange
 from quiclab.spec.competition import COMPETITION
-from quiclab.spec.network import Link, Path
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
 from quiclab.spec.paths import LINK_KEYS, read_link
-from quiclab.spec.video import MEDIA_TYPE, VIDEO
-from quiclab.spec.workload import Workload
+from quiclab.spec.video import VIDEO
 
 # Reading `address_change` of a workload.
 SECOND_LINK_KEYS: Mapping[str, Kind[Any]] = {key: kind for key, kind in LINK_KEYS.items() if key != "name"}

@@ -12,8 +12,8 @@ from quiclab.lab.runner.commands import path_of, workload_of
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.study.differences import Difference, of_json

@@ -10,19 +10,8 @@ from typing import Any
 
 from quiclab.lab.endpoints import Endpoint, objections
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import AaControl, Arm, Direction, Knobs, Limits, Path, Program, Study, Tcp, Workload
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec.model import (
-    AaControl,
-    Arm,
-    Direction,
-    Knobs,
-    Limits,
-    Path,
-    Program,
-    Study,
-    Tcp,
-    Workload,
-)
 
 OBJECTS = {"1KB": 1000, "1MB": 1_000_000}
 _LIMIT_S = 20

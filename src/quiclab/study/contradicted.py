@@ -11,7 +11,7 @@ import polars as pl
 
 from quiclab.lab.endpoints import SizesDatagrams, find
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Arm, Role, Study
+from quiclab.model.study import Arm, Role, Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.specs import in_versions
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Limits, Study
 from quiclab.model.units import Duration, Share
-from quiclab.spec.model import Limits, Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger

@@ -16,8 +16,8 @@ from quiclab.lab.testbed.link import Backend
 from quiclab.lab.testbed.processor_use import slow_governor
 from quiclab.lab.testbed.timekeeping import Timekeeping, keep_time, short_time
 from quiclab.model.errors import HostError, VoidError
+from quiclab.model.study import Study
 from quiclab.spec.link import lateness_bounds
-from quiclab.spec.model import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import MACHINE_CHECK, StudyDir
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Study
 from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, Attempt, StudyDir, damage, judged_document

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt
 
 

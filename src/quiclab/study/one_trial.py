@@ -14,7 +14,7 @@ from quiclab.lab.runner.trial import run_trial
 from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.trial import judge_attempt, keep_attempt

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from quiclab.lab.endpoints.datagrams import mtu_warnings
 from quiclab.lab.endpoints.ecn import ecn_warnings
+from quiclab.model.study import Study
 from quiclab.plan.blocked import block_warnings
 from quiclab.plan.cut_jitter import jitter_warnings
 from quiclab.plan.idle_settings import idle_settings
 from quiclab.plan.lost_packets import loss_warnings
 from quiclab.plan.unmeasured import unmeasured
 from quiclab.plan.unmet_addresses import address_warnings
-from quiclab.spec.model import Study
 
 
 def foreseen(study: Study) -> list[str]:

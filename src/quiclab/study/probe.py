@@ -15,11 +15,11 @@ from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.forwarded import ForwardedWay
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Limits, Study
+from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Duration, Share
 from quiclab.plan.probing import describe_probe, planned_requests, probe_study
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Limits, Study
-from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object, write_atomically

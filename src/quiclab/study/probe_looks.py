@@ -12,7 +12,7 @@ from quiclab.lab.runner.probe import Probe, run_probe_trial
 from quiclab.logs.decoders import decode_trial
 from quiclab.model.errors import TrialError
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.spec.target import Target
 
 _ADVICE = " See https://curl.se/"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.model.errors import HostError, SpecError
+from quiclab.model.study import Limits
+from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Limits
-from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir

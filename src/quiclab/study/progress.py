@@ -16,9 +16,9 @@ from pathlib import Path
 
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.plan_row import PlanRow, by_block
+from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.pace import effort

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 from quiclab.store.disk import disk_errors, write_atomically
 from quiclab.store.layout import StudyDir
 

@@ -20,10 +20,10 @@ from quiclab.lab.testbed.sandbox import raise_if_interrupted
 from quiclab.lab.testbed.turn import Turn
 from quiclab.model.errors import HostError, QuiclabError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.model.units import Bitrate
 from quiclab.processes import available_bytes
 from quiclab.spec.link import busiest_rate, lateness_bounds
-from quiclab.spec.model import Study
 from quiclab.store.layout import Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Rows, RunAll

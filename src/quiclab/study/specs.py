@@ -15,11 +15,11 @@ from typing import Any
 from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
 from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
 from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.study import Arm, Program, Role, Study, Workload
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Arm, Program, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically

@@ -21,9 +21,9 @@ from quiclab.lab.runner.trial import run_trial
 from quiclab.lab.testbed.syscall_count import syscall_count_problem, syscall_counts
 from quiclab.logs.decoders import decode_trial
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Arm, Study
 from quiclab.model.units import Duration
 from quiclab.plan.make import planned_rows
-from quiclab.spec.model import Arm, Study
 from quiclab.store.disk import write_atomically
 from quiclab.store.layout import StudyDir
 from quiclab.study.observer import Observer

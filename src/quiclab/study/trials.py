@@ -22,10 +22,10 @@ from quiclab.lab.testbed.host import facts
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.errors import SpecError
 from quiclab.model.plan_row import PlanRow, by_block
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
-from quiclab.spec.model import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir

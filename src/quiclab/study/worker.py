@@ -30,7 +30,7 @@ from quiclab.lab.testbed.sandbox import fork_chamber, fork_child
 from quiclab.lab.testbed.turn import Turn
 from quiclab.model.errors import ExitCode, QuiclabError
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, Settled

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from quiclab.cli.plan_text import loss_text
+from quiclab.model.study import Bernoulli, Bursts, DropList, GilbertElliott, Loss
 from quiclab.model.units import Duration, Share
-from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Loss
 
 
 @pytest.mark.parametrize(

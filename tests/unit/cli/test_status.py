@@ -15,8 +15,8 @@ from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.status_document import StatusDocument
 from quiclab.model.errors import ExitCode
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.why.confirm.records import keep_declaration
 

@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of, with_path
 
+from quiclab.model.study import Aqm, CoDel, FqCoDel, Step
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Aqm, CoDel, FqCoDel, Step
 from quiclab.spec.resolved import resolved_json
 
 MS = 1_000_000

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Bernoulli, Study
 from quiclab.model.units import ByteCount
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
-from quiclab.spec.model import Bernoulli, Study
 from quiclab.spec.read import read_study
 from quiclab.spec.two_builds import Build
 

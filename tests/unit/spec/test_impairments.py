@@ -8,8 +8,7 @@ import pathlib
 import pytest
 from specs import only_problem, problems_of, study_of, with_path
 
-from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Bernoulli,
     Bursts,
     Change,
@@ -21,6 +20,7 @@ from quiclab.spec.model import (
     Queue,
     Reorder,
 )
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
 def down(folder: pathlib.Path, lines: str) -> Direction:

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from specs import changed, study_of
 
+from quiclab.model.study import Study
 from quiclab.model.tables import TABLES
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.contradicted import contradicted
 from quiclab.study.specs import keep_versions

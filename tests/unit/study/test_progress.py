@@ -13,9 +13,9 @@ import pytest
 
 from quiclab.model.errors import DecodeError
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.plan.part import Part
-from quiclab.spec.model import Study
 from quiclab.spec.read import read_study
 from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quiclab.lab.endpoints._api import Context, Endpoint
-from quiclab.spec.address_change import MIGRATIONS
-from quiclab.spec.model import Arm, Program, Workload
+from quiclab.model.address_change import MIGRATIONS
+from quiclab.model.study import Arm, Program, Workload
 
 
 def address_change_job(context: Context) -> dict[str, object] | None:

@@ -9,8 +9,8 @@ from typing import Any
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.lab.endpoints._stacks import find_python
 from quiclab.lab.endpoints._versions import Known
+from quiclab.model.study import Knobs, Program, Protocol
 from quiclab.project import SET_UP
-from quiclab.spec.model import Knobs, Program, Protocol
 
 CONGESTION_CONTROLS = ("reno", "cubic")
 

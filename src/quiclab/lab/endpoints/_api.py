@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from quiclab.model.address_change import AddressChange
+from quiclab.model.study import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
+from quiclab.model.study import Protocol as HttpProtocol
 from quiclab.model.units import ByteCount
-from quiclab.spec.address_change import AddressChange
-from quiclab.spec.model import OCTETS, Knobs, Program, Role, Tcp, Video, Workload
-from quiclab.spec.model import Protocol as HttpProtocol
 
 __all__ = ["Knobs", "Role"]  # so that an endpoint's file needs one import
 

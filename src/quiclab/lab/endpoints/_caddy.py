@@ -19,8 +19,8 @@ from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.lab.endpoints._versions import ByVersion, Known
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.project import SET_UP
-from quiclab.spec.model import Program, Protocol, Tcp
 
 KNOBS: Mapping[Protocol, frozenset[str]] = {
     "h1": frozenset({"compression"}),

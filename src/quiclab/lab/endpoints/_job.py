@@ -13,9 +13,9 @@ from typing import Literal
 from quiclab.lab.endpoints._address_change import address_change_job, migration
 from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.lab.endpoints._stacks import find_program, why_absent
+from quiclab.model.study import Knobs, Program
 from quiclab.model.units import ByteCount, Duration
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Knobs, Program
 
 
 def client_job(context: Context) -> dict[str, object]:

@@ -19,9 +19,9 @@ from quiclab.lab.endpoints._pages import CONTENT_TYPES, HEADERS, HTTP3_FIELD, HT
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.lab.endpoints._versions import ByVersion, Known
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.model.units import ByteCount
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Program, Protocol, Tcp
 
 INSTALL = MORE_PROGRAMS
 KNOBS: Mapping[Protocol, frozenset[str]] = {

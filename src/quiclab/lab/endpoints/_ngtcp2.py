@@ -9,8 +9,8 @@ from quiclab.lab.endpoints._api import Available, BoundedRun, Unsupported
 from quiclab.lab.endpoints._job import discovery_conflict
 from quiclab.lab.endpoints._stacks import find_program, package_version, why_absent
 from quiclab.lab.endpoints._versions import Known
+from quiclab.model.study import Knobs, Program
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Knobs, Program
 
 KNOWN = Known("ngtcp2", "1.11", "1.11")
 """Read in its source and its help."""

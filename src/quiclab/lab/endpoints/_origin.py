@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.spec.model import Knobs, Protocol
+from quiclab.model.study import Knobs, Protocol
 
 KNOB = "origin_connection"
 

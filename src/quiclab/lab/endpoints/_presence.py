@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from quiclab.lab.endpoints._api import Available, BoundedRun, Endpoint, Role
 from quiclab.lab.endpoints._registry import find
+from quiclab.model.study import Arm, Program
 from quiclab.project import MORE_PROGRAMS, stacks_folder
-from quiclab.spec.model import Arm, Program
 
 
 @dataclass(frozen=True)

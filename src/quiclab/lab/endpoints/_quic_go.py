@@ -13,8 +13,8 @@ from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, 
 from quiclab.lab.endpoints._job import discovery_conflict, job_command
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._versions import ByVersion, Known
+from quiclab.model.study import Knobs, Program
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Knobs, Program
 
 PROGRAM = "quiclab-quic-go"
 KNOWN = Known("quic-go", "0.37", "0.65")

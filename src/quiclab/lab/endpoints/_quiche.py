@@ -10,8 +10,8 @@ from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, 
 from quiclab.lab.endpoints._job import job_command, probe_program
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints._versions import Known
+from quiclab.model.study import Program
 from quiclab.model.units import Duration
-from quiclab.spec.model import Program
 
 PROGRAM = "quiclab-quiche"
 KNOWN = Known("quiche", "0.30", "0.30")

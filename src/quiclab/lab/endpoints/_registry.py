@@ -40,7 +40,7 @@ from quiclab.lab.endpoints.servers.quinn import (
     QuinnTimeThreshold,
 )
 from quiclab.model.errors import SpecError
-from quiclab.spec.model import OCTETS, Arm, Workload
+from quiclab.model.study import OCTETS, Arm, Workload
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Caddy(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quiclab.spec.model import Tcp
+from quiclab.model.study import Tcp
 
 OPENSSL_GROUPS: Mapping[str, str] = {
     "x25519": "X25519",

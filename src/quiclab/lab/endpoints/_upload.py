@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, runtime_checkable
 
 from quiclab.lab.endpoints._api import Endpoint
-from quiclab.spec.model import Arm, Program, Tcp
-from quiclab.spec.model import Protocol as HttpProtocol
+from quiclab.model.study import Arm, Program, Tcp
+from quiclab.model.study import Protocol as HttpProtocol
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from quiclab.spec.model import Program
+from quiclab.model.study import Program
 
 Fact = TypeVar("Fact")
 ByVersion = Mapping[str, str]

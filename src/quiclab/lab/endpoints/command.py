@@ -17,7 +17,7 @@ from typing import get_args
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.model.errors import SpecError
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _WORD = re.compile(r"\{([a-z_]+)\}")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from quiclab.lab.endpoints._api import Role, SizesDatagrams
 from quiclab.lab.endpoints._registry import known
-from quiclab.spec.model import Arm, Path, Program
+from quiclab.model.study import Arm, Path, Program
 
 _IP_AND_UDP_BYTES = {4: 20 + 8, 6: 40 + 8}
 

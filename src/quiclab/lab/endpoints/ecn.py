@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from quiclab.model.study import Arm, Path, Program, Role
 from quiclab.spec.ecn import marking
-from quiclab.spec.model import Arm, Path, Program, Role
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from quiclab.lab.endpoints._api import KeepsWindow, Role
 from quiclab.lab.endpoints._registry import known
+from quiclab.model.study import Arm, Study
 from quiclab.plan.duration import Sender
-from quiclab.spec.model import Arm, Study
 
 
 def senders_of(study: Study) -> dict[str, Sender]:

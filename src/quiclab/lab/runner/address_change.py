@@ -21,9 +21,9 @@ from quiclab.lab.testbed.link import CLIENT_ADDRESSES, NEXT_CLIENT_ADDRESSES, Li
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.socket_destruction import destroy_sockets
+from quiclab.model import study
+from quiclab.model.address_change import AddressChange
 from quiclab.model.errors import HostError
-from quiclab.spec import model
-from quiclab.spec.address_change import AddressChange
 
 WORD = b"the address has changed\n"
 
@@ -50,7 +50,7 @@ class ChangingAddress:
 
     asked: AddressChange | None
     namespace: NetworkNamespace
-    path: model.Path
+    path: study.Path
     link: Link
     pipe: Path
     """Into which the client says how far it is."""

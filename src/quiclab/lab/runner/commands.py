@@ -12,8 +12,8 @@ from quiclab.lab.runner.laboratory import WARM_UP_OBJECT, Laboratory
 from quiclab.lab.runner.pages import ServedPage
 from quiclab.lab.runner.places import SERVER, address_of, front_place
 from quiclab.lab.testbed.certificates import HOST
+from quiclab.model import study as model
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec import model
 
 PORT = 443
 """Port at which the client finds the server, or the proxy before it."""

@@ -15,7 +15,7 @@ from quiclab.lab.testbed.hub import Pair
 from quiclab.lab.testbed.jail import Jail
 from quiclab.lab.testbed.link import End
 from quiclab.lab.testbed.process import Process
-from quiclab.spec import model
+from quiclab.model import study
 
 
 class Competitor:
@@ -99,7 +99,7 @@ def ends_of(pair: Pair, port: int, ip_version: int) -> dict[str, Any]:
     return {**{f"{end}_address": pair.addresses(end)[ip_version] for end in ends}, "server_port": port}
 
 
-def _transport(background: model.Background | None) -> str:
+def _transport(background: study.Background | None) -> str:
     return "tcp" if background is not None and background.kind == "short_flows" else "udp"
 
 

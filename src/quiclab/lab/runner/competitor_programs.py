@@ -21,10 +21,10 @@ from quiclab.lab.runner.topology import Topology
 from quiclab.lab.testbed.link import End
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.tcp_info import TcpInfoSampler
+from quiclab.model import study
 from quiclab.model.errors import TrialError
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.units import Duration
-from quiclab.spec import model
 
 _SAMPLES = Duration(50_000_000)
 """Time between two samples of a competitor's TCP."""
@@ -105,7 +105,7 @@ class CompetitorPrograms:
         commands = self._commands_of(flow, raw, home)
         for part, command in commands.items():
             # The two programs of background traffic read one file.
-            roles: tuple[model.Role, ...] = (role_of(part),) if flow.background is None else ("server", "client")
+            roles: tuple[study.Role, ...] = (role_of(part),) if flow.background is None else ("server", "client")
             for jail in (self._jails.of_flow(flow.label, role) for role in roles):
                 for file, content in command.files.items():
                     jail.real(file).parent.mkdir(exist_ok=True)

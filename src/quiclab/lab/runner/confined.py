@@ -11,8 +11,8 @@ from pathlib import Path
 from quiclab.lab.endpoints._api import BoundedRun
 from quiclab.lab.testbed.confinement import Confinement
 from quiclab.lab.testbed.host import bounded_run
+from quiclab.model.study import Study
 from quiclab.project import PACKAGE, PROJECT, stacks_folder
-from quiclab.spec.model import Study
 
 
 def reached_by(study: Study) -> Iterator[Path]:

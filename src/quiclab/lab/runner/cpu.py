@@ -14,8 +14,8 @@ from quiclab.lab.testbed.cpu_competitor import Calibration, CpuCompetitor
 from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem
 from quiclab.lab.testbed.process import Process
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Program, Study
 from quiclab.model.units import Duration, Share
-from quiclab.spec.model import Program, Study
 
 Calibrations = Mapping[Share, Calibration]
 

@@ -14,10 +14,10 @@ from quiclab.lab.runner.laboratory import Laboratory
 from quiclab.lab.runner.places import CLIENT, address_of, front_place, links_document, place_of, second_link_document
 from quiclab.lab.testbed import clock
 from quiclab.lab.testbed.clock import Instant
+from quiclab.model import study
+from quiclab.model.address_change import MIGRATIONS
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec import model
-from quiclab.spec.address_change import MIGRATIONS
-from quiclab.spec.video import QUALITIES
+from quiclab.model.video import QUALITIES
 from quiclab.store.own_files import content_of, is_own_file, read_own
 
 
@@ -66,7 +66,7 @@ def trial_document(
     }
 
 
-def _sender(arm: model.Arm, workload: model.Workload) -> model.Role:
+def _sender(arm: study.Arm, workload: study.Workload) -> study.Role:
     """The role that sends the bodies on the client's leg."""
     if workload.upload:
         return "client"
@@ -103,7 +103,7 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     }
 
 
-def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, Any]:
+def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, Any]:
     """What is played, with each quality's lines and bitrate; one file also has a length."""
     rates = zip(video.qualities, video.bit_rates, strict=True)
     shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
@@ -111,7 +111,7 @@ def _video(laboratory: Laboratory, video: model.Video, name: str) -> dict[str, A
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: model.Arm, workload: model.Workload) -> dict[str, Any]:
+def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
     """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
     client, front = arm.client.knobs, arm.front.knobs
     moves = client.on_address_change if workload.address_change else None

@@ -18,8 +18,8 @@ from quiclab.lab.endpoints.clients._player import DASH_JS
 from quiclab.lab.testbed import _libc
 from quiclab.lab.workloads import Film
 from quiclab.model.errors import HostError
+from quiclab.model.study import Workload
 from quiclab.project import MORE_PROGRAMS, stacks_folder
-from quiclab.spec.model import Workload
 
 _INSTALL = f"{MORE_PROGRAMS} (or Debian: apt-get install -y ffmpeg)"
 _PATIENCE_S = 3600

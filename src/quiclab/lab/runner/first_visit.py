@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.model.errors import TrialError
-from quiclab.spec.model import Direction, Path
+from quiclab.model.study import Direction, Path
 
 if TYPE_CHECKING:
     from quiclab.lab.runner.topology import Topology

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from quiclab.lab.runner.commands import PORT, workload_of
 from quiclab.lab.testbed.hub import Pair
+from quiclab.model import study as model
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.units import Duration
-from quiclab.spec import model
 
 MEASURED = "measured"
 """The label of the flow that the trial is about."""

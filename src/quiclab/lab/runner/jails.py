@@ -12,10 +12,10 @@ from typing import Self
 from quiclab.lab.runner.commands import Part
 from quiclab.lab.testbed.confinement import Confinement
 from quiclab.lab.testbed.jail import FOLDER, Jail, View
-from quiclab.spec import model
+from quiclab.model import study
 from quiclab.store.left_files import excess, is_of_laboratory, remove_tree
 
-_NAMES: dict[model.Role, tuple[str, ...]] = {
+_NAMES: dict[study.Role, tuple[str, ...]] = {
     "client": ("client", "keys.log", "first-visit", "warm-up"),
     "server": ("server",),
     "proxy": ("proxy",),
@@ -25,7 +25,7 @@ _MOST_PRINTED_BYTES = 512 << 20
 _LAST_BYTES = 64 << 10
 
 
-def role_of(part: Part) -> model.Role:
+def role_of(part: Part) -> study.Role:
     """The role whose jail a part of a trial is in: throw-away clients are in the client's."""
     return part if part in ("server", "proxy") else "client"
 
@@ -40,7 +40,7 @@ class Jails:
         self._kept = kept
         self._trial = trial
         self._jails: dict[str, Jail] = {}
-        self._roles: dict[str, model.Role] = {}
+        self._roles: dict[str, study.Role] = {}
         self._targets: dict[str, Path] = {}
         self._open: list[Jail] = []
 
@@ -53,11 +53,11 @@ class Jails:
         while self._open:
             self._open.pop().__exit__(kind, error, trace)
 
-    def of(self, role: model.Role) -> Jail:
+    def of(self, role: study.Role) -> Jail:
         """The jail of a role, with its folders; the namespaces are there after `build`."""
         return self._jail(role, role, "")
 
-    def of_flow(self, label: str, role: model.Role) -> Jail:
+    def of_flow(self, label: str, role: study.Role) -> Jail:
         """The jail of a program of a competing flow."""
         return self._jail(f"{label}-{role}", role, label)
 
@@ -96,7 +96,7 @@ class Jails:
         """Remove what the programs left in their jails."""
         remove_tree(self._trial / FOLDER)
 
-    def _jail(self, name: str, role: model.Role, label: str) -> Jail:
+    def _jail(self, name: str, role: study.Role, label: str) -> Jail:
         if name not in self._jails:
             raw, home = self._trial / "raw", self._trial / "home"
             if label:
@@ -107,7 +107,7 @@ class Jails:
         return self._jails[name]
 
 
-def _is_own(name: str, role: model.Role) -> bool:
+def _is_own(name: str, role: study.Role) -> bool:
     """True if the beginning of a name says that the file is of a program in this role."""
     return not is_of_laboratory(name) and name.startswith(_NAMES[role])
 

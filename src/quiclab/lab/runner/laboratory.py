@@ -24,7 +24,7 @@ from quiclab.lab.testbed.link_process import SharedLinkProcess
 from quiclab.lab.testbed.turn import Turn
 from quiclab.lab.workloads import build_site
 from quiclab.model.errors import HostError, SpecError
-from quiclab.spec.model import Certificate, Study
+from quiclab.model.study import Certificate, Study
 from quiclab.store.left_files import remove_tree
 
 WARM_UP_OBJECT = "warm-up"

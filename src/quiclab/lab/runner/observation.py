@@ -20,14 +20,14 @@ from quiclab.lab.testbed.run_delay import RunDelayCourse
 from quiclab.lab.testbed.sampler import counters
 from quiclab.lab.testbed.tcp_info import TcpInfoSampler
 from quiclab.lab.testbed.udp_drops import UdpDrops
+from quiclab.model import study
 from quiclab.model.units import Duration
-from quiclab.spec import model
 
 _LONGEST_INTERVAL = Duration(10_000_000)
 _SHORTEST_INTERVAL = Duration(1_000_000)
 
 
-def sampling_interval(path: model.Path) -> Duration:
+def sampling_interval(path: study.Path) -> Duration:
     """Interval of the samples: min(10 ms, RTT/4), and no less than a thread can keep up with."""
     return max(_SHORTEST_INTERVAL, min(_LONGEST_INTERVAL, Duration(path.base_rtt.ns // 4)))
 
@@ -39,7 +39,7 @@ class _TcpLeg:
     file: str
     leg: Literal["client", "origin"]
     """Leg: between the client and the front, or between a proxy and its origin."""
-    role: model.Role
+    role: study.Role
     """The role whose sockets they are."""
     local_port: int
     """Local port of the connections; 0 for whatever port the program has."""
@@ -47,12 +47,12 @@ class _TcpLeg:
     """The place of that program."""
 
 
-def _tcp_legs(arm: model.Arm, path: model.Path, upload: bool) -> tuple[_TcpLeg, ...]:
+def _tcp_legs(arm: study.Arm, path: study.Path, upload: bool) -> tuple[_TcpLeg, ...]:
     legs = []
     if upload and arm.protocol != "h3":
         legs.append(_TcpLeg("client.tcpinfo", "client", "client", 0, "client"))
     if arm.protocol != "h3":
-        role: model.Role = "proxy" if arm.proxy else "server"
+        role: study.Role = "proxy" if arm.proxy else "server"
         legs.append(_TcpLeg("server.tcpinfo", "client", role, PORT, front_place(arm, path)))
     if arm.proxy is not None and arm.origin_protocol != "h3":
         legs.append(_TcpLeg("origin.tcpinfo", "origin", "server", ORIGIN_PORT, SERVER))
@@ -65,8 +65,8 @@ class Observation:
     def __init__(
         self,
         raw: Path,
-        arm: model.Arm,
-        path: model.Path,
+        arm: study.Arm,
+        path: study.Path,
         namespaces: dict[str, NetworkNamespace],
         *,
         upload: bool = False,

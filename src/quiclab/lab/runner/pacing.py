@@ -7,11 +7,11 @@ from quiclab.lab.runner.commands import ORIGIN_PORT
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.tcp_pacing import pace_connections
-from quiclab.spec import model
+from quiclab.model import study
 
 
 def pace(
-    arm: model.Arm,
+    arm: study.Arm,
     at_front: NetworkNamespace,
     at_server: NetworkNamespace,
     origin: Process | None,

@@ -11,7 +11,7 @@ from quiclab.lab.endpoints import PageContext, ServedHost
 from quiclab.lab.testbed.certificates import Certificates, lend, make_certificates
 from quiclab.lab.testbed.link import SERVER_ADDRESSES, host_address
 from quiclab.lab.workloads import Site
-from quiclab.spec.model import Certificate, Protocol, Workload
+from quiclab.model.study import Certificate, Protocol, Workload
 
 _VERSIONS: Mapping[str, tuple[Protocol, ...]] = {"h3": ("h1", "h2", "h3"), "h2": ("h1", "h2"), "h1": ("h1",)}
 

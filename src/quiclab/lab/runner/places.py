@@ -8,32 +8,32 @@ from typing import Any
 
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, node_addresses
 from quiclab.lab.testbed.link_files import SECOND_NETWORK_FILES, link_files
-from quiclab.spec import model
-from quiclab.spec.address_change import second_link_name
+from quiclab.model import study
+from quiclab.model.address_change import second_link_name
 
 CLIENT, SERVER = "client", "server"
 
 
-def places(path: model.Path) -> tuple[str, ...]:
+def places(path: study.Path) -> tuple[str, ...]:
     """Places from client to server; `node-1` stands behind the first link."""
     return CLIENT, *(f"node-{number}" for number in range(1, len(path.links))), SERVER
 
 
-def place_of(arm: model.Arm, path: model.Path, role: model.Role) -> str:
+def place_of(arm: study.Arm, path: study.Path, role: study.Role) -> str:
     """Where a program in this role runs."""
-    if role != "proxy" or arm.proxy_at == model.Arm.proxy_at:
+    if role != "proxy" or arm.proxy_at == study.Arm.proxy_at:
         return CLIENT if role == "client" else SERVER
     return f"node-{1 + [link.name for link in path.links].index(arm.proxy_at)}"
 
 
-def place_of_part(arm: model.Arm, path: model.Path, part: str) -> str:
+def place_of_part(arm: study.Arm, path: study.Path, part: str) -> str:
     """Where a part of a trial runs: throw-away clients ask the front over its own loopback."""
     if part == "client":
         return CLIENT
     return SERVER if part == "server" else front_place(arm, path)
 
 
-def front_place(arm: model.Arm, path: model.Path) -> str:
+def front_place(arm: study.Arm, path: study.Path) -> str:
     """Where the front runs."""
     return place_of(arm, path, "proxy" if arm.proxy else "server")
 
@@ -45,7 +45,7 @@ def address_of(place: str, ip_version: int) -> str:
     return addresses[ip_version]
 
 
-def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
+def links_document(arm: study.Arm, path: study.Path) -> list[dict[str, Any]]:
     """The links for trial.json: each with its files and its leg; the client's leg ends at the front."""
     leg_links = places(path).index(front_place(arm, path))
     return [
@@ -54,7 +54,7 @@ def links_document(arm: model.Arm, path: model.Path) -> list[dict[str, Any]]:
     ]
 
 
-def second_link_document(path: model.Path, workload: model.Workload) -> dict[str, Any] | None:
+def second_link_document(path: study.Path, workload: study.Workload) -> dict[str, Any] | None:
     """The client's link in the network to which it changes, for trial.json. It ends where the first of `links` does."""
     if workload.address_change is None:
         return None

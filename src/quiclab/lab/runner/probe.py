@@ -34,7 +34,7 @@ from quiclab.lab.testbed.link import Backend
 from quiclab.lab.testbed.process import collect, kill_everything_else
 from quiclab.model.errors import HostError, TrialError, VoidError
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.spec.target import Target
 from quiclab.store.own_files import write_anew
 from quiclab.store.secrets import keep_safe

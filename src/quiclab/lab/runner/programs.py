@@ -17,7 +17,7 @@ from quiclab.lab.runner.running_trial import RunningTrial
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.process import Process
 from quiclab.lab.testbed.syscall_count import counting
-from quiclab.spec import model
+from quiclab.model import study
 
 _GRACE_S = 1.0
 _COUNTED_GRACE_S = 15.0
@@ -73,9 +73,9 @@ class Programs:
         return "proxy" if self._trial.arm.proxy else "server"
 
     @property
-    def answering(self) -> dict[model.Role, Process]:
+    def answering(self) -> dict[study.Role, Process]:
         """Role → program that the transfer needs beside the client, beginning with the one that answers it."""
-        roles: tuple[model.Role, ...] = ("proxy", "server")
+        roles: tuple[study.Role, ...] = ("proxy", "server")
         return {role: self.started[role] for role in roles if role in self.started}
 
     def start(self, part: Part) -> Process:
@@ -108,7 +108,7 @@ class Programs:
 
     def end(self) -> None:
         """End those that the trial is about, from client to server."""
-        roles: tuple[model.Role, ...] = ("client", "proxy", "server")
+        roles: tuple[study.Role, ...] = ("client", "proxy", "server")
         for role in roles:
             if role in self.started:
                 self.started[role].end(_COUNTED_GRACE_S if self._trial.counted else _GRACE_S)

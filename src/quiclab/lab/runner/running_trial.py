@@ -13,8 +13,8 @@ from quiclab.lab.runner.commands import Part, arm_of, path_of, workload_of
 from quiclab.lab.runner.jails import Jails, role_of
 from quiclab.lab.runner.laboratory import Laboratory
 from quiclab.lab.runner.onlooker import NOBODY, Onlooker
+from quiclab.model import study
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec import model
 
 
 @dataclass
@@ -70,16 +70,16 @@ class RunningTrial:
         return self.jails.of(role_of(part)).real(shown)
 
     @property
-    def arm(self) -> model.Arm:
+    def arm(self) -> study.Arm:
         """The arm under test."""
         return arm_of(self.laboratory.study, self.row)
 
     @property
-    def path(self) -> model.Path:
+    def path(self) -> study.Path:
         """The path between client and server."""
         return path_of(self.laboratory.study, self.row)
 
     @property
-    def workload(self) -> model.Workload:
+    def workload(self) -> study.Workload:
         """What is transferred."""
         return workload_of(self.laboratory.study, self.row)

@@ -12,7 +12,7 @@ from quiclab.lab.runner.commands import ORIGIN_PORT, PORT
 from quiclab.lab.runner.places import CLIENT, SERVER, front_place
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.sampler import Side, tcp_congestion_control
-from quiclab.spec import model
+from quiclab.model import study
 
 _LOOK_S = 0.02
 
@@ -28,7 +28,7 @@ class _Socket:
     side: Side
 
 
-def _sockets(arm: model.Arm, path: model.Path, upload: bool) -> list[_Socket]:
+def _sockets(arm: study.Arm, path: study.Path, upload: bool) -> list[_Socket]:
     front, found = front_place(arm, path), []
     if arm.protocol != "h3":
         found.append(_Socket("proxy" if arm.proxy else "server", front, PORT, "local"))
@@ -43,8 +43,8 @@ def _sockets(arm: model.Arm, path: model.Path, upload: bool) -> list[_Socket]:
 
 @contextmanager
 def watch_congestion_control(
-    arm: model.Arm,
-    path: model.Path,
+    arm: study.Arm,
+    path: study.Path,
     namespaces: dict[str, NetworkNamespace],
     seen: dict[str, str],
     *,

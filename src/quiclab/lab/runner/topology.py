@@ -20,8 +20,8 @@ from quiclab.lab.testbed.link import DEVICE, SERVER_ADDRESSES, End, Link, LinkSe
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
 from quiclab.lab.testbed.real_time import leaves_room
 from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model import study as model
 from quiclab.model.plan_row import PlanRow
-from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import busiest_rate, lateness_bounds, link_config
 

@@ -25,8 +25,8 @@ from quiclab.lab.runner.tcp_control import watch_congestion_control
 from quiclab.lab.runner.topology import Topology
 from quiclab.lab.testbed.link import Link
 from quiclab.lab.testbed.process import Process
+from quiclab.model import study
 from quiclab.model.errors import TrialError
-from quiclab.spec import model
 from quiclab.store.own_files import own_files
 
 _LOOK_S = 0.5
@@ -205,7 +205,7 @@ def visit(client: Process, patience_s: float, trouble: str) -> None:
         raise TrialError(f"{trouble}: {client.last_words() or 'no answer in time'}")
 
 
-def ended(answering: Mapping[model.Role, Process], patience_s: float) -> str | None:
+def ended(answering: Mapping[study.Role, Process], patience_s: float) -> str | None:
     """Say which of these programs has ended, if one has; the first is given `patience_s` to do so."""
     for role, process in answering.items():
         code = process.wait(patience_s)

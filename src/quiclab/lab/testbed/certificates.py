@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from quiclab.model.errors import HostError
-from quiclab.spec.model import Certificate
+from quiclab.model.study import Certificate
 
 HOST = "server.test"
 """The server's name in every study (RFC 6761 keeps .test free)."""

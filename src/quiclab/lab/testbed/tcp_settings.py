@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.spec.model import Tcp
+from quiclab.model.study import Tcp
 
 
 def sysctls(tcp: Tcp) -> dict[str, str]:

@@ -21,9 +21,9 @@ from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.processor_use import ProcessorUse, ran_s
 from quiclab.lab.testbed.run_delay import run_delays
+from quiclab.model.study import Direction, Path
 from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE, PUNCTUAL, link_config
-from quiclab.spec.model import Direction, Path
 
 _LASTS_S = 2.0
 _GAP_S = 0.002

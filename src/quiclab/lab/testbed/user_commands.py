@@ -24,9 +24,9 @@ from quiclab.lab.testbed.run_delay import TURN
 from quiclab.lab.testbed.sampler import counters
 from quiclab.lab.testbed.tcp_settings import sysctls
 from quiclab.lab.testbed.way_out import NAME_SERVER, WayOut
+from quiclab.model import study
 from quiclab.model.errors import HostError
 from quiclab.model.units import Duration
-from quiclab.spec import model
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
 
@@ -42,7 +42,7 @@ class UserCommands:
     client: Sequence[str]
     server: str | None
     """Shell command at the server's end."""
-    path: model.Path
+    path: study.Path
     seed: int
     congestion_control: str
     """Congestion control of TCP at both ends."""
@@ -57,7 +57,7 @@ class UserCommands:
 def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     """Run the commands until the client ends; return its exit code, or 128 + signal. Raises HostError when the link
     cannot run."""
-    tcp = tcp_on(commands.path, model.Tcp(commands.congestion_control))
+    tcp = tcp_on(commands.path, study.Tcp(commands.congestion_control))
     route = RouteMetrics(tcp.congestion_control, tcp.initial_window)
     settings = LinkSettings(
         backend=_backend(commands.backend),
@@ -104,7 +104,7 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
     return code if code is not None and code >= 0 else 128 - (code or 0)
 
 
-def _lateness(summary: dict[str, Any], path: model.Path) -> Iterator[str]:
+def _lateness(summary: dict[str, Any], path: study.Path) -> Iterator[str]:
     """Sentence about the latest packet, if it was beyond the bound: the verdict rests on p99, which a short stop does
     not affect."""
     bounds = lateness_bounds(path)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from quiclab.spec.model import Workload
+from quiclab.model.study import Workload
 
 if TYPE_CHECKING:
     from quiclab.lab.workloads.video import Film

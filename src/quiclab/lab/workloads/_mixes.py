@@ -11,10 +11,10 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from quiclab.model.page import Mix, Page, Resources
+from quiclab.model.page_parts import LEAST_BYTES, ResourceType
 from quiclab.model.units import ByteCount, Share
 from quiclab.spec import http_archive
-from quiclab.spec.page import Mix, Page, Resources
-from quiclab.spec.page_parts import LEAST_BYTES, ResourceType
 
 # Type → (share of the requests, share of the bytes), without the document.
 _SHARES: Mapping[Mix, Mapping[ResourceType, tuple[float, float]]] = {

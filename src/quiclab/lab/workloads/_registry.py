@@ -7,7 +7,7 @@ from quiclab.lab.workloads._api import Site, WorkloadKind
 from quiclab.lab.workloads.object import Object
 from quiclab.lab.workloads.page import PageLoad
 from quiclab.lab.workloads.video import VideoWorkload
-from quiclab.spec.model import Workload
+from quiclab.model.study import Workload
 
 WORKLOADS: tuple[WorkloadKind, ...] = (Object(), PageLoad(), VideoWorkload())
 

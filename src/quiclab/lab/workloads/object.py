@@ -7,7 +7,7 @@ import random
 import string
 
 from quiclab.lab.workloads._api import Site
-from quiclab.spec.model import Workload
+from quiclab.model.study import Workload
 
 _WORDS = 4096
 """Number of words in the list; each has two to nine letters and a blank, so at least three bytes."""

@@ -15,10 +15,10 @@ from quiclab.lab.workloads._api import PageHost, Site
 from quiclab.lab.workloads._images import make_image
 from quiclab.lab.workloads._markup import document, filled
 from quiclab.lab.workloads._mixes import drawn, spread_over_hosts, third_parties
+from quiclab.model.page import Page, Resources
+from quiclab.model.page_parts import ResourceType
+from quiclab.model.study import Workload
 from quiclab.spec.har import read_har
-from quiclab.spec.model import Workload
-from quiclab.spec.page import Page, Resources
-from quiclab.spec.page_parts import ResourceType
 
 Highest = Literal["h3", "h2", "h1"]
 _EXTENSIONS: Mapping[ResourceType, str] = {"style": "css", "script": "js", "font": "woff2", "data": "json"}

@@ -9,9 +9,9 @@ import math
 from dataclasses import asdict, dataclass
 
 from quiclab.lab.workloads._api import Site
+from quiclab.model.study import Video, Workload
 from quiclab.model.units import Bitrate
-from quiclab.spec.model import Video, Workload
-from quiclab.spec.video import GROUP, QUALITIES
+from quiclab.model.video import GROUP, QUALITIES
 
 _NOISE = 12
 """Strength of the noise over ffmpeg's moving test picture: enough that no picture can be left out, and few enough bits

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from quiclab.lab.endpoints import Command, Context, Origin, find
+from quiclab.model.study import Arm, Role, Study, Workload
 from quiclab.spec.counterfactual import Change, role_of
-from quiclab.spec.model import Arm, Role, Study, Workload
 from quiclab.why.confirm.declaration import REPLAY, WITHOUT
 
 _TCP: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.model.errors import SpecError, nearest
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
 

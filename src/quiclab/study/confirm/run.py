@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from quiclab.model.errors import RAN, DecodeError
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Plan
 from quiclab.study.run import in_sandbox_of

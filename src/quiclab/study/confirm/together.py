@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.model.errors import DecodeError, SpecError
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
 from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed

@@ -12,10 +12,10 @@ from typing import Any
 
 from quiclab.lab.endpoints import KnowsOwnValues, find, objections
 from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Study, Workload
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
-from quiclab.spec.model import Arm, Study, Workload
 from quiclab.study.specs import load_study
 from quiclab.why.confirm.declaration import DOSE, FAST, FAST_WITHOUT, NOT_APPLICABLE, REPLAY, SHAM, WITH, WITHOUT, Place
 from quiclab.why.mechanisms import Setting

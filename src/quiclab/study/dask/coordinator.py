@@ -17,11 +17,11 @@ from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model import number_text
 from quiclab.model.errors import HostError
 from quiclab.model.plan_row import PlanRow, by_block
+from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import Part
-from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.leases import Lease

@@ -10,9 +10,9 @@ import pytest
 from contexts import CONTEXT, WORK
 
 from quiclab.lab.endpoints import Context, find, objections
+from quiclab.model.address_change import AddressChange
+from quiclab.model.study import Arm, Knobs, Program, Tcp, Workload
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.address_change import AddressChange
-from quiclab.spec.model import Arm, Knobs, Program, Tcp, Workload
 
 CHANGE = AddressChange(ByteCount(400), notice="timeout", timeout=Duration(7))
 MOVING, STABLE = Workload("moving", ByteCount(1000), address_change=CHANGE), Workload("stable", ByteCount(1000))

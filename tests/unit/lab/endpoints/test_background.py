@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from quiclab.lab.endpoints.background import Place, background_commands
+from quiclab.model.study import Background
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec.model import Background
 
 
 def _free_port() -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.endpoints.ecn import Ecn, ecn_of, ecn_warnings
-from quiclab.spec.model import Arm, CoDel, Direction, Knobs, Path, Program, Step, Tcp
+from quiclab.model.study import Arm, CoDel, Direction, Knobs, Path, Program, Step, Tcp
 
 DOWN = Path("p", down=Direction(aqm=CoDel(ecn=True)))
 

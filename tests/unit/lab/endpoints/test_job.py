@@ -16,8 +16,8 @@ from contexts import CONTEXT
 from quiclab.lab.endpoints import Context
 from quiclab.lab.endpoints._job import client_job, server_job
 from quiclab.lab.runner.account import account_problem
+from quiclab.model.study import Knobs, Program
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Knobs, Program
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 KNOBS = Knobs(

@@ -10,8 +10,8 @@ import pytest
 from contexts import CONTEXT
 
 from quiclab.lab.endpoints import find, objections
+from quiclab.model.study import Arm, Knobs, Program, Tcp, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Arm, Knobs, Program, Tcp, Workload
 
 SEVERAL = Workload("many", ByteCount(1000), count=120)
 ARM = Arm("x", "h3", Program("curl-cffi"), Program("caddy"), Tcp("reno"))

@@ -12,7 +12,7 @@ import pytest
 from quiclab.lab.endpoints import look_for
 from quiclab.lab.endpoints._api import BoundedRun
 from quiclab.lab.endpoints._presence import is_of
-from quiclab.spec.model import Arm, Program, Tcp
+from quiclab.model.study import Arm, Program, Tcp
 
 ARM = Arm("h3", "h3", Program("curl-cffi"), Program("caddy"), Tcp("reno"))
 

@@ -13,7 +13,7 @@ from contexts import CONTEXT, WORK
 
 from quiclab.lab.endpoints import ENDPOINTS, Available, Unsupported, find
 from quiclab.model.errors import SpecError
-from quiclab.spec.model import Knobs, Program, Role, Tcp
+from quiclab.model.study import Knobs, Program, Role, Tcp
 
 OWN = ("server", "command"), ("client", "command"), ("proxy", "command")
 

@@ -14,8 +14,8 @@ import pytest
 from quiclab.lab.endpoints._api import Available, PageContext, ServedHost, Unsupported
 from quiclab.lab.endpoints.clients.quic_go import QuicGoClient
 from quiclab.lab.endpoints.servers.quic_go import QuicGoServer
+from quiclab.model.study import Knobs, Program, Tcp
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Knobs, Program, Tcp
 
 CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=443, keylog=None)
 

@@ -14,8 +14,8 @@ import pytest
 from quiclab.lab.endpoints._api import Available, Unsupported
 from quiclab.lab.endpoints.clients.quiche import QuicheClient
 from quiclab.lab.endpoints.servers.quiche import QuicheServer
+from quiclab.model.study import Knobs, Program, Tcp
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Knobs, Program, Tcp
 
 WORK = contexts.WORK
 CONTEXT = replace(contexts.CONTEXT, program=Program("quiche"), ip_version=6, address="fd77::2", port=8443, keylog=None)

@@ -21,8 +21,8 @@ from quiclab.lab.endpoints.servers.quinn import (
     QuinnServer,
     QuinnTimeThreshold,
 )
+from quiclab.model.study import Knobs, Program, Tcp
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Knobs, Program, Tcp
 
 CONTEXT = replace(contexts.CONTEXT, ip_version=6, address="fd77::2", port=8443, keylog=None)
 VARIANTS = (QuinnServer(), QuinnFaultyThreshold(), QuinnTimeThreshold(), QuinnFaultyInitialPto())

@@ -10,10 +10,10 @@ import pytest
 from specs import changed, study_of
 
 from quiclab.lab.endpoints.senders import senders_of
+from quiclab.model.study import Arm, Knobs, Program, Study
 from quiclab.model.units import ByteCount
 from quiclab.plan.duration import OVERHEAD, Sender, expected_duration
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Arm, Knobs, Program, Study
 
 LOSSY = changed(('"100 KB"', '"10 MB"'), ('delay = "10 ms"', 'delay = "50 ms"\nloss = "4 %"'))
 

@@ -11,8 +11,8 @@ import pytest
 from contexts import CONTEXT, WORK
 
 from quiclab.lab.endpoints import Command, Context, Origin, find, objections
+from quiclab.model.study import Arm, Knobs, Program, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Arm, Knobs, Program, Role, Tcp
 
 NO_KNOBS = Knobs()
 ORIGIN = Origin("10.77.0.2", 8443, "h1")

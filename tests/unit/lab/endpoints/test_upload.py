@@ -12,8 +12,8 @@ from contexts import CONTEXT
 
 from quiclab.lab.endpoints import ENDPOINTS, Uploads, find, objections
 from quiclab.lab.endpoints._api import Origin
+from quiclab.model.study import Arm, Knobs, Program, Tcp, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Arm, Knobs, Program, Tcp, Workload
 
 UPLOAD = Workload("up", ByteCount(1000), direction="upload")
 ARM = Arm("x", "h3", Program("quic-go"), Program("quic-go"), Tcp("reno"))

@@ -7,7 +7,7 @@ import pytest
 
 from quiclab.lab.endpoints import ENDPOINTS, Endpoint, SizesDatagrams, find
 from quiclab.lab.endpoints._versions import Known, numbers
-from quiclab.spec.model import Program, Role, Tcp
+from quiclab.model.study import Program, Role, Tcp
 
 TCP = Tcp("cubic")
 KNOWN = Known("it", "1.2", "1.10")

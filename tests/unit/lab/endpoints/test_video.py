@@ -12,7 +12,7 @@ from contexts import CONTEXT
 
 from quiclab.lab.endpoints import find, objections
 from quiclab.lab.endpoints.clients._player import player_settings, problem
-from quiclab.spec.model import Arm, Program, Tcp, Video, Workload
+from quiclab.model.study import Arm, Program, Tcp, Video, Workload
 
 VIDEO = Workload("v", kind="video", video=Video(("360p",)), content_type="video/mp4")
 ARM = Arm("x", "h3", Program("chromium"), Program("caddy"), Tcp("reno"))

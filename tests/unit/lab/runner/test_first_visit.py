@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from quiclab.lab.runner.first_visit import unimpaired
+from quiclab.model.study import Bernoulli, Direction, Link, Path
 from quiclab.model.units import Bitrate, Duration, Share
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Bernoulli, Direction, Link, Path
 
 
 def test_delays_stay_and_nothing_else() -> None:

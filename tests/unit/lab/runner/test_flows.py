@@ -10,8 +10,8 @@ from specs import changed, study_of
 from quiclab.lab.runner.flows import other_flows, who_cannot_run
 from quiclab.lab.testbed.hub import Pair
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
+from quiclab.model.study import Study
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Study
 
 
 def _study(folder: pathlib.Path, spread: str = "100 ms") -> Study:

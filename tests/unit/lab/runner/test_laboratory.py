@@ -10,7 +10,7 @@ import pytest
 
 from quiclab.lab.runner.laboratory import check_supported
 from quiclab.model.errors import SpecError
-from quiclab.spec.model import Knobs, Program
+from quiclab.model.study import Knobs, Program
 from quiclab.study.specs import load_study
 
 DEMO = Path(__file__).parents[4] / "experiments" / "demo" / "spec.toml"

@@ -16,7 +16,7 @@ from quiclab.lab.testbed import clock
 from quiclab.lab.testbed.certificates import HOST, make_certificates
 from quiclab.lab.testbed.tcp_settings import sysctls
 from quiclab.model.errors import HostError
-from quiclab.spec.model import Certificate, Tcp
+from quiclab.model.study import Certificate, Tcp
 
 ADDRESSES = ("10.77.0.2", "fd77::2")
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import zlib
 
 from quiclab.lab.workloads import build_site
+from quiclab.model.study import Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Workload
 
 
 def test_same_seed_same_content() -> None:

@@ -15,9 +15,9 @@ from specs import changed, study_of
 from quiclab.lab.workloads import Site, build_site
 from quiclab.lab.workloads._images import make_image
 from quiclab.model.errors import SpecError
+from quiclab.model.page import Mix, Page, Resources, ThirdParties
+from quiclab.model.study import Workload
 from quiclab.model.units import ByteCount, Share
-from quiclab.spec.model import Workload
-from quiclab.spec.page import Mix, Page, Resources, ThirdParties
 
 PUBLISHED = Page(
     html=ByteCount(7_000),

@@ -11,8 +11,8 @@ from quiclab.lab.runner import films
 from quiclab.lab.workloads import Film, build_site
 from quiclab.lab.workloads.video import film
 from quiclab.model.errors import HostError
+from quiclab.model.study import Video, Workload
 from quiclab.model.units import Bitrate, Duration
-from quiclab.spec.model import Video, Workload
 
 SECOND = 10**9
 SHORT = Video(("234p",), (Bitrate(400_000),), length=Duration(8 * SECOND), loop=Duration(8 * SECOND))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.lab.endpoints._api import Command
-from quiclab.spec.model import Background
+from quiclab.model.study import Background
 
 _PROGRAM = Path(__file__).with_name("_program.py")
 _SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"udp": "udp", "on_off": "udp", "short_flows": "tcp"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.lab.endpoints._versions import Known
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 
 class LibcurlUpload:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.lab.endpoints.clients._browser import PageClock
+from quiclab.model.video import QUALITIES, Video
 from quiclab.project import stacks_folder
-from quiclab.spec.video import QUALITIES, Video
 
 PAGE_SCRIPT = Path(__file__).with_name("player.js")
 DASH_JS = "dash.mediaplayer.min.js"

@@ -19,7 +19,7 @@ from quiclab.lab.endpoints._aioquic import (
 )
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._stacks import python_argv
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_aioquic_program.py")
 

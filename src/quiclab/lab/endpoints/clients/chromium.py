@@ -17,7 +17,7 @@ from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, 
 from quiclab.lab.endpoints._stacks import Launch, find_program
 from quiclab.lab.endpoints._versions import Known
 from quiclab.lab.endpoints.clients._player import player_settings
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_chromium_program.py")
 _PAGE_PROGRAM = Path(__file__).with_name("_chromium_page_program.py")

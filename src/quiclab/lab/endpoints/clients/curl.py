@@ -13,7 +13,7 @@ from quiclab.lab.endpoints._tcp import OPENSSL_GROUPS
 from quiclab.lab.endpoints._versions import Known
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment, probe_cli
 from quiclab.lab.endpoints.clients._libcurl import LibcurlUpload
-from quiclab.spec.model import Program, Protocol, Tcp, Workload
+from quiclab.model.study import Program, Protocol, Tcp, Workload
 
 _VERSIONS = {"h1": "--http1.1", "h2": "--http2", "h3": "--http3-only"}
 

@@ -15,8 +15,8 @@ from quiclab.lab.endpoints._ngtcp2 import DATAGRAM
 from quiclab.lab.endpoints._stacks import find_python, python_argv
 from quiclab.lab.endpoints._versions import Known
 from quiclab.lab.endpoints.clients._libcurl import LibcurlUpload
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.project import SET_UP
-from quiclab.spec.model import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_curl_cffi_program.py")
 _MOVING = Path(__file__).with_name("_curl_cffi_moving_program.py")

@@ -15,7 +15,7 @@ from typing import Literal
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._stacks import Launch, find_program
 from quiclab.lab.endpoints._versions import Known
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _PROGRAM = Path(__file__).with_name("_firefox_program.py")
 _PAGE_PROGRAM = Path(__file__).with_name("_firefox_page_program.py")

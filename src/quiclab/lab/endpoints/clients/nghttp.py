@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment, probe_cli
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _WINDOW_BITS = {(1 << bits) - 1: bits for bits in range(1, 31)}
 

@@ -9,7 +9,7 @@ from typing import Literal
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._ngtcp2 import DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment
-from quiclab.spec.model import Program, Protocol, Tcp, Workload
+from quiclab.model.study import Program, Protocol, Tcp, Workload
 
 MIGRATES_AFTER = "50ms"
 """Time from the handshake to the change of address; the program cannot count bytes."""

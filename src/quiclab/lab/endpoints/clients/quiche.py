@@ -21,7 +21,7 @@ from quiclab.lab.endpoints._quiche import (
     quiche_command,
     unsupported_by_quiche,
 )
-from quiclab.spec.model import Knobs, Program, Protocol, Tcp, Workload
+from quiclab.model.study import Knobs, Program, Protocol, Tcp, Workload
 
 
 class QuicheClient:

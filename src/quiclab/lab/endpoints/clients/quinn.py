@@ -27,7 +27,7 @@ from quiclab.lab.endpoints._quinn import (
     quinn_command,
     unsupported_by_quinn,
 )
-from quiclab.spec.model import Program, Protocol, Tcp, Workload
+from quiclab.model.study import Program, Protocol, Tcp, Workload
 
 
 class QuinnClient:

@@ -9,7 +9,7 @@ from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, 
 from quiclab.lab.endpoints._stacks import find_program
 from quiclab.lab.endpoints._versions import Known
 from quiclab.lab.endpoints.clients._cli import cli_command, log_environment, probe_cli
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 KNOWN = Known("wget2", "2.2", "2.2")
 """Seen in its SETTINGS."""

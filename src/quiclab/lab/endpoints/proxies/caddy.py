@@ -9,7 +9,7 @@ from typing import Any, Literal
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._caddy import KNOBS, KNOWN, PAYLOAD, caddy_facts, caddy_lacks, caddy_of_hosts, probe_caddy
 from quiclab.lab.endpoints._origin import is_cold, origin_facts, with_origin_knob
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _VERSIONS: Mapping[Protocol, str] = {"h1": "1.1", "h2": "2", "h3": "3"}
 

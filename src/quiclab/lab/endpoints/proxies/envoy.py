@@ -20,8 +20,8 @@ from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import Launch, find_program, why_absent
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
 from quiclab.lab.endpoints._versions import Known
+from quiclab.model.study import Knobs, Program, Protocol, Tcp
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
 KNOWN = Known("envoy", "1.40", "1.40")
 """Seen in its packets; the flag for CUBIC was seen to take effect under loss."""

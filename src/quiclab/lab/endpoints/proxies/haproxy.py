@@ -18,8 +18,8 @@ from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
 from quiclab.lab.endpoints._stacks import find_program, why_absent
 from quiclab.lab.endpoints._tcp import OPENSSL_GROUPS, tcp_sender_facts
 from quiclab.lab.endpoints._versions import Known
+from quiclab.model.study import Knobs, Program, Protocol, Tcp
 from quiclab.project import MORE_PROGRAMS
-from quiclab.spec.model import Knobs, Program, Protocol, Tcp
 
 KNOWN = Known("haproxy", "3.2", "3.4")
 """Read in its manual (quic-cc-algo, the largest window) and its source, 3.2.0 to 3.4.0: before 3.2 it did not pace."""

@@ -17,8 +17,8 @@ from quiclab.lab.endpoints._nginx import (
     probe_nginx,
 )
 from quiclab.lab.endpoints._origin import is_cold, origin_facts, with_origin_knob
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class NginxProxy:

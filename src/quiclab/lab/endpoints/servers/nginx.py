@@ -18,8 +18,8 @@ from quiclab.lab.endpoints._nginx import (
     nginx_least_window,
     probe_nginx,
 )
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Program, Protocol, Tcp
 
 
 class Nginx:

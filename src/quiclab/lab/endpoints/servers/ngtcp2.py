@@ -9,7 +9,7 @@ from typing import Literal
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._ngtcp2 import BETA, DATAGRAM, KNOWN, common_options, probe_ngtcp2, unsupported_by_ngtcp2
 from quiclab.lab.endpoints._stacks import find_program
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 
 class Ngtcp2Server:

@@ -29,7 +29,7 @@ from quiclab.lab.endpoints._quic_go import (
     wrong_window,
 )
 from quiclab.lab.endpoints._tcp import tcp_sender_facts
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 _BOTH = frozenset({"connection_window", "stream_window", "max_streams", "groups", "scheduler", "priorities"})
 

@@ -22,7 +22,7 @@ from quiclab.lab.endpoints._quiche import (
     quiche_command,
     unsupported_by_quiche,
 )
-from quiclab.spec.model import Program, Protocol, Tcp
+from quiclab.model.study import Program, Protocol, Tcp
 
 
 class QuicheServer:

@@ -33,8 +33,8 @@ from quiclab.lab.endpoints._quinn import (
     sending_facts,
     unsupported_by_quinn,
 )
+from quiclab.model.study import Program, Protocol, Tcp
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.model import Program, Protocol, Tcp
 
 _NEVER_BY_NUMBER = 2**32 - 1
 _HASTY_PTO = Duration.parse("100 ms")

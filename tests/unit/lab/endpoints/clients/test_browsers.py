@@ -17,8 +17,8 @@ from quiclab.lab.endpoints.clients._browser import PageClock, place_clock
 from quiclab.lab.endpoints.clients._chromium_program import proof_of
 from quiclab.lab.endpoints.clients.chromium import Chromium
 from quiclab.lab.endpoints.clients.firefox import Firefox
+from quiclab.model.study import Knobs, Program
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Knobs, Program
 
 URL = "https://server.test/1MB"
 EVENTS = {

@@ -15,9 +15,9 @@ from quiclab.lab.endpoints import objections
 from quiclab.lab.endpoints._api import PageContext, ServedHost
 from quiclab.lab.endpoints.clients._chromium_first_visit import split_netlog
 from quiclab.lab.endpoints.clients.chromium import Chromium
+from quiclab.model.page import Page
+from quiclab.model.study import Arm, Knobs, Program, Tcp, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec.model import Arm, Knobs, Program, Tcp, Workload
-from quiclab.spec.page import Page
 
 _HOST = ServedHost("server.test", "10.77.0.2", ("h1", "h2", "h3"), CONTEXT.certificate, CONTEXT.key)
 _PAGE = PageContext("index.html", (_HOST,), 3, 30.0)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quiclab.model.addresses import Addresses
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec.addresses import Addresses
 
 
 @dataclass(frozen=True)

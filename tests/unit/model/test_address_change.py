@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of
 
+from quiclab.model.address_change import AddressChange
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec.address_change import AddressChange
 from quiclab.spec.link import link_config
 
 SIZE = 'size = "100 KB"'

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from quiclab.model.network import Link, Path
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec.network import Link, Path
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quiclab.model.address_change import AddressChange
+from quiclab.model.competition import Competition
+from quiclab.model.page import Page
 from quiclab.model.units import ByteCount
-from quiclab.spec.address_change import AddressChange
-from quiclab.spec.competition import Competition
-from quiclab.spec.page import Page
-from quiclab.spec.video import Video
+from quiclab.model.video import Video
 
 OCTETS = "application/octet-stream"
 """Media type of arbitrary bytes."""

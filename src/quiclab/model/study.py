@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from quiclab.model.units import ByteCount, Duration, Share
-from quiclab.spec.addresses import Addresses
-from quiclab.spec.competition import Background, Competition, Competitor
-from quiclab.spec.network import (
+from quiclab.model.addresses import Addresses
+from quiclab.model.competition import Background, Competition, Competitor
+from quiclab.model.network import (
     Aqm,
     Bernoulli,
     Block,
@@ -35,9 +34,10 @@ from quiclab.spec.network import (
     Reorder,
     Step,
 )
-from quiclab.spec.program import PLACEHOLDERS, Knobs, Program
-from quiclab.spec.video import Video
-from quiclab.spec.workload import OCTETS, Workload
+from quiclab.model.program import PLACEHOLDERS, Knobs, Program
+from quiclab.model.units import ByteCount, Duration, Share
+from quiclab.model.video import Video
+from quiclab.model.workload import OCTETS, Workload
 
 # Parts of the model that have files of their own.
 __all__ = [
