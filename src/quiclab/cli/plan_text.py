@@ -14,20 +14,10 @@ from rich.text import Text
 
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import (
-    Aqm,
-    Bernoulli,
-    Block,
-    Bursts,
     Change,
-    CoDel,
     Direction,
-    DropList,
-    GilbertElliott,
-    Loss,
     Path,
-    Police,
     RandomRate,
-    Step,
     Study,
     Workload,
 )
@@ -96,7 +86,7 @@ def _cells(direction: Direction, path: Path) -> tuple[str, ...]:
     return (
         "unlimited" if rate is None else str(rate),
         str(direction.delay),
-        loss_text(direction.loss),
+        "none" if direction.loss is None else str(direction.loss),
         _queue(direction, path),
         "none" if direction.edge is None else str(direction.edge),
     )
@@ -115,21 +105,6 @@ def _queue(direction: Direction, path: Path) -> str:
     if direction.queue.time is not None:
         bounds.append(str(direction.queue.time))
     return ", ".join(bounds) or "unbounded"
-
-
-def loss_text(loss: Loss | None) -> str:
-    """A loss model in a few words."""
-    match loss:
-        case None:
-            return "none"
-        case Bernoulli():
-            return str(loss.probability)
-        case GilbertElliott():
-            return f"bursts, {loss.good_to_bad} in, {loss.bad_to_good} out per packet"
-        case Bursts():
-            return f"bursts, {loss.mean_bad} every {loss.mean_good}"
-        case DropList():
-            return f"{len(loss.packets)} listed packets"
 
 
 def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
@@ -264,7 +239,7 @@ def _drawn(rate: RandomRate, row: PlanRow, link: str, side: str) -> str:
 
 def _parts(direction: Direction) -> Iterator[str]:
     if isinstance(rate := direction.rate, RandomRate):
-        yield f"rate drawn between {rate.least} and {rate.most} every {rate.every} (the mean is shown)"
+        yield f"rate {rate} (the mean is shown)"
     if direction.loss is not None and direction.loss_at == "exit":
         yield "loss behind the queue"
     if direction.loss_by != "index":
@@ -274,17 +249,17 @@ def _parts(direction: Direction) -> Iterator[str]:
     if direction.spare is not None:
         yield f"spares {direction.spare}"
     if direction.block is not None:
-        yield f"{_block(direction.block)} {_after(direction.block.after)}"
+        yield f"{direction.block} {_after(direction.block.after)}"
     if direction.police is not None:
-        yield f"{_police(direction.police)} {_after(direction.police.after)}"
+        yield f"{direction.police} {_after(direction.police.after)}"
     if direction.aqm is not None:
-        yield _aqm(direction.aqm)
+        yield str(direction.aqm)
     if direction.jitter is not None:
         jitter = direction.jitter
         how = f"in order, half-life {half_life(jitter)}" if jitter.mode == "inorder" else "reorders"
         yield f"jitter {jitter.distribution} {jitter.scale} ({how})"
     if direction.reorder is not None:
-        yield f"{direction.reorder.probability} overtaken by {direction.reorder.extra_delay}"
+        yield str(direction.reorder)
     if direction.duplicate.value:
         yield f"{direction.duplicate} duplicated"
     if direction.corrupt.value:
@@ -301,28 +276,13 @@ def _change(change: Change) -> str:
     """Say when a change happens, and what an operator does then, as that decides which packets get through."""
     done = []
     if change.aqm is not None:
-        done.append("queue no longer managed" if change.aqm == "none" else _aqm(change.aqm))
+        done.append("queue no longer managed" if change.aqm == "none" else str(change.aqm))
     if change.block is not None:
-        done.append("block lifted" if change.block == "none" else _block(change.block))
+        done.append("block lifted" if change.block == "none" else str(change.block))
     if change.police is not None:
-        done.append("policing ended" if change.police == "none" else _police(change.police))
+        done.append("policing ended" if change.police == "none" else str(change.police))
     return f"{change.at} ({', '.join(done)})" if done else str(change.at)
-
-
-def _block(block: Block) -> str:
-    return f"{block.protocol} blocked"
-
-
-def _police(police: Police) -> str:
-    return f"{police.protocol} policed to {police.rate} with bursts of {police.burst}"
 
 
 def _after(start: Duration) -> str:
     return f"after {start}" if start.ns else "from the start"
-
-
-def _aqm(aqm: Aqm) -> str:
-    if isinstance(aqm, Step):
-        return f"ECT(1) marked after {aqm.threshold} in the queue"
-    name = "CoDel" if isinstance(aqm, CoDel) else "FQ-CoDel"
-    return f"queue under {name}, target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from quiclab.model.addresses import Addresses
+from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
@@ -21,8 +22,11 @@ class RandomRate:
     """The lowest rate."""
     most: Bitrate
     """The highest rate."""
-    every: Duration
+    every: Period
     """The period; the first one begins when the first packet reaches the link."""
+
+    def __str__(self) -> str:
+        return f"drawn between {self.least} and {self.most} every {self.every}"
 
     @property
     def mean(self) -> Bitrate:
@@ -53,10 +57,13 @@ class CoDel:
 
     target: Duration = Duration(5_000_000)
     """Standing queue, in time, that is accepted."""
-    interval: Duration = Duration(100_000_000)
+    interval: Interval = Duration(100_000_000)
     """How long the queue may exceed the target; of the order of a round trip."""
     ecn: bool = False
     """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
+
+    def __str__(self) -> str:
+        return f"queue under CoDel, {_course(self)}"
 
 
 @dataclass(frozen=True)
@@ -65,14 +72,21 @@ class FqCoDel:
 
     target: Duration = CoDel.target
     """Standing queue, in time, that is accepted, as in `codel`."""
-    interval: Duration = CoDel.interval
+    interval: Interval = CoDel.interval
     """How long a queue may exceed the target, as in `codel`."""
     ecn: bool = False
     """Packets of senders that understand ECN are marked where others are dropped, as in `codel`."""
-    quantum: ByteCount = ByteCount(1514)
+    quantum: Quantum = ByteCount(1514)
     """Bytes that a flow may send in a turn."""
-    flows: int = 1024
+    flows: Annotated[int, Bounds(1, 65536)] = 1024
     """Number of queues: a hash of addresses, ports and protocol decides which one a packet joins."""
+
+    def __str__(self) -> str:
+        return f"queue under FQ-CoDel, {_course(self)}"
+
+
+def _course(aqm: CoDel | FqCoDel) -> str:
+    return f"target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,9 @@ class Step:
 
     threshold: Duration = Duration(1_000_000)
     """Longest time in the queue without a mark."""
+
+    def __str__(self) -> str:
+        return f"ECT(1) marked after {self.threshold} in the queue"
 
 
 Aqm = CoDel | FqCoDel | Step
@@ -93,8 +110,11 @@ class Block:
 
     protocol: Literal["udp", "tcp"]
     """Transport protocol; UDP carries QUIC."""
-    after: Duration = Duration(0)
+    after: Instant = Duration(0)
     """Start, counted from the first packet that reached the link; at once by default."""
+
+    def __str__(self) -> str:
+        return f"{self.protocol} blocked"
 
 
 @dataclass(frozen=True)
@@ -105,10 +125,13 @@ class Police:
     """Transport protocol; UDP carries QUIC."""
     rate: Bitrate
     """Rate at which the bucket fills, in IP packet bytes."""
-    burst: ByteCount
+    burst: Burst
     """Size of the bucket, which may pass at once. The bucket is full at first, and holds at least one full packet."""
-    after: Duration = Duration(0)
+    after: Instant = Duration(0)
     """Start, counted from the first packet that reached the link; at once by default."""
+
+    def __str__(self) -> str:
+        return f"{self.protocol} policed to {self.rate} with bursts of {self.burst}"
 
 
 @dataclass(frozen=True)
@@ -122,7 +145,7 @@ class Jitter:
     mode: Literal["inorder", "reorder"] = "inorder"
     """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet's delay
     independently, as netem does without a rate."""
-    half_life: Duration | None = None
+    half_life: OneWayDelay | None = None
     """Time after which half of the delay's correlation with itself is left, for `inorder`. Four times the scale by
     default."""
 
@@ -133,6 +156,9 @@ class Bernoulli:
 
     probability: Share
     """Probability that a packet is lost."""
+
+    def __str__(self) -> str:
+        return str(self.probability)
 
 
 @dataclass(frozen=True)
@@ -149,19 +175,25 @@ class GilbertElliott:
     loss_bad: Share = Share(1.0)
     """Probability of loss in the bad state."""
 
+    def __str__(self) -> str:
+        return f"bursts, {self.good_to_bad} in, {self.bad_to_good} out per packet"
+
 
 @dataclass(frozen=True)
 class Bursts:
     """Gilbert–Elliott loss in continuous time: both protocols meet the same outages, whatever their packet rates."""
 
-    mean_good: Duration
+    mean_good: MeanTime
     """Mean length of a good period; lengths are exponential."""
-    mean_bad: Duration
+    mean_bad: MeanTime
     """Mean length of a bad period; lengths are exponential."""
     loss_good: Share = Share(0.0)
     """Probability of loss in the good state."""
     loss_bad: Share = Share(1.0)
     """Probability of loss in the bad state."""
+
+    def __str__(self) -> str:
+        return f"bursts, {self.mean_bad} every {self.mean_good}"
 
 
 @dataclass(frozen=True)
@@ -170,6 +202,9 @@ class DropList:
 
     packets: tuple[int, ...]
     """Numbers of the packets."""
+
+    def __str__(self) -> str:
+        return f"{len(self.packets)} listed packets"
 
 
 Loss = Bernoulli | GilbertElliott | Bursts | DropList
@@ -183,6 +218,9 @@ class Reorder:
     """Probability that a packet is delayed."""
     extra_delay: Duration
     """How much later such a packet arrives."""
+
+    def __str__(self) -> str:
+        return f"{self.probability} overtaken by {self.extra_delay}"
 
 
 @dataclass(frozen=True)

@@ -78,12 +78,7 @@ QUEUE: Kind[Queue] = Kind(
     '"1 bdp", "100 packets", "64 KB", "20 ms", an array of several of these, or "unbounded"', _read_queue
 )
 
-JITTER_KEYS: Mapping[str, Kind[Any]] = {
-    "distribution": kinds.choice(("uniform", "normal", "pareto", "paretonormal")),
-    "scale": kinds.TIME,
-    "mode": kinds.choice(("inorder", "reorder")),
-    "half_life": kinds.DELAY,
-}
+JITTER_KEYS = kinds.keys_of(Jitter)
 
 
 def _read_jitter(node: Node) -> Jitter:
@@ -102,23 +97,15 @@ def _read_jitter(node: Node) -> Jitter:
 
 JITTER: Kind[Jitter] = Kind('a table such as {distribution = "normal", scale = "5 ms"}', _read_jitter)
 
-REORDER_KEYS: Mapping[str, Kind[Any]] = {"probability": kinds.SHARE, "extra_delay": kinds.TIME}
+REORDER_KEYS = kinds.keys_of(Reorder)
 REORDER: Kind[Reorder] = Kind(
     'a table such as {probability = "1 %", extra_delay = "5 ms"}', lambda node: build(Reorder, node, REORDER_KEYS)
 )
 
 _PACKET_NUMBERS: Kind[tuple[int, ...]] = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0")
-_PERIOD = kinds.quantity(Duration, "a mean time", "20 ms", Duration(10_000), Duration(60 * 10**9))
+_DRAWN: Mapping[str, type[Loss]] = {"bernoulli": Bernoulli, "gilbert-elliott": GilbertElliott, "bursts": Bursts}
 LOSS_MODELS: Mapping[str, tuple[type[Loss], Mapping[str, Kind[Any]]]] = {
-    "bernoulli": (Bernoulli, {"probability": kinds.SHARE}),
-    "gilbert-elliott": (
-        GilbertElliott,
-        dict.fromkeys(("good_to_bad", "bad_to_good", "loss_good", "loss_bad"), kinds.SHARE),
-    ),
-    "bursts": (
-        Bursts,
-        {"mean_good": _PERIOD, "mean_bad": _PERIOD, "loss_good": kinds.SHARE, "loss_bad": kinds.SHARE},
-    ),
+    **{name: (cls, kinds.keys_of(cls)) for name, cls in _DRAWN.items()},
     "list": (DropList, {"packets": _PACKET_NUMBERS}),
 }
 

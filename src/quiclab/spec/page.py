@@ -38,7 +38,7 @@ def _read_resources(node: Node) -> Resources:
     return resources
 
 
-THIRD_PARTIES_KEYS: Mapping[str, Kind[Any]] = dict.fromkeys(("style", "script", "image", "font", "data"), kinds.SHARE)
+THIRD_PARTIES_KEYS = kinds.keys_of(ThirdParties)
 
 
 _SHARES_WANTED = 'a share such as "30 %", or a table with one for each type such as {script = "60 %", image = "10 %"}'
