@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.cli.dask import check_options
-from quiclab.cli.main import Parser
+from quiclab.cli.parser import Parser
 from quiclab.cli.run import add_parser
 from quiclab.model.errors import HostError, SpecError
 from quiclab.study.dask.cluster import connected
