@@ -30,7 +30,8 @@ FRAMES_PER_S = 30.0
 REPORT_MB, PAIR_MB, MILLION_MB = 10.0, 1.0, 64.0
 """The size budget: the report of 1,000 trials, a pair of trials of 1,000 packets, one of trials of a million."""
 _WRITE = (
-    "import sys; from pathlib import Path; from quiclab.report import write_report; write_report(Path(sys.argv[1]))"
+    "import sys; from pathlib import Path; from quiclab.report.page.write import write_report;"
+    "write_report(Path(sys.argv[1]))"
 )
 _VERB = "import sys; from quiclab.cli.main import main; sys.exit(main(sys.argv[1:]))"
 _FRAMES = """() => new Promise((done) => {

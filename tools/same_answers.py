@@ -109,7 +109,9 @@ def of_record(record: Path) -> Answers:
     """The answers of a study that is kept as an archive of its tables: `quiclab report` would ask for its logs."""
     from rich.console import Console
 
-    from quiclab.report import analyse_study, render, write_report
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.report.page.write import write_report
+    from quiclab.report.words.terminal import render
 
     with _alone() as folder, tarfile.open(record) as archive:
         archive.extractall(folder, filter="data")

@@ -16,9 +16,9 @@ from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import open_study
-from quiclab.report import write_report
 from quiclab.report.figures import Asked
 from quiclab.report.figures.queue_length import QueueLength
+from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 

@@ -22,7 +22,7 @@ from synthetic_study import Shape, write_study
 import quiclab
 from quiclab.api import ExploredStudy
 from quiclab.model.errors import SpecError
-from quiclab.report import write_report
+from quiclab.report.page.write import write_report
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first-look.ipynb"

@@ -26,13 +26,19 @@ from quiclab.model.tables import TABLES
 RECORDINGS = Path(__file__).parents[1] / "decoders"
 SOURCE = Path(quiclab.__file__).parent
 REGISTRIES: dict[str, tuple[type, Iterable[object]]] = {
-    "decoders": (Decoder, DECODERS),
-    "endpoints": (Endpoint, ENDPOINTS),
-    "exports": (Export, EXPORTS),
-    "workloads": (WorkloadKind, WORKLOADS),
+    "logs/decoders": (Decoder, DECODERS),
+    "lab/endpoints": (Endpoint, ENDPOINTS),
+    "logs/exports": (Export, EXPORTS),
+    "lab/workloads": (WorkloadKind, WORKLOADS),
 }
 """Folder → the Protocol of its plugins, and their list."""
-ONLY_PLUGINS = ("endpoints/clients", "endpoints/servers", "endpoints/proxies", "exports", "workloads")
+ONLY_PLUGINS = (
+    "lab/endpoints/clients",
+    "lab/endpoints/servers",
+    "lab/endpoints/proxies",
+    "logs/exports",
+    "lab/workloads",
+)
 """Folders in which every file without an underscore is a plugin."""
 
 
@@ -73,10 +79,10 @@ def test_every_file_of_a_folder_of_plugins_holds_one(folder: str) -> None:
 
 
 NAME: dict[str, Callable[[object], object]] = {
-    "decoders": lambda each: each.format,  # type: ignore[attr-defined]
-    "endpoints": lambda each: (each.role, each.name),  # type: ignore[attr-defined]
-    "exports": lambda each: each.format,  # type: ignore[attr-defined]
-    "workloads": lambda each: each.kind,  # type: ignore[attr-defined]
+    "logs/decoders": lambda each: each.format,  # type: ignore[attr-defined]
+    "lab/endpoints": lambda each: (each.role, each.name),  # type: ignore[attr-defined]
+    "logs/exports": lambda each: each.format,  # type: ignore[attr-defined]
+    "lab/workloads": lambda each: each.kind,  # type: ignore[attr-defined]
 }
 
 

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _pack(page: Path, out: Path) -> None:
     """Write the single file; without a name it has the study's. Raises SpecError where it would replace the page."""
     from quiclab.model import number_text
-    from quiclab.report import is_single_file, write_single_file
+    from quiclab.report.page.single_file import is_single_file, write_single_file
 
     out = out if out.name else Path(f"{page.parent.name}{page.stem.removeprefix('report')}.html")
     if out.resolve() == page:

@@ -11,7 +11,7 @@ from synthetic_study import write_study
 
 from quiclab.cli.main import main
 from quiclab.model.errors import SpecError
-from quiclab.report import is_single_file
+from quiclab.report.page.single_file import is_single_file
 
 
 def _precious(folder: Path, *names: str) -> dict[str, str]:

@@ -17,9 +17,10 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
+from quiclab.compare.analyse import analyse_study
 from quiclab.compare.statistics import difference_pct
 from quiclab.model.errors import DecodeError, QueryError, SpecError
-from quiclab.report import analyse_study, write_report
+from quiclab.report.page.write import write_report
 
 ROOT = Path(__file__).parents[3]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "difference-map.ipynb"

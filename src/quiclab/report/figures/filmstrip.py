@@ -4,8 +4,6 @@ Figure 13)."""
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import Any, ClassVar
 
 import polars as pl
@@ -15,6 +13,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
+from quiclab.report.figures._pictures import as_uri
 
 _STRIP_PX, _CURVE_PX, _GAP_PX = 78, 210, 28
 
@@ -131,22 +130,3 @@ def _strip(arm: str, shots: pl.DataFrame, instants: list[float]) -> pl.DataFrame
     return frame.select(
         pl.lit(arm).alias(name) if name == "arm" else pl.col(name).cast(kind) for name, kind in _SCHEMA.items()
     )
-
-
-# Screenshots of browsers as small pictures that a page can hold.
-_PICTURE_PX = 220
-"""Width of a frame: enough for a strip across a wide page, also at two pixels a point."""
-
-
-def as_uri(image: bytes) -> str | None:
-    """Return a small JPEG as a `data:` URI; None of what is no picture."""
-    from PIL import Image  # imported late: few figures have pictures
-
-    try:
-        picture = Image.open(io.BytesIO(image)).convert("RGB")
-    except OSError:
-        return None
-    picture.thumbnail((_PICTURE_PX, 4 * _PICTURE_PX))
-    small = io.BytesIO()
-    picture.save(small, "JPEG", quality=75)
-    return "data:image/jpeg;base64," + base64.b64encode(small.getvalue()).decode("ascii")

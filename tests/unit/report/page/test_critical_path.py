@@ -12,9 +12,9 @@ from synthetic_study import Shape, write_study
 from unit.report.words.test_account import waterfall
 
 from quiclab.compare.study_tables import open_study
-from quiclab.report import write_report
 from quiclab.report.page.critical_path import critical_path
 from quiclab.report.page.explanation import bar_links, linked
+from quiclab.report.page.write import write_report
 from quiclab.report.words.headline import clauses, headline
 from quiclab.why.account import UNIONS, Why
 

@@ -15,8 +15,8 @@ from synthetic_study import Shape, write_study
 from quiclab.compare.analyse import analyse_study, usual_metric
 from quiclab.compare.study import read_study
 from quiclab.model.errors import SpecError
-from quiclab.report import write_report
 from quiclab.report.page.metric_pages import metrics_of_pages
+from quiclab.report.page.write import write_report
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss", "far"), failures=frozenset(), voids=frozenset())
 

@@ -20,9 +20,10 @@ from synthetic_study import Shape, write_study
 
 from quiclab.cli.main import main
 from quiclab.compare.analyse import analyse_study
-from quiclab.report import read_study, write_report
+from quiclab.compare.study import read_study
 from quiclab.report.page import pair_page
 from quiclab.report.page.pairs import Cell, cells_of
+from quiclab.report.page.write import write_report
 
 SMALL = replace(
     Shape(), workloads=("1 MB",), paths=("loss",), blocks=3, aa_blocks=1, voids=frozenset(),

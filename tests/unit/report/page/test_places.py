@@ -14,11 +14,11 @@ from synthetic_study import Shape, write_study
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study import read_study
 from quiclab.compare.study_tables import open_study
-from quiclab.report import write_report
 from quiclab.report.figures import FIGURES, Where
 from quiclab.report.page.pair_figures import figures_of
 from quiclab.report.page.pairs import cells_of
 from quiclab.report.page.study_figures import study_figures
+from quiclab.report.page.write import write_report
 
 MADE_BY_THE_PAGE = {
     "differences": "differences.csv",
