@@ -145,7 +145,7 @@ def test_of_a_path_a_condition_is_told_and_no_cause_of_the_difference(shown: Ver
     assert told.startswith(
         "A condition: over a path with loss = none, without losses, 1MB/long in h3 takes 402 ms less"
     )
-    assert "which setting of the two makes it cost more is not." in told
+    assert "and not which setting makes it so." in told
     assert "onfirmed" not in told
     assert next_to_try(of_path, replace(JUDGEMENT, verdict=shown), "", (), ()) == []
     assert "condition" not in " ".join(verdict(DECLARED, JUDGEMENT, "losses"))
