@@ -176,8 +176,9 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     least = f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else wording.counted(max(pairs), "pair")
     return (
         f"Means over {least}. Of the rows that are bold, at most {100 * alpha:g} % are expected to "
-        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        f"signed-rank test; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
+        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; p is the "
+        "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
+        f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "
         "number, so that one kind may show what another does not. The account says what the packets and the logs show "
         "of each wait."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from quiclab import wording
 from quiclab.accounting import Why
-from quiclab.analysis.accounts import Step, Waterfall
+from quiclab.analysis.accounts import Waterfall
 from quiclab.analysis.causes import SMALL_PCT, Status, Verdict
 from quiclab.analysis.model import Conclusion
 from quiclab.report.words.account import interval_of, longer
@@ -79,13 +79,6 @@ def signed(difference_ms: float) -> str:
     return f"{'+' if difference_ms > 0 else '−'}{wording.quantity(abs(difference_ms), 'ms')}"
 
 
-def leaning(total: Step, alpha: float) -> str:
-    """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
-    if not total.leans(alpha) or total.p_adjusted is None:
-        return ""
-    return f", though the pairs lean one way (p {wording.p_sign(total.p_adjusted)})"
-
-
 def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_Named]:
     """The parts that make a difference, the largest first."""
     if causes:
@@ -121,7 +114,7 @@ def _whole(waterfall: Waterfall, alpha: float) -> str:
         verb = "is" if waterfall.pairs == 1 else "are"
         return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
     open_ = f"{signed(total.difference_ms)}{f', {interval_of(total)}' if total.interval_ms else ''}"
-    return f"the mean times are not shown to differ ({open_}){leaning(total, alpha)}"
+    return f"the mean times are not shown to differ ({open_})"
 
 
 def _listed(parts: Sequence[_Named]) -> str:
