@@ -23,6 +23,7 @@ import polars as pl
 from quiclab import __version__
 from quiclab.decoders import decode_trial, with_verdict
 from quiclab.errors import DecodeError, QuiclabError, SpecError
+from quiclab.made_by import made_by, tables_made_by
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
@@ -36,7 +37,7 @@ from quiclab.study.differences import Difference, of_json, of_metrics, of_table
 from quiclab.study.specs import load_study
 from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
 from quiclab.study.trial import Weighed
-from quiclab.study.trial_tables import har_file, made_by, tables_made_by, tables_of, write_har
+from quiclab.study.trial_tables import har_file, tables_of, write_har
 from quiclab.study.until import planned_blocks
 from quiclab.tables import OF_STUDY
 from quiclab.verify.artefacts import register
@@ -144,7 +145,7 @@ def verification(
         differences = [*spec.differences, *_of_the_whole(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
-        versions = {tables_made_by(study_dir, trial_id) for trial_id in told.counting} - {made_by(), None}
+        versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
         return Verification(
             tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
             tuple(differences),
