@@ -208,6 +208,8 @@ class VerifyDocument:
     """Differences in the tables of the whole study: `trials` and `metrics`."""
     unchecked: tuple[str, ...]
     """Sentences about everything else that could not be verified."""
+    not_checked: str
+    """Sentence about everything that no verification tells."""
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,9 @@ def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column(title, width=_NARROW_LABEL if narrow else None, no_wrap=not narrow)
-    difference = f"{other} − {base}"
+    difference = f"{other} − {base}\n+ is longer"
     for heading in (base, other, difference, "interval", "p"):
-        name = "difference" if narrow and heading == difference else heading
+        name = "difference\n+ is longer" if narrow and heading == difference else heading
         folds = narrow and heading == "interval"
         table.add_column(_folded(name) if narrow else name, justify="right", no_wrap=not folds)
     return table
@@ -89,7 +89,7 @@ def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
 
 def _folded(name: str) -> str:
     """An arm's name in lines that are no wider than a number."""
-    return "\n".join(textwrap.wrap(name, _NARROW_NUMBER))
+    return "\n".join(line for part in name.split("\n") for line in textwrap.wrap(part, _NARROW_NUMBER))
 
 
 def _cells(step: Step, alpha: float, of: Of) -> list[Text]:

@@ -50,6 +50,11 @@ def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> s
     comparison = waterfall.comparison
     if comparison.conclusion is Conclusion.NOT_JUDGED:
         return f"not judged. {comparison.why}".rstrip()
+    typical = _typical_pair(waterfall, alpha)
+    return f"{_because(waterfall, causes, alpha)}{typical}"
+
+
+def _because(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> str:
     parts = _parts(waterfall, causes, alpha)
     told, noun = _whole(waterfall, alpha), "cause" if causes else "wait"
     shown = [each for each in parts if each.shown and not each.luck]
@@ -67,6 +72,22 @@ def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> s
     if luck:
         told = f"{told} Mostly luck: {_listed(luck)}."
     return f"{told} Unclear with {pairs}: {_listed(unclear)}." if unclear else told
+
+
+def _typical_pair(waterfall: Waterfall, alpha: float) -> str:
+    """Say what the typical pair shows where the mean times say something else, so that neither contradicts the other:
+    times add up in means, and the answer of a cell is that of the typical pair, which single trials hardly move."""
+    comparison, total = waterfall.comparison, waterfall.total
+    shown, pct = total.differs(alpha), comparison.difference_pct
+    if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
+        return " In the typical pair, which the answer is about, the arms are alike."
+    if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
+        return ""
+    takes = (
+        f"{comparison.other.arm} takes {wording.percent(abs(pct), signed=False)} {'less' if pct > 0 else 'more'} time"
+    )
+    why = "single trials far off move the mean" if shown else "the mean, which single trials move, does not show it"
+    return f" In the typical pair, which the answer is about, {takes}: {why}."
 
 
 def clauses(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[tuple[str, Why]]:
