@@ -148,13 +148,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_data_of(figure: Figure, file: Path) -> bool:
-    """True if a file has the columns of a figure's data in its first line."""
+    """True if a file names the columns of a figure's data in its first line."""
     try:
         with file.open(encoding="utf-8") as text:
             names = text.readline().rstrip("\n").split(",")
     except (OSError, UnicodeDecodeError):
         return False
-    return set(names) <= set(figure.columns) and names != [""]
+    return set(names) >= set(figure.columns)
 
 
 def _entry(figure: Figure) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from quiclab.analysis.model import ArmResult, Conclusion, Metric, TrialResult
 from quiclab.opened import open_study
 from quiclab.report.words.account import parting
 from quiclab.report.words.headline import headline
-from quiclab.statistics import signed_rank
+from quiclab.statistics import Interval, signed_rank
 from quiclab.tables import OF_STUDY, TABLES
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -274,3 +274,35 @@ def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
     assert headline(found, (), 0.05) == "not judged. Disturbed: run it again."
     assert parting(found, 0.05) == ""
     assert verdicts(study, [found], 0.05) == [()]
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "pct", "told"),
+    [
+        (Conclusion.ALIKE, 0.4, "alike"),
+        (Conclusion.MEDIAN_ALIKE, -0.4, "alike"),
+        (Conclusion.DIFFERENT, 5.0, "5.0 % less time"),
+        (Conclusion.DIFFERENT, -5.0, ""),
+        (Conclusion.UNDECIDED, 5.0, ""),
+    ],
+)
+def test_the_mean_is_told_beside_the_typical_pair_where_they_part(
+    tmp_path: Path, conclusion: Conclusion, pct: float, told: str
+) -> None:
+    """The means are 10 ms apart; where the cell is called alike, or the other way round, the headline has both."""
+    found = _waterfall(_study(tmp_path))
+    answered = replace(found.comparison, conclusion=conclusion, difference_pct=pct)
+    text = headline(replace(found, comparison=answered), (), 0.05)
+    assert "longer on average" in text
+    assert ("typical pair" in text) == bool(told)
+    assert told in text
+
+
+def test_a_difference_of_the_typical_pair_that_the_mean_does_not_show(tmp_path: Path) -> None:
+    """It is not denied by the sentence about the means."""
+    found = _waterfall(_study(tmp_path))
+    unshown = replace(found.total, p_adjusted=0.4, interval_ms=Interval(-5.0, 25.0, 0.95))
+    answered = replace(found.comparison, conclusion=Conclusion.DIFFERENT, difference_pct=-5.0)
+    text = headline(replace(found, comparison=answered, total=unshown), (), 0.05)
+    assert "not shown" in text
+    assert "5.0 % more time" in text

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from decoders import writers
 from specs import SMALL, written
 from synthetic_study import write_study
 
@@ -13,8 +14,6 @@ from quiclab.cli.execute import check_log_folder
 from quiclab.cli.main import main, parser
 from quiclab.errors import DecodeError, SpecError
 from quiclab.report import is_single_file
-
-RECORDED = Path(__file__).parents[1] / "verify" / "recordings"
 
 
 def _precious(folder: Path, *names: str) -> dict[str, str]:
@@ -87,8 +86,10 @@ def test_a_link_to_files_elsewhere_is_no_earlier_log(tmp_path: Path) -> None:
 
 def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None:
     """The tables of `decode --force`, and the results of `conformance`, are removed with their folder."""
-    log = tmp_path / "link.qplog"
-    log.write_bytes((RECORDED / "link.qplog").read_bytes())
+    capture = writers.Capture("client")
+    capture.add("down", 5, writers.udp("down", 30))
+    log = tmp_path / "client.pcapng"
+    log.write_bytes(capture.bytes())
     out = tmp_path / "tables"
     decode = ["decode", str(log), "-o", str(out)]
     assert main(decode) == 0
