@@ -24,7 +24,7 @@ def _precious(folder: Path, *names: str) -> dict[str, str]:
 
 
 def _content(folder: Path) -> dict[str, str]:
-    return {str(each): each.read_text() if each.is_file() else "" for each in folder.rglob("*")}
+    return {str(each): each.read_text("latin-1") if each.is_file() else "" for each in folder.rglob("*")}
 
 
 @pytest.mark.parametrize(
