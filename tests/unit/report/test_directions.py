@@ -22,6 +22,7 @@ from synthetic_study import Shape, write_study
 from quiclab.analysis.accounts import Waterfall, step_of
 from quiclab.analysis.analyse import analyse_study
 from quiclab.analysis.builds.change import change
+from quiclab.figures import FIGURES, Figure
 from quiclab.figures._style import contrast
 from quiclab.report import render, write_report
 from quiclab.report.words.account import account_table, floor_table
@@ -58,6 +59,14 @@ def _tables(page: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
         note = before[max(before.rfind("<h2"), before.rfind("<h3"), before.rfind("</table>"), 0) :]
         rows = [_texts(row, "td") for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)]
         yield _texts(head, "th"), rows, re.sub(r"<[^>]*>", "", note)
+
+
+@pytest.mark.parametrize("figure", [each for each in FIGURES if "difference" in " ".join(each.columns)], ids=str)
+def test_columns_of_data(figure: Figure) -> None:
+    """A file of differences by a reader alone: its column says which way is plus."""
+    told = [doc for name, doc in figure.columns.items() if name.startswith("difference")]
+    assert told
+    assert all(DIRECTION.search(each) for each in told), told
 
 
 def test_tables_of_the_page(page: str) -> None:
