@@ -87,7 +87,7 @@ def test_tables_of_the_terminal(study: Path) -> None:
     printed = io.StringIO()
     render(analyse_study(study), Console(file=printed, width=100, color_system=None))
     lines = printed.getvalue().splitlines()
-    (at,) = (number for number, line in enumerate(lines) if "+ is faster" in line)
+    (at,) = (number for number, line in enumerate(lines) if " + faster " in line)
     assert " difference " in lines[at - 1]
     assert any(re.search(r" [+−]\d", line) for line in lines[at + 1 :])
 
