@@ -47,7 +47,7 @@ def tables_made_by(directory: Path, trial_id: str) -> str | None:
 
 
 def of_another_version(directory: Path, trials: Iterable[str]) -> list[str]:
-    """Those of the trials whose tables are there, and were made by another version of quiclab than this one."""
+    """Return the trials, among these, whose tables are there and were made by another version of quiclab than this."""
     folder = directory / "tables" / "metrics"
     there = [each for each in trials if is_own_file(folder / f"{each}.parquet", directory)]
     return [each for each in there if tables_made_by(directory, each) != made_by()]
