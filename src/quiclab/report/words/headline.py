@@ -80,7 +80,7 @@ def _typical_pair(waterfall: Waterfall, alpha: float) -> str:
     comparison, total = waterfall.comparison, waterfall.total
     shown, pct = total.differs(alpha), comparison.difference_pct
     if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
-        return " In the typical pair, which the answer is about, the arms are alike."
+        return " In the typical pair, which the answer is about, the arms differ by less than matters: alike."
     if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
         return ""
     takes = (
