@@ -33,6 +33,7 @@ from quiclab.analysis.study import Study, read_study
 from quiclab.analysis.tails import tail_notes
 from quiclab.analysis.unfinished import unfinished_notes
 from quiclab.errors import SpecError, nearest
+from quiclab.made_by import told_of_versions
 from quiclab.metrics import declared, title_of
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 
@@ -123,6 +124,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
         controls=tuple(controls),
         notes=(
             *study.missing,
+            *told_of_versions(study.directory),
             *unfinished_notes(study),
             *damage_notes(study),
             *raw_file_notes(study),

@@ -13,6 +13,7 @@ import polars as pl
 
 from quiclab.decoders import decode_trial
 from quiclab.errors import DecodeError
+from quiclab.made_by import MADE_BY, made_by
 from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
@@ -71,8 +72,9 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
             if trial_id not in unreadable and (found := kept_metrics(study_dir, trial_id)) is not None
         ]
         trials, without_row = trials_table(study_dir, ledger, {**ledger.damaged, **unreadable})
-        write_parquet(trials, study_dir.tables / "trials.parquet")
-        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
+        mark = {MADE_BY: made_by()}
+        write_parquet(trials, study_dir.tables / "trials.parquet", mark)
+        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics, mark)
     return without_row
 
 

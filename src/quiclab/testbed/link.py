@@ -19,7 +19,7 @@ from quiclab.errors import HostError, VoidError
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE
 from quiclab.store.own_files import write_anew
 from quiclab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
-from quiclab.testbed.link_files import LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
+from quiclab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 
@@ -143,7 +143,7 @@ class Link:
         }
         text = json.dumps(config, indent=1)
         if settings.work_dir is not None:
-            write_anew(settings.work_dir / "link-config.json", text)
+            write_anew(settings.work_dir / LINK_CONFIG, text)
         config_fd = os.memfd_create("link-config")
         try:
             os.write(config_fd, text.encode())
