@@ -3,7 +3,8 @@
 
 Only what is on the critical path counts: a packet that leaves late delays what waits for it, and one that meets a queue
 behind it costs nothing. Where a trial has an account of its time, its edges tell what is on that path; elsewhere a
-bound does, which no chain of packets can exceed (docs/decisions/0004-how-late-is-too-late.md).
+bound does, which no chain of packets can exceed (docs/decisions/0004-how-late-is-too-late.md). The part of a program's
+waits in which another thread of its own ran is its own affair.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ LONG_NS = 2_000_000
 _LEAST_ROUND_TRIP_NS = 1_000_000
 _PACED = (str(Why.PACING), str(Why.PACING_OR_PROGRAM))
 """Waits that a program spends asleep: one that is woken late sends the more at once, and loses nothing."""
+_HELD_NS = pl.coalesce("longest_held_ns", "longest_ns")
+"""Longest wait of a thread that its own program does not explain."""
 _WAYS = (str(What.PROPAGATION_UP), str(What.PROPAGATION_DOWN))
 
 Span = tuple[int, int]
@@ -95,7 +98,10 @@ def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | N
     if not time_ns:
         return None
     costs = trial["host"]["cost"]
-    ends = {role: _longest_wait(costs[role].get("run_delay") or {}) for role in roles}
+    looks = evidence.table("run_delays")
+    ends = {
+        role: _longest_wait(costs[role].get("run_delay") or {}, looks.filter(pl.col("role") == role)) for role in roles
+    }
     return Disturbance(time_ns, {"link": _late_at_most(evidence), **ends}, "bound")
 
 
@@ -152,8 +158,9 @@ def _waited(edges: Sequence[Span], looks: pl.DataFrame) -> Added:
     waited.
     """
     cost_ns, most_ns = 0.0, 0
-    columns = ("since_ns", "time_ns", "ran_ns", "waited_ns")
-    for since_ns, until_ns, ran_ns, waited_ns in looks.select(columns).iter_rows():
+    columns = ("since_ns", "time_ns", "ran_ns", "waited_ns", "own_ns")
+    for since_ns, until_ns, ran_ns, all_ns, own_ns in looks.select(columns).iter_rows():
+        waited_ns = max(0, all_ns - (own_ns or 0))
         within = [(end - begin, max(0, min(end, until_ns) - max(begin, since_ns))) for begin, end in edges]
         long_ns = min(waited_ns, sum(inside for length, inside in within if length >= LONG_NS))
         short_ns, left_ns = sum(inside for length, inside in within if length < LONG_NS), waited_ns - long_ns
@@ -176,7 +183,7 @@ def _needless(evidence: Evidence, account: pl.DataFrame) -> Added:
     ways = packets.group_by("source", "direction").agg(least=(pl.col("due_ns") - pl.col("arrival_ns")).min())
     round_trip_ns = max(_LEAST_ROUND_TRIP_NS, int(ways["least"].sum()))
     late = packets.select("due_ns", held_ns="lateness_ns").filter(pl.col("held_ns") * 8 >= round_trip_ns)
-    waits = evidence.table("run_delays").drop_nulls("since_ns").filter(pl.col("longest_ns") * 8 >= round_trip_ns)
+    waits = evidence.table("run_delays").drop_nulls("since_ns").filter((_HELD_NS * 8).ge(round_trip_ns))
     total_ns = 0
     for from_ns, until_ns in needless.iter_rows():
         since_ns = from_ns - 2 * round_trip_ns
@@ -199,9 +206,12 @@ def _overtakes(packets: pl.DataFrame) -> bool:
     return not ordered.filter(behind).is_empty()
 
 
-def _longest_wait(delay: Mapping[str, int | None]) -> Added:
-    """Waits of the thread of a program that waited longest; short ones of many turns are estimated to cost nothing."""
+def _longest_wait(delay: Mapping[str, int | None], looks: pl.DataFrame) -> Added:
+    """Waits of the thread of a program that waited longest, without those that `looks` at it show to be its own affair;
+    short ones of many turns are estimated to cost nothing."""
     longest_ns, turns = delay.get("longest_ns") or 0, delay.get("longest_turns") or 0
+    unseen_ns = max(0, longest_ns - int(looks["longest_ns"].sum()))
+    longest_ns = min(longest_ns, unseen_ns + int(looks.select(_HELD_NS.sum()).item()))
     return Added(max(0, longest_ns - GRAIN_NS * turns), longest_ns)
 
 

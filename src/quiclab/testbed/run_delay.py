@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,9 @@ _MANY_THREADS = 32
 _LOOKS_PER_LIST = 2
 """Looks for each one before which threads are listed anew."""
 _NOT_OPEN = -1
+_OF_PROCESS = 2
+"""Clock of a process by the scheduler's count, in the low bits of a clock's number (CPUCLOCK_SCHED, Linux,
+include/linux/posix-timers.h)."""
 TURN = Duration(20_000)
 """Wait of each turn of a thread that delays nothing (decision 4): a packet wakes it, and the next one comes later."""
 
@@ -59,6 +62,31 @@ def run_delays(pid: int) -> dict[int, int]:
 
 def _file(pid: int, thread: int) -> str:
     return f"/proc/{pid}/task/{thread}/schedstat"
+
+
+def _used_ns(pid: int) -> int | None:
+    """Processor time of a process, with that of its threads that have ended; None for one that is no more."""
+    try:
+        return time.clock_gettime_ns(~pid << 3 | _OF_PROCESS)
+    except OSError:
+        return None
+
+
+def own_waits(threads: Sequence[tuple[int, int]], together_ns: int, time_ns: int, processors: int) -> list[int]:
+    """Least part of each thread's wait in which another thread of the same program ran, in ns.
+
+    `threads` are what each ran and waited in a stretch of `time_ns`, in which the program ran for `together_ns` in all.
+    While a thread has no processor, the others have had at least what they cannot have had beside it. A wait that
+    began before the stretch has its first part elsewhere.
+    """
+    most = sorted((ran for ran, _ in threads), reverse=True)[:2]
+    own = []
+    for ran, waited in threads:
+        off_ns = max(0, time_ns - ran)
+        longest_other = most[1] if ran == most[0] and len(most) > 1 else most[0] if ran != most[0] else 0
+        beside_ns = max((together_ns - processors * ran) // processors, longest_other - ran)
+        own.append(max(0, min(waited, off_ns) + min(beside_ns, off_ns) - off_ns))
+    return own
 
 
 def _close(fd: int) -> None:
@@ -161,6 +189,9 @@ class _Program:
     def __init__(self) -> None:
         self.pids: frozenset[int] = frozenset()
         self.at_ns = 0
+        self._processors = os.cpu_count() or 1
+        self._used: dict[int, int] = {}
+        """Process → processor time of all its threads so far, of those that have ended too."""
         self._listed_ns = 0
         self._looks = 0
         self._files: dict[tuple[int, int], int] = {}
@@ -179,18 +210,23 @@ class _Program:
                 # A thread that is new began since the list before.
                 since_ns = self._listed_ns
             self._listed_ns = self.at_ns
-        seen = dict(self._read())
+        seen, used = dict(self._read()), {pid: used_ns for pid in self.pids if (used_ns := _used_ns(pid)) is not None}
+        together = sum(now - self._used.get(pid, now) for pid, now in used.items())
+        self._used = used
         known = [(now, self._seen[thread]) for thread, now in seen.items() if thread in self._seen]
-        ran = [now[0] - before[0] for now, before in known]
-        waited = [now[1] - before[1] for now, before in known]
         self._seen = seen
-        if not any(waited):
+        threads = [(now[0] - before[0], now[1] - before[1]) for now, before in known]
+        if not any(waited for _, waited in threads):
             return None
+        ran_ns = sum(ran for ran, _ in threads)
+        own = own_waits(threads, max(ran_ns, together), self.at_ns - since_ns, self._processors)
         return {
             "since_ns": since_ns,
-            "ran_ns": sum(ran),
-            "waited_ns": sum(waited),
-            "longest_ns": max(waited),
+            "ran_ns": ran_ns,
+            "waited_ns": sum(waited for _, waited in threads),
+            "longest_ns": max(waited for _, waited in threads),
+            "own_ns": sum(own),
+            "longest_held_ns": max(waited - part for (_, waited), part in zip(threads, own, strict=True)),
             "threads": len(known),
         }
 
