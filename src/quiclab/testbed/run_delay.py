@@ -72,21 +72,17 @@ def _used_ns(pid: int) -> int | None:
         return None
 
 
-def own_waits(threads: Sequence[tuple[int, int]], together_ns: int, time_ns: int, processors: int) -> list[int]:
-    """Least part of each thread's wait in which another thread of the same program ran, in ns.
+def held(threads: Sequence[tuple[int, int]], ran_ns: int, time_ns: int) -> tuple[int, int]:
+    """Waits of all threads of a program together, and of one of them at most, that the program itself does not explain.
 
-    `threads` are what each ran and waited in a stretch of `time_ns`, in which the program ran for `together_ns` in all.
-    While a thread has no processor, the others have had at least what they cannot have had beside it. A wait that
-    began before the stretch has its first part elsewhere.
+    A laboratory owes a program one processor. So what the program ran is no part of a wait: its threads compete with
+    each other. `threads` are what each ran and waited in a stretch of `time_ns`, in which the program ran for `ran_ns`
+    in all; a wait that began before the stretch has its first part elsewhere.
     """
-    most = sorted((ran for ran, _ in threads), reverse=True)[:2]
-    own = []
-    for ran, waited in threads:
-        off_ns = max(0, time_ns - ran)
-        longest_other = most[1] if ran == most[0] and len(most) > 1 else most[0] if ran != most[0] else 0
-        beside_ns = max((together_ns - processors * ran) // processors, longest_other - ran)
-        own.append(max(0, min(waited, off_ns) + min(beside_ns, off_ns) - off_ns))
-    return own
+    lacking_ns = max(0, time_ns - ran_ns)
+    each_held = [waited - max(0, min(waited, time_ns - ran) - lacking_ns) for ran, waited in threads]
+    longest_ns = max(each_held)
+    return max(longest_ns, min(sum(each_held), lacking_ns)), longest_ns
 
 
 def _close(fd: int) -> None:
@@ -189,7 +185,6 @@ class _Program:
     def __init__(self) -> None:
         self.pids: frozenset[int] = frozenset()
         self.at_ns = 0
-        self._processors = os.cpu_count() or 1
         self._used: dict[int, int] = {}
         """Process → processor time of all its threads so far, of those that have ended too."""
         self._listed_ns = 0
@@ -218,15 +213,16 @@ class _Program:
         threads = [(now[0] - before[0], now[1] - before[1]) for now, before in known]
         if not any(waited for _, waited in threads):
             return None
-        ran_ns = sum(ran for ran, _ in threads)
-        own = own_waits(threads, max(ran_ns, together), self.at_ns - since_ns, self._processors)
+        ran_ns = max(together, sum(ran for ran, _ in threads))
+        waited_ns, longest_ns = sum(waited for _, waited in threads), max(waited for _, waited in threads)
+        held_ns, longest_held_ns = held(threads, ran_ns, self.at_ns - since_ns)
         return {
             "since_ns": since_ns,
             "ran_ns": ran_ns,
-            "waited_ns": sum(waited for _, waited in threads),
-            "longest_ns": max(waited for _, waited in threads),
-            "own_ns": sum(own),
-            "longest_held_ns": max(waited - part for (_, waited), part in zip(threads, own, strict=True)),
+            "waited_ns": waited_ns,
+            "longest_ns": longest_ns,
+            "held_ns": held_ns,
+            "longest_held_ns": longest_held_ns,
             "threads": len(known),
         }
 

@@ -69,8 +69,8 @@ def judge_document(
     content of its trial.json; nothing is written."""
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
-    found = None if spoiled or not document["link"] else disturbed(document)
     document["own_failure"] = None if spoiled else _own_failure(document)
+    found = None if spoiled or not document["link"] else disturbed(document)
     document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns(document, found)}
     told = _verdict(document)
     verdict = Verdict(told.status, short_reason(told.reason))
