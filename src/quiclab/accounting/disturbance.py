@@ -91,6 +91,7 @@ def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | N
     """
     trial = evidence.trial
     roles, looks = _watched(trial), evidence.table("run_delays").drop_nulls("since_ns").sort("time_ns")
+    looks = looks.filter(pl.col("time_ns") > _begin_ns(trial))
     of_role = {role: looks.filter(pl.col("role") == role) for role in ROLES}
     if not account.is_empty():
         ends = {role: _waited(_busy(evidence, account, role), of_role[role]) for role in roles}
@@ -119,6 +120,13 @@ def _blamed(
         by_others_ns = sum(taken for role, taken in taken_ns.items() if role != name)
         found[name] = Added(max(0, part.cost_ns - by_others_ns), max(0, part.most_ns - by_others_ns))
     return found
+
+
+def _begin_ns(trial: Mapping[str, Any]) -> int:
+    """Instant at which the transfer began, by the steps of the trial before it; 0 where that is not known."""
+    steps: Mapping[str, int] = trial.get("time_ns") or {}
+    before = [*steps][: [*steps].index("transfer")] if "transfer" in steps else []
+    return int(trial.get("started_monotonic_ns") or 0) + sum(steps[step] for step in before)
 
 
 def _watched(trial: Mapping[str, Any]) -> list[str]:

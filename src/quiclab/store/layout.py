@@ -218,13 +218,16 @@ def read_trial(folder: Path) -> dict[str, Any] | None:
     return None if document is None or _lacks(folder, document) else document
 
 
-def damage(folder: Path) -> str | None:
-    """Describe what a trial's folder lacks of what its register lists; None where it is whole."""
+def damage(folder: Path, trial_id: str | None = None) -> str | None:
+    """Describe what a trial's folder lacks of what its register lists, and that it is of the trial `trial_id`, if given;
+    None where it is whole."""
     if not folder.is_dir():
         return "its folder is gone"
     document = judged_document(folder)
     if document is None:
         return "its trial.json is missing or cannot be read"
+    if trial_id not in (None, document["trial_id"]):
+        return "its trial.json is that of another trial"
     return _lacks(folder, document)
 
 

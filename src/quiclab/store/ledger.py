@@ -174,7 +174,7 @@ class Ledger:
         counting = {
             trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
         }
-        return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
+        return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder, trial_id))}
 
 
 def is_ledger(file: Path) -> bool:

@@ -194,7 +194,7 @@ def _sources(
 
 
 def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
-    return damage(where.folder(tries[-1])) is None
+    return damage(where.folder(tries[-1]), tries[-1].trial_id) is None
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:

@@ -113,6 +113,22 @@ def test_a_bound_leaves_out_what_threads_took_from_each_other(tmp_path: Path) ->
         assert disturbance.parts["client"].cost_ns == cost_ms * MS
 
 
+def test_looks_before_the_transfer_tell_nothing_of_it(tmp_path: Path) -> None:
+    """A program that starts waits for others, and is not measured yet."""
+    looks = [
+        look("client", since, since + 50, 20) | {"held_ns": 20 * MS, "longest_held_ns": 20 * MS} for since in (0, 50)
+    ]
+    looks.append(look("client", 100, 150, 30) | {"held_ns": 0, "longest_held_ns": 0})
+    evidence = story(tmp_path, *looks)
+    cost = {"client": {"run_delay": {"longest_ns": 30 * MS, "longest_turns": 0}}}
+    for start_ms, cost_ms in ((0, 30), (60, 20), (100, 0)):
+        begun = {"started_monotonic_ns": ns(0), "time_ns": {"link": start_ms * MS, "transfer": 100 * MS, "end": 5}}
+        trial = {**evidence.trial, **begun, "host": {"cost": cost}}
+        disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
+        assert disturbance is not None
+        assert disturbance.parts["client"].cost_ns == cost_ms * MS
+
+
 def test_a_failure_is_not_excused_by_what_another_program_took(tmp_path: Path) -> None:
     """A client that runs on two processors for 50 ms has taken so much from the server; a trial that is fine counts all
     the same by what it was kept waiting."""
