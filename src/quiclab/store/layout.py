@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from quiclab.errors import BusyError, DecodeError
@@ -236,7 +236,9 @@ def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
     if (wrong := misfit(document, TRIAL)) is not None:
         return f"in its trial.json {wrong}"
     for item in document["artefacts"]:
-        file = folder / item["path"]
+        file, path = folder / item["path"], PurePosixPath(item["path"])
+        if path.is_absolute() or ".." in path.parts:
+            return f"its register names {item['path']}, which is outside of its folder"
         if not file.is_file():
             return f"{item['path']} is missing"
         if (size := file.stat().st_size) != item["bytes"]:

@@ -219,8 +219,7 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
             for file in table.glob(f"{trial_id}.*"):
                 (study_dir.tables / table.name).mkdir(exist_ok=True)
                 shutil.copyfile(file, study_dir.tables / table.name / file.name)
-    for each in tries:
-        ledger.record(each)
+    ledger.record(*tries)
 
 
 def _is_of(host: Path, told: Mapping[str, Any]) -> bool:
