@@ -50,7 +50,7 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
-_SUFFIXES = (".parquet", ".har")
+SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 
 
@@ -152,7 +152,7 @@ class StudyDir:
         folders = [folder for folder in self.tables.iterdir() if folder.is_dir()] if self.tables.is_dir() else []
         with disk_errors(self.tables):
             for folder in sorted(folders, key=lambda folder: folder.name != "metrics"):
-                for suffix in _SUFFIXES:
+                for suffix in SUFFIXES:
                     (folder / f"{trial_id}{suffix}").unlink(missing_ok=True)
 
     def system_calls(self, arm: str) -> Path:
@@ -219,8 +219,8 @@ def read_trial(folder: Path) -> dict[str, Any] | None:
 
 
 def damage(folder: Path, trial_id: str | None = None) -> str | None:
-    """Describe what a trial's folder lacks of what its register lists, and that it is of the trial `trial_id`, if given;
-    None where it is whole."""
+    """Describe what a trial's folder lacks of what its register lists, or that it is not of the trial `trial_id`, if
+    given; None where it is whole."""
     if not folder.is_dir():
         return "its folder is gone"
     document = judged_document(folder)
