@@ -34,6 +34,7 @@ from quiclab.store.own_files import is_own_file
 from quiclab.store.packed_logs import read_plain
 from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
 from quiclab.study.differences import Difference, of_json, of_metrics, of_table
+from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.specs import load_study
 from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
 from quiclab.study.trial import Weighed
@@ -286,7 +287,7 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
             for row in (document.get("row"), asked.planned)
         )
         found += of_json("trial.json", mine, theirs, "row")
-    if not _may_be_void(asked, today):
+    if not (_may_be_void(asked, today) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += of_json("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
@@ -308,13 +309,20 @@ def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
     return disturbance_problem(now) == attempt.reason
 
 
+def _may_have_failed(asked: _Asked, today: Mapping[str, Any]) -> bool:
+    """True if the ledger may call an attempt failed that was judged otherwise, as every attempt failed in a block that
+    stayed void."""
+    failure = failure_of(today)
+    return asked.attempt.status == "failed" and failure is not None and asked.attempt.reason == said(failure)
+
+
 def _void_by_themselves(told: Told) -> set[tuple[object, int]]:
     """Blocks with the numbers of the attempts at which a trial of theirs was void by a reason of its own."""
     return {
         (_block_of(told, trial_id), each.attempt)
         for trial_id, tries in told.attempts.items()
         for each in tries
-        if each.status == "void" and each.reason not in WITH_ITS_BLOCK
+        if voids_its_block(each)
     }
 
 
