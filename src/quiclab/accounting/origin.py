@@ -20,6 +20,7 @@ import polars as pl
 from quiclab.accounting.edges import PROMPT_NS, Edge, Reason
 from quiclab.accounting.hop import Hop, hop
 from quiclab.accounting.origin_sender import HEADERS_BYTES, OriginSender, answers_to, last_with_data, origin_sender
+from quiclab.accounting.request import readable_ns
 from quiclab.accounting.series import Steps
 from quiclab.accounting.walk import Before, Cause, Path, back, crossing
 from quiclab.accounting.way import Way, way
@@ -177,8 +178,9 @@ def origin_of(evidence: Evidence) -> Origin | None:
     own = origin_sender(evidence)
     received = _moved((down.written[p] or 0, down.size[p]) for p in down.came)
     sent = _moved(zip(up.arrival, up.size, strict=True))
-    asked_ns = evidence.table("http_requests").filter(pl.col("vantage") == "server")["send_end_ns"].min()
-    known = asked_ns if isinstance(asked_ns, int) else None
+    asked = evidence.table("http_requests").filter(pl.col("vantage") == "server").drop_nulls("send_end_ns")
+    first = asked.sort("send_end_ns").select("send_end_ns", "stream_id").head(1).rows()
+    known = readable_ns(evidence, first[0][0], first[0][1:]) if first else None
     return Origin(Path(up, down, {}, {}, evidence.way), received, sent, own, known)
 
 
