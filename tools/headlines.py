@@ -26,6 +26,7 @@ from headlines_results import CELLS, ROOT
 from quiclab.cli.trouble import refused, tell
 from quiclab.model.errors import RAN, QuiclabError, SpecError
 from quiclab.spec.read import read_study
+from quiclab.store.layout import BESIDE
 from quiclab.why.account import Why
 from quiclab.why.mechanisms import BY_NAME
 
@@ -164,6 +165,8 @@ def keep(study: Path, results: Path, explained: dict[str, Any]) -> None:
     (results / "claims.csv").write_bytes((data / "claims.csv").read_bytes())
     began = pl.read_parquet(study / "tables" / "trials.parquet", columns=["began_utc"])["began_utc"].drop_nulls()
     host = json.loads((study / "host.json").read_text()) | ({"measured": began.max()[:10]} if len(began) else {})
+    if host.get(BESIDE):
+        host[BESIDE] = "another run of quiclab"  # processes and accounts of a machine are no result
     (results / "host.json").write_text(json.dumps(host, indent=1))
     differences = pl.read_csv(data / "differences.csv", infer_schema=False).filter(kind="main")
     differences.select(_DIFFERENCES).write_csv(results / "differences.csv")

@@ -17,6 +17,8 @@ from field_docs import field_docs
 from quiclab.cli.as_json import Ends, Key, Level, keys_of
 from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.events import EVENTS
+from quiclab.cli.main import parser
+from quiclab.model.number_text import listed
 
 _HEAD = """\
 # JSON of the command line
@@ -29,7 +31,8 @@ The unit is in the key: `_ms`, `_ns`, `_bytes`, `_pct` (per cent); `_in_unit` is
 unknown, or where failures make it infinite (`failures` counts them); the end of an interval is null where the data do
 not bound it. Keys may be added; where one goes or changes its meaning, `version` grows.
 
-`quiclab sql --format json` prints rows, in the columns of the query.
+`quiclab sql --format json` prints the rows of a query alone. No `--json` have {without}: what they make is a
+file, a folder, a list to read, or the answer of another program.
 
 This page is generated from the source by `tools/generate_reference.py`.
 """
@@ -89,7 +92,7 @@ _MEANINGS = {
 
 def json_page() -> str:
     """Every document with its keys, and what is inside them."""
-    parts, seen = [_HEAD], list(DOCUMENTS.values())
+    parts, seen = [_HEAD.format(without=listed([f"`{verb}`" for verb in without_json()]))], list(DOCUMENTS.values())
     for command, cls in DOCUMENTS.items():
         parts += _section(f"`quiclab {command}`", cls, seen)
     parts.append(_EVENTS)
@@ -98,6 +101,11 @@ def json_page() -> str:
     for cls in itertools.islice(seen, len(DOCUMENTS), None):  # it grows meanwhile
         parts += _section(cls.__name__, cls, seen)
     return "\n".join(parts) + "\n"
+
+
+def without_json() -> list[str]:
+    """The verbs that print no document, by what the command line takes."""
+    return [verb for verb, its in parser().verbs.items() if "--json" not in its.long_options()]
 
 
 def _section(title: str, cls: type[Any], seen: list[type[Any]], level: int = 2) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Soak: kill every kind of process at random instants, fill the disk, copy the ledger while it is written, and look.
+"""Soak: kill every kind of process and merges at random instants, fill the disk, copy the ledger while it is written.
 
 `make soak MINUTES=5`, or `make soak MINUTES=60 KILLS=200` for so many kills within that time. Prints figures as
 Markdown; ends with 1 where anything was lost, doubled or half written. Needs what `quiclab run` needs. Every round is a
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -99,6 +100,7 @@ class Soak:
         for copy in torn:
             self.torn_copy(home, study, copy)
         self.full_disk(home, study)
+        self.merges(home)
         shutil.rmtree(home)
 
     def run_of(self, home: Path, study: Path) -> list[str | Path]:
@@ -216,6 +218,28 @@ class Soak:
         self.check(documents(home / "healed") == documents(study), "a full disk lost a trial")
         self.tables(home / "healed")
 
+    def merges(self, home: Path) -> None:
+        """Merge two shards of a study under kills: the whole is what a merge without any makes of them."""
+        parts, one, other = [home / "part1", home / "part2"], home / "at-once", home / "merged"
+        for number, part in enumerate(parts, 1):
+            code, told = quiclab("run", home / "spec.toml", "--shard", f"{number}/2", "--out", part)
+            self.check(code == 0, f"a shard was not completed: {code}: {told[-400:]}")
+        before = [contents(part) for part in parts]
+        for _ in range(self.random.randint(1, 6)):
+            run = start("merge", other, *parts)
+            time.sleep(self.random.uniform(0.2, 2))
+            if run.poll() is None:
+                run.kill()
+                self.kills["merge"] += 1
+            told = run.communicate(timeout=_PATIENCE_S)[0]
+            self.check("Traceback" not in told, f"a traceback after a kill of a merge: {told[-600:]}")
+        for whole in (one, other):
+            code, told = quiclab("merge", whole, *parts)
+            self.check(code == 0, f"a merge was not completed: {code}: {told[-400:]}")
+        differ = sorted({name for name, _ in contents(one).items() ^ contents(other).items()})
+        self.check(not differ, f"a merge that was killed differs from one that was not: {differ[:6]}")
+        self.check([contents(part) for part in parts] == before, "a merge changed a shard")
+
 
 @contextlib.contextmanager
 def copies_of_the_ledger(soak: Soak, study: Path) -> Iterator[list[bytes]]:
@@ -293,8 +317,7 @@ def wait_for(run: subprocess.Popen[str], kind: str, chance: random.Random) -> in
         time.sleep(chance.uniform(0.2, 8))
         line = family(run.pid)
         return chance.choice(line) if run.poll() is None else None
-    skip = chance.randrange(3)
-    seen: set[int] = set()
+    skip, seen = chance.randrange(3), set[int]()
     deadline = time.monotonic() + 15
     while run.poll() is None and time.monotonic() < deadline:
         for pid in family(run.pid):
@@ -320,6 +343,16 @@ def processes_of(study: Path) -> list[str]:
     """Command lines of this machine that name the study."""
     lines = [command_line(int(each.name)) for each in Path("/proc").iterdir() if each.name.isdigit()]
     return [line for line in lines if str(study) in line]
+
+
+def contents(study: Path) -> dict[str, str]:
+    """Rows of the ledger, and the digest of each file but the report, which says when it was written."""
+    with contextlib.closing(sqlite3.connect(f"file:{study / 'ledger.sqlite'}?mode=ro", uri=True)) as ledger:
+        found = {"ledger.sqlite": str(sorted(ledger.iterdump()))}
+    for file in study.rglob("*"):
+        if file.is_file() and file.name not in (".lock", "report.html") and not file.name.startswith("ledger.sqlite"):
+            found[str(file.relative_to(study))] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
 
 
 def documents(study: Path) -> dict[str, str]:

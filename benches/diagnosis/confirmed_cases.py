@@ -26,7 +26,7 @@ import numpy as np
 from drawing import Plan, mechanisms, plans
 from golden_twin import Run, Twin, built
 from planted import CAUSES
-from scoring import SHOWN, read
+from scoring import first_name, read
 from trials import ALPHA, Result, Told, UnfitError, arms_of, hash_of, runs_of
 
 from quiclab.compare import statistics
@@ -105,8 +105,7 @@ def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
     """What of a result names a mechanism: kind of the case, verdict, and whether that is a planted cause."""
     right = {name for names in mechanisms(plan) for name in names}
     for kind, told in ((plan.kind, result.verdicts), ("open", result.open_set)):
-        first = next((each for each in told if each.found), None)
-        if first is not None and first.status in SHOWN and first.mechanism is not None:
+        if (first := first_name(told)) is not None:
             yield kind, first, first.mechanism in right
 
 

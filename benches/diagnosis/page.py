@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from confirmed_cases import Tested
@@ -52,27 +52,45 @@ names that are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
 """
 
 
-def text(results: Sequence[Result], tests: Sequence[Tested] = (), programs: Sequence[Result] = ()) -> str:
-    """The whole page; verdicts put to the test and results of real programs where there are some."""
+def text(
+    results: Sequence[Result],
+    frozen: Mapping[int, int],
+    tests: Sequence[Tested] = (),
+    programs: Sequence[Result] = (),
+) -> str:
+    """The whole page; verdicts put to the test and results of real programs where there are some.
+
+    `frozen` has the number of cases of each seed that was frozen.
+    """
     one = [each for each in results if each.label == "cause" and each.kind == "one"]
     two = [each for each in results if each.label == "cause" and each.kind == "two"]
     null = [each for each in results if each.label == "null"]
     grey = sum(each.label == "grey" for each in results)
-    seeds = ", ".join(sorted({each.name.split("/")[0] for each in results}))
     parts = [
         _HEAD.format(clear=100 * CLEAR, natural=NATURAL, nothing=100 * NOTHING),
-        f"Seed {seeds}: {len(results)} cases run, {grey} of them not scored.\n",
+        f"{_extent(results, frozen)} {grey} of them are not scored.\n",
         _single(one),
         _confusion(one),
         _two(two),
         _null(null),
         _open(one),
         _attribution(one),
-        *([confirmed(tests)] if tests else []),
+        *([confirmed(tests, results)] if tests else []),
         *([real(programs)] if programs else []),
         _LIMITS,
     ]
     return "\n".join(parts)
+
+
+def _extent(results: Sequence[Result], frozen: Mapping[int, int]) -> str:
+    """How many cases of each seed were run: a smaller number is told, as its bounds are wider."""
+    ran = Counter(int(each.name.split("/")[0]) for each in results)
+    parts = []
+    for seed, cases in sorted(ran.items()):
+        whole = frozen.get(seed, cases)
+        of_how_many = f" of the {whole} that are frozen" if cases < whole else ""
+        parts.append(f"Seed {seed}: {cases} cases run{of_how_many}.")
+    return " ".join(parts)
 
 
 def found(result: Result) -> list[Told]:

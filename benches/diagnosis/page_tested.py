@@ -8,10 +8,11 @@ from statistics import median
 
 from confirmed_cases import SHARED, Tested
 from real import CASES
-from scoring import both_named, bound, is_named, names, of, share, top, wrong_of_null
+from scoring import both_named, bound, first_name, is_named, names, of, share, top, wrong_of_null
 from trials import Result
 
 from quiclab.compare.statistics import share_interval
+from quiclab.why.confirm.judge import Verdict
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -26,13 +27,14 @@ _CONFIRMED = """\
 Each answer that names a mechanism is tested as `quiclab explain --confirm` does it, in virtual time: blocks of new
 seeds with the mechanism, without it, with a sham, and with doses where its setting has some. The prediction is made
 from the case's own trials before; the checks are those of [Confirm a cause](../how-to/confirm-a-cause.md). A name is
-*wrong* if it is not that of a planted cause. A name whose setting has one value in both arms is not put to the test: it
-is not what makes them differ.
+*wrong* if it is not that of a planted cause. What a setting of the path takes away is a *condition* of the difference.
+A name whose setting has one value in both arms is not put to the test: it is not what makes them differ.
 """
 
 
-def confirmed(tests: Sequence[Tested]) -> str:
-    """How verdicts fared, the wrong ones apart, and whether predictions cover the effects."""
+def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
+    """How verdicts fared, the wrong ones apart, and how often predictions cover the effects; `results` gave the
+    names."""
     ran = [each for each in tests if each.setting and (each.blocks or each.verdict == SHARED)]
     rows = []
     for heading, some in (
@@ -41,27 +43,27 @@ def confirmed(tests: Sequence[Tested]) -> str:
         ("wrong names", [each for each in ran if each.kind != "open" and not each.right]),
         ("wrong names where the detector is missing", [each for each in ran if each.kind == "open"]),
     ):
-        said = [sum(each.verdict == verdict for each in some) for verdict in ("confirmed", "rejected", "undecided")]
+        said = [sum(each.verdict == verdict for each in some) for verdict in Verdict]
         said.append(sum(each.verdict == SHARED for each in some))
-        decided = [each.blocks for each in some if each.verdict in ("confirmed", "rejected")]
+        decided = [each.blocks for each in some if each.blocks and each.verdict != Verdict.UNDECIDED]
         rows.append((heading, str(len(some)), *map(str, said), f"{median(decided):.0f}" if decided else "—"))
     wrong = dict.fromkeys(
         f"\n* confirmed and wrong: {each.mechanism} ({each.name}), {each.effect_ms:.0f} ms less without it"
         for each in ran
-        if not each.right and each.verdict == "confirmed"
+        if not each.right and each.verdict == Verdict.CONFIRMED
     )
     right = [each for each in ran if each.right and each.blocks]
     own = sum(each.predicted_ms[0] <= each.effect_ms <= each.predicted_ms[1] for each in right)
     wider = sum(each.expected_ms[0] <= each.effect_ms <= each.expected_ms[1] for each in right)
     no_setting = len(tests) - len(ran)
-    head = ("names", "tested", "confirmed", "rejected", "undecided", SHARED, "blocks to decide")
-    last = max(int(each.name.split("/")[1]) for each in tests)
+    head = ("names", "tested", *Verdict, SHARED, "blocks to decide")
+    given = sum(first_name(told) is not None for each in results for told in (each.verdicts, each.open_set))
     return (
         _CONFIRMED + "\n" + table(head, rows)
         + "".join(wrong)
-        + f"\n\nThese are of the first {last + 1} cases. {no_setting} further names have no setting in the twin, or "
-        f"none that predicts anything. The predicted interval of a right mechanism's own time covers what goes without "
-        f"it in {share(own, len(right))} of the cases; with the tolerance that is declared, in "
+        + f"\n\nThese are {len(tests)} of the {given} names that were given. {no_setting} of them have no setting in "
+        f"the twin, or none that predicts anything. The predicted interval of a right mechanism's own time covers what "
+        f"goes without it in {share(own, len(right))} of the cases; with the tolerance that is declared, in "
         f"{share(wider, len(right))}.\n"
     )  # fmt: skip
 
@@ -91,9 +93,10 @@ def real(results: Sequence[Result]) -> str:
     none = [each for each in results if each.label == "null"]
     named = sum(wrong_of_null(each) is not None for each in none)
     upper = 100 * share_interval(named, len(none), 0.9).high if none else 100
+    ran = f"{len(results)} of the {len(CASES)} studies were run. " if len(results) < len(CASES) else ""
     return (
-        _REAL + f"\nOf {score.cases} cases with a cause {share(score.answered, score.cases)} are named, and of these "
-        f"{share(score.right, score.answered)} are right (at least {bound(score.right, score.answered)}). Of "
+        _REAL + f"\n{ran}Of {score.cases} cases with a cause {share(score.answered, score.cases)} are named, and of "
+        f"these {share(score.right, score.answered)} are right (at least {bound(score.right, score.answered)}). Of "
         f"{len(none)} without one, {named} are given a name (at most {upper:.0f} %). Of two causes both are the first "
         f"two verdicts in {share(sum(map(both_named, two)), len(two))}.\n\n"
         + table(("case", "planted", "effect", "answer", ""), rows)

@@ -49,7 +49,8 @@ def main() -> None:
         from page import text as page
         from scoring import read
 
-        text = page(read(arguments.score), lines(arguments.confirmed), read(arguments.real))
+        frozen = {each["seed"]: each["cases"] for each in json.loads(FROZEN.read_text()).values()}
+        text = page(read(arguments.score), frozen, lines(arguments.confirmed), read(arguments.real))
         if arguments.write:
             (FROZEN.parents[2] / "docs" / "reference" / "diagnosis-accuracy.md").write_text(text)
         else:

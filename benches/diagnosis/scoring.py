@@ -35,6 +35,12 @@ def top(told: Sequence[Told]) -> Told | None:
     return first if first is not None and first.found else None
 
 
+def first_name(told: Sequence[Told]) -> Told | None:
+    """The largest verdict that shows a difference, where it names a mechanism that a run can test."""
+    first = next((each for each in told if each.found), None)
+    return first if first is not None and first.status in SHOWN and first.mechanism is not None else None
+
+
 def names(told: Told | None, cause: str) -> bool:
     """Whether a verdict names a cause."""
     return told is not None and told.status in NAMED and told.mechanism in BY_NAME[cause].mechanisms

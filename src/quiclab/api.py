@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -197,6 +198,10 @@ class ExploredStudy(OpenedStudy):
 
 
 def open_study(directory: str | Path) -> ExploredStudy:
-    """Open a study directory. Raises DecodeError if there is no study."""
+    """Open a study directory. Raises DecodeError if there is no study; warns of tables that another version of quiclab
+    made."""
     check_name(Path(directory))
-    return ExploredStudy(Path(directory).expanduser().resolve())
+    study = ExploredStudy(Path(directory).expanduser().resolve())
+    for told in study.other_versions:
+        warnings.warn(told, stacklevel=2)
+    return study

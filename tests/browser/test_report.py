@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(write_study(tmp_path_factory.mktemp("study")))
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, (1400, 900), (390, 844)], ids=str)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_draws_every_figure_within_the_screen(browser: Any, report: Path, size: tuple[int, int], scheme: str) -> None:
     """Eleven figures with marks in them; the page itself never scrolls sideways, and takes the reader's scheme: light

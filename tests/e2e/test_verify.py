@@ -271,6 +271,30 @@ def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
     assert quiclab("verify", study, "--cell", cell).returncode == 0
 
 
+def test_a_damaged_trial_is_not_verified_and_differs_in_nothing(tmp_path: Path, study: Path) -> None:
+    """Whatever the tables say of it, which were made while it was whole: 8, as the reference has it."""
+    for number, damages in enumerate((_cut, lambda copy: shutil.rmtree(copy / "trials" / _h3(copy)["trial_id"]))):
+        copy = shutil.copytree(study, tmp_path / str(number))
+        damages(copy)
+        done = quiclab("verify", copy)
+        assert done.returncode == 8, done.stdout
+        assert "1 of 2 attempts" in done.stdout
+        _halve(copy / "metrics.parquet")
+        assert quiclab("verify", copy).returncode == 1
+
+
+@pytest.mark.parametrize("status", ["failed", "void", "unproven"])
+def test_a_verdict_that_was_changed_in_the_ledger_alone(tmp_path: Path, study: Path, status: str) -> None:
+    """The folder is where the true verdict put it: a difference, and no trial that is gone."""
+    copy = shutil.copytree(study, tmp_path / "study")
+    trial = _h3(copy)["trial_id"]
+    _ledger(copy, "UPDATE attempts SET status = ?, reason = ? WHERE trial_id = ?", status, BLOCK_VOID, trial)
+    found = verification(StudyDir(copy))
+    (changed,) = (each for each in found.attempts if each.arm == "h3")
+    assert (changed.state, changed.reason) == ("differs", "")
+    assert ("ledger.sqlite", "status", status) in {(each.place, each.what, each.kept) for each in changed.differences}
+
+
 def test_another_version_is_told(tmp_path: Path, study: Path) -> None:
     """Numbers of another version may be defined otherwise."""
     shutil.copytree(study, tmp_path / "study")

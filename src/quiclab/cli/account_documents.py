@@ -26,7 +26,7 @@ class StepEntry:
     interval_ms: Interval | None
     """Interval of the difference, which allows for the choice of the categories that are told."""
     p: float | None
-    """Exact signed-rank test of the pairs' differences."""
+    """Value of p: the larger of the exact signed-rank test's of the pairs' differences, and of their mean's."""
     adjusted_p: float | None
     """Value of p, adjusted for the number of categories that are tested (Benjamini and Hochberg); null of one with less
     than 1 % of what moves within pairs, which is not."""
@@ -82,7 +82,7 @@ class CauseEntry:
     interval_ms: Interval | None
     """Interval of the difference; null for fewer than three pairs."""
     p: float | None
-    """Exact signed-rank test of the pairs' differences."""
+    """Value of p: the larger of the exact signed-rank test's of the pairs' differences, and of their mean's."""
     adjusted_p: float | None
     """Adjusted p: after Benjamini–Hochberg over the parts."""
     pairs_needed: int | None

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 LAST_RESULT = "conformance.json"
 """File with what was found, in the folder that is named; when everything was tried, beside the programs, too."""
-_LEFT_BEHIND = frozenset({".work", "failed"})
-"""Files that a run leaves if it is killed before its first result."""
+_PAGE = "conformance.md"
+_LEFT_BEHIND = frozenset({LAST_RESULT, _PAGE, ".work", "failed"})
+"""Names of everything that a run leaves in its folder."""
+_SHOWN = 5
 
 _EPILOG = """\
 examples:
@@ -85,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         shutil.rmtree(folder / ".work", ignore_errors=True)
     results = folder / LAST_RESULT
     if results.exists():
-        target: Path = arguments.page or folder / "conformance.md"
+        target: Path = arguments.page or folder / _PAGE
         target.write_text(page(json.loads(results.read_text())))
         print(f"written: {results} and {target}")
         if arguments.clients is None and arguments.servers is None and stacks_folder().is_dir():
@@ -95,11 +97,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_foreign(folder: Path) -> None:
     """Raise SpecError for a folder that is replaced and holds anything but what an earlier run of this verb left."""
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else ["it"] if folder.exists() else []
-    if names and not (folder / LAST_RESULT).is_file() and not set(names) <= _LEFT_BEHIND:
+    if folder.exists() and not folder.is_dir():
+        raise SpecError(f"{folder} is no folder", "name a new or an empty directory with --out")
+    foreign = sorted({each.name for each in folder.iterdir()} - _LEFT_BEHIND) if folder.is_dir() else []
+    if foreign:
+        more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
         raise SpecError(
-            f"{folder} has files in it and no {LAST_RESULT}: all of it would be replaced",
+            f"{folder} has files in it that no earlier `quiclab conformance` left: all of it would be replaced",
             "name a new or an empty directory with --out",
+            (*foreign[:_SHOWN], *more),
         )
 
 

@@ -40,6 +40,10 @@ examples:
 """
 
 
+_SHOWN = 5
+"""Most names of files that are told."""
+
+
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Teach the command line this verb."""
     parser = verbs.add_parser(
@@ -178,8 +182,13 @@ def check_out(out: Path) -> None:
 def _check_free(out: Path, *, force: bool) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    if not (out / "sources.parquet").exists():
-        raise SpecError(f"{out} holds something other than tables", "choose another folder with -o")
+    from quiclab.model.tables import TABLES
+
+    tables = {f"{name}.parquet" for name in TABLES}
+    foreign = sorted({each.name for each in out.iterdir()} - tables) if out.is_dir() else [out.name]
+    if foreign or not (out / "sources.parquet").exists():
+        told = f"{out} holds something other than tables, and all of it would be replaced"
+        raise SpecError(told, "choose another folder with -o", tuple(foreign[:_SHOWN]))
     if not force:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 

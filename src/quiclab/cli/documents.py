@@ -208,6 +208,45 @@ class VerifyDocument:
     """Differences in the tables of the whole study: `trials` and `metrics`."""
     unchecked: tuple[str, ...]
     """Sentences about everything else that could not be verified."""
+    not_checked: str
+    """Sentence about everything that no verification tells."""
+
+
+@dataclass(frozen=True)
+class ColumnEntry:
+    """One column of a query's answer."""
+
+    name: str
+    """Name of the column."""
+    type: str
+    """Type of its values, by Polars' name."""
+
+
+@dataclass(frozen=True)
+class SqlDocument:
+    """Answer to a query."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    columns: tuple[ColumnEntry, ...]
+    """Columns of the answer, in their order."""
+    rows: tuple[Mapping[str, Any], ...]
+    """Rows, each an object of the columns' names; points in time and dates are text (ISO 8601), bytes are in
+    hexadecimal digits."""
+
+
+@dataclass(frozen=True)
+class SqlTablesDocument:
+    """Tables of a study."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study."""
+    tables: Mapping[str, tuple[str, ...]]
+    """Name of a table → names of its columns; docs/reference/tables.md says what they hold, and their units."""
 
 
 DOCUMENTS: Mapping[str, type[Any]] = {
@@ -221,6 +260,8 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
+    "sql STUDY --json": SqlTablesDocument,
+    "sql STUDY QUERY --json": SqlDocument,
     "verify STUDY --json": VerifyDocument,
     "paths --json": PathsDocument,
     "doctor --json": DoctorDocument,

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.cli.run_options import add_backend
+from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
 from quiclab.model.errors import HostError, SpecError
+from quiclab.store.own_files import is_own_file, read_own
 
 if TYPE_CHECKING:
     from quiclab.model import study
-from quiclab.lab.testbed.link_files import LINK_SUMMARY, link_files
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
@@ -46,6 +47,11 @@ _DEBIAN_PACKAGES = {
     "tcpdump": "tcpdump",
 }
 """Debian packages of commands that are often run over a link."""
+_OF_A_LOG = frozenset({*link_files(0).values(), LINK_SUMMARY, LINK_CONFIG})
+"""Files of a folder for --log."""
+_PACKET_LOG_BEGINS = b"QLPKTLOG"
+"""First bytes of a packet log (docs/reference/packet-log.md)."""
+_SHOWN = 5
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -91,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     congestion_control = _congestion_control(arguments.tcp)
     way_out = WayOut(find_stack(), path.mtu) if arguments.internet else None
     if arguments.log is not None:
-        _check_writable(arguments.log)
+        check_log_folder(arguments.log)
     if (code := _why_not_executable(argv[0])) is not None:
         return code
     if way_out is not None:
@@ -154,18 +160,31 @@ def _congestion_control(asked: str | None) -> str:
     return asked or (folder / "tcp_congestion_control").read_text().strip()
 
 
-def _check_writable(folder: Path) -> None:
-    """Raise SpecError where files of the user's would be overwritten, HostError where nothing can be written."""
-    there = tuple(name for name in sorted(link_files(0).values()) if os.path.lexists(folder / name))
-    if there and not (folder / LINK_SUMMARY).is_file():
-        told = f"{folder} has files that would be overwritten, and no {LINK_SUMMARY} of an earlier `quiclab exec`"
-        raise SpecError(told, "choose another folder for --log", there)
+def check_log_folder(folder: Path) -> None:
+    """Raise SpecError for a folder that has anything in it but the files of an earlier `quiclab exec`, HostError where
+    nothing can be written."""
     try:
+        there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+        if there and not (there <= _OF_A_LOG and _is_of_a_link(folder)):
+            foreign = sorted(there - _OF_A_LOG) or sorted(there)
+            more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
+            told = f"{folder} has files in it that are not of an earlier `quiclab exec --log`"
+            raise SpecError(told, "name a new or an empty folder for --log", (*foreign[:_SHOWN], *more))
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise HostError(f"cannot write {folder}: {error.strerror}", "choose another folder for --log") from error
+
+
+def _is_of_a_link(folder: Path) -> bool:
+    """True if a folder has files of its own alone, and among them a packet log."""
+    if not all(is_own_file(each, folder) for each in folder.iterdir()):
+        return False
+    try:
+        return read_own(folder / link_files(0)["packet_log"]).startswith(_PACKET_LOG_BEGINS)
+    except OSError:
+        return False
 
 
 def _why_not_executable(command: str) -> int | None:

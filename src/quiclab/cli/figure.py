@@ -101,8 +101,12 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
-    if not out.exists() and (data_file := out.with_suffix(".csv")).exists() and out != data_file:
-        raise SpecError(f"{data_file} exists: the figure's data would replace it", "choose another name with -o")
+    data_file = out.with_suffix(".csv")
+    if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):
+        told = f"{data_file} exists and is no data of this figure: the data would replace it"
+        raise SpecError(told, "choose another name with -o")
+    if arguments.out is None and out.exists() and not data_file.exists():
+        raise SpecError(f"{out} exists, without the data that a figure has beside it", "name it with -o to replace it")
     import polars as pl
 
     from quiclab.compare.analyse import analyse_study
@@ -141,6 +145,16 @@ def run(arguments: argparse.Namespace) -> int:
     write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK
+
+
+def _is_data_of(figure: Figure, file: Path) -> bool:
+    """True if a file names the columns of a figure's data in its first line."""
+    try:
+        with file.open(encoding="utf-8") as text:
+            names = text.readline().rstrip("\n").split(",")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return set(names) >= set(figure.columns)
 
 
 def _entry(figure: Figure) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def parser(first_word: str | None = None) -> Parser:
     wanted = [_MODULES[first_word]] if first_word in _MODULES else _MODULES.values()
     for module in dict.fromkeys(() if first_word == "--version" else wanted):
         import_module(f"quiclab.cli.{module}").add_parser(verbs)
+    top.verbs = verbs.choices
     return top
 
 

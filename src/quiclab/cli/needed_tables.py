@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that a verb needs of a study and that no report has made yet, as after `quiclab run --no-report`."""
+"""Tables that a verb needs of a study: those that no report has made yet, as after `quiclab run --no-report`, and those
+that another version of quiclab made, as far as the logs are there to make them anew."""
 
 from __future__ import annotations
 
@@ -12,11 +13,19 @@ from quiclab.store.layout import StudyDir
 
 
 def make_needed_tables(directory: Path) -> None:
-    """Make the tables of a study where they lack trials that its ledger has.
+    """Make the tables of a study where they lack trials that its ledger has, or are those of another version.
 
-    Where that cannot be done (a run works in the study, or nothing can be written there) tables that are there are used
-    as they are, which is told on standard error. Raises HostError where there are none.
+    Where that cannot be done (a run works in the study, nothing can be written there, or logs were not kept) tables
+    that are there are used as they are, which is told on standard error. Raises HostError where there are none.
     """
+    _make(directory)
+    from quiclab.evidence.made_by import told_of_versions
+
+    for told in told_of_versions(directory.resolve()):
+        print(f"quiclab: {told}", file=sys.stderr)
+
+
+def _make(directory: Path) -> None:
     study_dir = StudyDir(directory.resolve())
     if not study_dir.ledger.is_file():
         return
@@ -28,7 +37,8 @@ def make_needed_tables(directory: Path) -> None:
     from quiclab.model.number_text import counted
 
     there = (study_dir.tables / "trials.parquet").is_file() and study_dir.metrics.is_file()
-    print(f"quiclab: making the tables, which lack {counted(lacking, 'trial')}", file=sys.stderr)
+    told = f"quiclab: making tables of {counted(lacking, 'trial')}, which have none or those of another version"
+    print(told, file=sys.stderr)
     try:
         with study_dir.locked():
             make_tables_visibly(study_dir, VisibleConsole(stderr=True))
@@ -36,14 +46,15 @@ def make_needed_tables(directory: Path) -> None:
         if not there:
             raise
         why = "a run is working in this study" if isinstance(error, BusyError) else error.message
-        print(f"quiclab: {why}: what follows is without them", file=sys.stderr)
+        print(f"quiclab: {why}: what follows is by the tables that are there", file=sys.stderr)
 
 
 def _lacking(study_dir: StudyDir) -> int:
-    """Number of planned trials whose last attempt the tables do not have; none where the ledger or a table cannot be
-    read, which those who read it tell."""
+    """Number of planned trials whose last attempt the tables do not have, or have as another version of quiclab made
+    them; none where the ledger or a table cannot be read, which those who read it tell."""
     import polars as pl
 
+    from quiclab.evidence.made_by import of_another_version
     from quiclab.store.ledger import look_into_ledger
     from quiclab.store.own_files import is_own_file, open_own
 
@@ -51,10 +62,25 @@ def _lacking(study_dir: StudyDir) -> int:
     with suppress(DecodeError, OSError, pl.exceptions.PolarsError):
         with look_into_ledger(study_dir) as ledger:
             planned = {row["trial_id"] for row in ledger.rows()}
-            last = {(each, tries[-1].attempt) for each, tries in ledger.attempts().items() if each in planned}
+            attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
+        last = {(each, attempt.attempt) for each, attempt in attempts.items()}
         if not (is_own_file(trials, study_dir.root) and study_dir.metrics.is_file()):
             return len(last)
         with open_own(trials) as file:  # by its name Polars reads no file of a folder whose name is not UTF-8
             there = set(pl.read_parquet(file, columns=["trial_id", "attempt"]).iter_rows())
-        return len(last - there)
+        verified = [each for each, attempt in attempts.items() if attempt.status == "verified"]
+        other = {each for each in of_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
+        return len({each for each, _ in last - there} | other)
     return 0
+
+
+def _can_be_decoded(study_dir: StudyDir, trial_id: str) -> bool:
+    """True if the logs of a trial are there, whole, and what opens them."""
+    from quiclab.store.keep_raw import LOGS_LEFT_OUT
+    from quiclab.store.layout import damage, read_trial
+
+    folder = study_dir.trial(trial_id)
+    document = read_trial(folder)
+    if document is None or document.get(LOGS_LEFT_OUT) or document.get("keys_left_out"):
+        return False
+    return not damage(folder)

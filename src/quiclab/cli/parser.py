@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -21,6 +22,8 @@ class Parser(argparse.ArgumentParser):
         beginning of one may be the whole name of another verb's."""
         super().__init__(*arguments, **(options | {"formatter_class": HelpText, "allow_abbrev": False}))
         self.set_defaults(verb=self)
+        self.verbs: Mapping[str, Parser] = {}
+        """Verbs of the whole command line, as far as they were asked for, each with its parser."""
         self._words: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.trouble import tell
+from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import DecodeError, ExitCode
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
 the column trial_id in front, by which they join `trials` and `metrics`. A query reads the study's tables and nothing
-else, and writes no file: --format csv and json print what other programs read. That a query of `metrics` or `account`
-was asked is kept in looks.jsonl, as with every result that is shown.
+else, and writes no file: --json, --format csv and --format json print what other programs read. That a query of
+`metrics` or `account` was asked is kept in looks.jsonl, as with every result that is shown.
 """
 
 _EPILOG = """\
@@ -32,6 +33,7 @@ examples:
   quiclab sql STUDY "SELECT cell_id, arm, block, value FROM metrics JOIN trials USING (trial_id)
                      WHERE name = 'setup_ms' AND status = 'verified' ORDER BY ALL"
   quiclab sql STUDY "FROM losses" --format csv > losses.csv
+  quiclab sql STUDY "FROM trials" --json                the columns with their types, and the rows
 """
 
 
@@ -47,9 +49,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "query", nargs="?", metavar="QUERY", help="one query; without it, list the tables and their columns"
     )
-    parser.add_argument(
-        "--format", choices=("table", "csv", "json"), default="table", help="how to print it (default: table)"
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help="how to print it (default: table; json: the rows alone)",
     )
+    add_json(form)
     parser.set_defaults(run=run)
 
 
@@ -61,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     if arguments.query is None:
-        return _list(study)
+        return _list(study, as_json=arguments.json)
     from quiclab.compare.interim_analyses import note_look
     from quiclab.compare.study_tables import is_of_accounts, shows_results
 
@@ -70,18 +77,30 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"quiclab: {told}", file=sys.stderr)
     if shows_results(arguments.query):
         note_look(study.directory)
-    _print(answer, arguments.format)
+    if arguments.json:
+        from quiclab.cli.sql_document import answer_document
+
+        print_document(answer_document(study, answer))
+    else:
+        _print(answer, arguments.format)
     return ExitCode.OK
 
 
-def _list(study: OpenedStudy) -> int:
+def _list(study: OpenedStudy, *, as_json: bool) -> int:
     """Print every table with its columns, and after them why a table cannot be read."""
     damaged: list[DecodeError] = []
+    tables: dict[str, tuple[str, ...]] = {}
     for name in study.tables:
         try:
-            print(f"{name}: {', '.join(study.columns(name))}")
+            tables[name] = tuple(study.columns(name))
         except DecodeError as error:
             damaged.append(error)
+    for name, columns in tables.items():
+        print(f"{name}: {', '.join(columns)}")
+    if as_json and not damaged:
+        from quiclab.cli.sql_document import tables_document
+
+        print_document(tables_document(study, tables))
     for each in damaged:
         tell(each)
     return ExitCode.DECODE if damaged else ExitCode.OK

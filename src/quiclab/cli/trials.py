@@ -45,7 +45,9 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
     console = VisibleConsole(file=complaints())
     if outcome.failed or outcome.unproven:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
-        told = f"{number_text.counted(outcome.failed, 'trial')} failed{nobody_knows}"
+        throughout = outcome.failed_throughout
+        always = f" ({throughout} in every attempt, in blocks that stayed disturbed)" if throughout else ""
+        told = f"{number_text.counted(outcome.failed, 'trial')} failed{always}{nobody_knows}"
         console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
     if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
         console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)

@@ -23,8 +23,8 @@ each number with what the study says: its tables, its ledger and each trial.json
 else, or one that lay in an archive.
 
 It writes nothing into the study, and starts nothing that the study names. It shows that the numbers follow from the raw
-files, not that these are of a network: whoever has keys can write a capture. The report's page is not looked at;
-`quiclab report` writes it anew from the tables.
+files, not that these are of a network: whoever has keys can write a capture. Which programs ran is taken from host.json
+as it stands there. The report's page is not looked at; `quiclab report` writes it anew from the tables.
 """
 
 _EPILOG = """\
@@ -33,7 +33,7 @@ examples:
   quiclab verify studies/demo --cell 1MB/loss
   quiclab verify studies/demo --json            every difference, for programs
 
-exit codes: 0 every number follows, 1 some do not, 8 none differs but not all could be verified
+exit codes: 0 every number follows, 1 some do not, 8 none differs but not all could be verified (damaged trials, too)
 """
 _SHOWN = 8
 """Differences of one attempt that are printed."""
@@ -95,6 +95,7 @@ def document(study_dir: StudyDir, found: Verification) -> object:
     from quiclab import __version__
     from quiclab.cli.documents import VerifyDocument
     from quiclab.cli.status_document import VERSION
+    from quiclab.study.verification import NOT_CHECKED
 
     return VerifyDocument(
         VERSION,
@@ -106,12 +107,13 @@ def document(study_dir: StudyDir, found: Verification) -> object:
         found.attempts,
         found.differences,
         found.unchecked,
+        NOT_CHECKED,
     )
 
 
 def _print(found: Verification) -> None:
     from quiclab import __version__
-    from quiclab.study.verification import State, is_this_version
+    from quiclab.study.verification import NOT_CHECKED, State, is_this_version
 
     for each in found.attempts:
         if each.state is State.DIFFERS:
@@ -137,6 +139,7 @@ def _print(found: Verification) -> None:
     told += f"; {states['differs']} differ" if states["differs"] else ""
     told += f"; {states['not_verified']} could not be verified" if states["not_verified"] else ""
     print(f"{told}.")
+    print(NOT_CHECKED)
 
 
 def _print_differences(differences: tuple[Difference, ...], by: str) -> None:

@@ -21,8 +21,8 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors; the exit code tells")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Give a verb --json."""
+def add_json(parser: argparse.ArgumentParser | argparse._MutuallyExclusiveGroup) -> None:
+    """Give a verb --json, or a group of its options."""
     parser.add_argument(
         "--json", action="store_true", help="print one JSON document instead (docs/reference/json.md has its keys)"
     )

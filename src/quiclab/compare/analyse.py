@@ -29,6 +29,7 @@ from quiclab.compare.refused_packets import refusal_notes
 from quiclab.compare.sequential import rule_of, sequential_note, sequentially
 from quiclab.compare.study import Study, read_study, read_table
 from quiclab.compare.tail_quantiles import tail_notes
+from quiclab.evidence.made_by import told_of_versions
 from quiclab.evidence.metrics import declared, title_of
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError, nearest
@@ -121,6 +122,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
         controls=tuple(controls),
         notes=(
             *study.missing,
+            *told_of_versions(study.directory),
             *unfinished_notes(study),
             *damage_notes(study),
             *raw_file_notes(study),

@@ -40,7 +40,8 @@ def widened(sample: Between[T], shift_of: Callable[[T], Shift]) -> Shift:
     if sample.is_known or found.interval is None:
         return found
     low, high = shift_of(sample.low).interval or found.interval, shift_of(sample.high).interval or found.interval
-    return Shift(found.estimate, Interval(low.low, high.high, found.interval.confidence))
+    ends = min(low.low, found.interval.low), max(high.high, found.interval.high)  # with ties, one of them may be inside
+    return Shift(found.estimate, Interval(*ends, found.interval.confidence))
 
 
 def greatest_p(sample: Between[T], p_of: Callable[[T], float], estimate_of: Callable[[T], float]) -> float:

@@ -63,6 +63,12 @@ def sign_words(metric: Metric) -> tuple[str, str]:
     return f"+12 % is {plus}", f"−12 % is {minus}"
 
 
+def difference_heading(metric: Metric) -> str:
+    """Return the heading of differences in the typical pair, with what a positive one means: `difference, + is
+    faster`."""
+    return f"difference, + is {faster(metric)}"
+
+
 def percent_words(advantage_pct: float, metric: Metric) -> str:
     """Return an advantage in per cent as what the arm takes or has: `12.0 % less time`, `3.1 % more`."""
     more = (advantage_pct < 0) == metric.lower_is_better

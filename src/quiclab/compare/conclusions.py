@@ -5,7 +5,8 @@ Cells that are called different were selected out of m that were tested, R of th
 1 − R × alpha / m, so that of the intervals of selected cells at most a share alpha is expected to miss (Benjamini and
 Yekutieli 2005, J. Amer. Statist. Assoc. 100). That a difference is less than what matters, whether one was found or
 not, is said by the same rule: of A cells, where A is the largest number such that A intervals at 1 − A × alpha / m lie
-within what matters, wholly.
+within what matters, wholly. The interval of a cell that only the correction takes a difference from is at the level of
+those that were selected, or would be if one were: it then holds 0, as its adjusted p says.
 
 Where the laboratory added to the trials, all of that is said of intervals that allow for it. A cell that has an answer
 as measured, and none so, is not judged.
@@ -42,16 +43,21 @@ def conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list
 
 def _conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list[Comparison]:
     tested = sum(each.adjusted_p is not None for each, _ in family)
-    selected = sum(each.outcome.significant for each, _ in family)
-    level = 1 - alpha * selected / max(1, tested)
+    rejected = sum(each.adjusted_p is not None and each.adjusted_p <= alpha for each, _ in family)
+    level = 1 - alpha * max(1, rejected) / max(1, tested)
     levelled = [
-        (at_level(each, metric, level) if each.outcome.significant else each, metric) for each, metric in family
+        (at_level(each, metric, level) if _is_corrected(each, alpha) else each, metric) for each, metric in family
     ]
     within = _within(levelled, alpha, matters_pct, tested)
     return [
         concluded(within.get(at, each), metric, matters_pct, within=at in within)
         for at, (each, metric) in enumerate(levelled)
     ]
+
+
+def _is_corrected(comparison: Comparison, alpha: float) -> bool:
+    """True if the correction over all cells changes what an interval at `alpha` says of 0, or selects the cell."""
+    return comparison.adjusted_p is not None and comparison.p is not None and comparison.p <= alpha
 
 
 def conclude_by_sequence(

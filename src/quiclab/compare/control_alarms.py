@@ -56,7 +56,7 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
         (
             "arm",
             "cell",
-            "difference within pairs",
+            comparison_words.difference_heading(analysis.metric),
             f"its {number_text.level(1 - analysis.alpha)} interval",
             "p",
             "pairs",

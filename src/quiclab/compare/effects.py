@@ -97,7 +97,7 @@ def effects_table(data: pl.DataFrame) -> TextTable:
         f"ties. Pairs for {matters}: how many pairs this noise takes to find a difference of {matters} in four studies "
         "of five if no other cell differs, as `quiclab plan STUDY` says it. It is rough: of such numbers from seven "
         "pairs four in five lie between a fifth and twice the right one.",
-        ("cell", "arm", "difference", "its interval", "better less worse", "95 % interval", "pairs",
+        ("cell", "arm", "difference, + is better", "its interval", "better less worse", "95 % interval", "pairs",
          f"pairs for {matters}"),
         rows,
         "There is nothing to compare.",

@@ -43,9 +43,10 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
         f"By how much the ratio of {other} to the baseline within pairs changes in {other}'s favour, from the "
         "least value of a factor to the largest, from the first network or workload to each other, averaged over all "
         "other factors: +20 % where a ratio of times falls from 1.00 to 0.80 (Hodges–Lehmann of the log ratios per "
-        "cell, intervals by resampling within cells; p is of the whole factor). Two factors interact where the effect "
-        "of one depends on the other. Blank: not "
-        f"significant at {analysis.alpha:g} after Benjamini–Hochberg over the rows of this table."
+        "cell, intervals by resampling within cells). An interval is of its row's change alone, at 95 %; p asks "
+        "whether the whole factor changes anything, and is adjusted: two questions. Two factors interact where the "
+        f"effect of one depends on the other. Blank: not significant at {analysis.alpha:g} after Benjamini–Hochberg "
+        "over the rows of this table."
     )
     note += f" {number_text.counted(failures, 'pair')} with a failure left out." if failures else ""
     left_out = not_judged_words(analysis, other)

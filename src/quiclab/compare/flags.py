@@ -33,7 +33,7 @@ def drift_table(study: Study, analysis: StudyAnalysis) -> TextTable:
         "Kendall's p. A drift is the machine's or the programs'. Arms run in turns within each block, so what they "
         "feel alike cancels in their differences; whether one feels it more is what the table above, Independence of "
         "the pairs, tells.",
-        ("arm", "trials", "in the course of the study", "p", ""),
+        ("arm", "trials", "in the course of the study, + is more", "p", ""),
         tuple(rows),
         "Too few trials to tell.",
     )

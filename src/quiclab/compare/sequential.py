@@ -111,7 +111,15 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
             "The difference in the median pair (median of the log ratios, told in per cent of the baseline), with the "
             "interval in which it lies at any time. The number of pairs was not fixed: it follows from what was "
             "measured.",
-            ("cell", "arm", "decided", "difference", "its interval", "adjusted p", "pairs"),
+            (
+                "cell",
+                "arm",
+                "decided",
+                comparison_words.difference_heading(analysis.metric),
+                "its interval",
+                "adjusted p",
+                "pairs",
+            ),
             rows,
             "There is nothing to compare.",
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import duckdb
+from duckdb.sqltypes import DuckDBPyType
 
 from quiclab.compare.sql_views import SCHEME
 from quiclab.model.errors import DecodeError, HostError, QueryError, QuiclabError
@@ -19,12 +20,33 @@ _KIND = re.compile(r"^[A-Z][\w ]* Error: ")
 _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 _NO_COLUMN = re.compile(r'column (?:named )?"([^"]+)"(?: not found| does not exist|$)', re.IGNORECASE)
 _CHANGES = re.compile(r"\s*(drop|delete|update|insert|alter|truncate)\b", re.IGNORECASE)
+_WITHOUT_FORM = ("interval", "union")
+_WITH_TYPES_INSIDE = ("list", "array", "struct", "map")
 _MEANT = re.compile(r'Did you mean "([^"]+)"')
 
 
 def empty_query() -> QueryError:
     """Error for a query that asks for nothing."""
     return QueryError("the query asks for nothing", f'write one, such as "FROM trials"; {_LIST}')
+
+
+def refuse_types(names: Iterable[str], types: Iterable[DuckDBPyType]) -> None:
+    """Raise QueryError for an answer with a column of a type that no frame has, of which Polars would end the
+    program."""
+    for name, kind in zip(names, types, strict=True):
+        if found := _without_form(kind):
+            hint = f'ask for it as text, CAST("{name}" AS VARCHAR), or as a number'
+            raise QueryError(f"the column {name} has the type {found}, of which no table can be made", hint)
+
+
+def _without_form(kind: DuckDBPyType) -> str | None:
+    """The type that has no form in a frame: this one, or one inside it."""
+    if kind.id in _WITHOUT_FORM:
+        return kind.id.upper()
+    if kind.id not in _WITH_TYPES_INSIDE:
+        return None
+    inside = [each for _, each in kind.children if isinstance(each, DuckDBPyType)]
+    return next((found for each in inside if (found := _without_form(each))), None)
 
 
 def refused(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from quiclab.evidence.made_by import told_of_versions
 from quiclab.model import number_text
 from quiclab.model.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.model.known_labels import TABLES as TABLES_OF_ACCOUNTS
@@ -73,6 +74,11 @@ class OpenedStudy:
             for name, trials in have.items()
             if trials != every
         )
+
+    @property
+    def other_versions(self) -> tuple[str, ...]:
+        """Sentences about tables that another version of quiclab made: their numbers are as that one defined them."""
+        return told_of_versions(self.directory)
 
     @property
     def trials(self) -> pl.DataFrame:
@@ -144,7 +150,7 @@ class OpenedStudy:
         for a table that cannot be read."""
         import duckdb
 
-        from quiclab.compare.sql_mistakes import empty_query, refused
+        from quiclab.compare.sql_mistakes import empty_query, refuse_types, refused
 
         connection, damaged = self._connected()
         with connection:
@@ -152,6 +158,7 @@ class OpenedStudy:
                 answer = connection.sql(query)
                 if answer is None:
                     raise empty_query()
+                refuse_types(answer.columns, answer.types)
                 return pl.DataFrame(answer)
             except (duckdb.Error, OSError) as error:
                 known = {name: self.columns(name) for name in self.tables if name not in damaged}

@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from quiclab.model.errors import BusyError, DecodeError
@@ -50,7 +50,7 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
-_SUFFIXES = (".parquet", ".har")
+SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 
 
@@ -152,7 +152,7 @@ class StudyDir:
         folders = [folder for folder in self.tables.iterdir() if folder.is_dir()] if self.tables.is_dir() else []
         with disk_errors(self.tables):
             for folder in sorted(folders, key=lambda folder: folder.name != "metrics"):
-                for suffix in _SUFFIXES:
+                for suffix in SUFFIXES:
                     (folder / f"{trial_id}{suffix}").unlink(missing_ok=True)
 
     def system_calls(self, arm: str) -> Path:
@@ -218,13 +218,16 @@ def read_trial(folder: Path) -> dict[str, Any] | None:
     return None if document is None or _lacks(folder, document) else document
 
 
-def damage(folder: Path) -> str | None:
-    """Describe what a trial's folder lacks of what its register lists; None where it is whole."""
+def damage(folder: Path, trial_id: str | None = None) -> str | None:
+    """Describe what a trial's folder lacks of what its register lists, or that it is not of the trial `trial_id`, if
+    given; None where it is whole."""
     if not folder.is_dir():
         return "its folder is gone"
     document = judged_document(folder)
     if document is None:
         return "its trial.json is missing or cannot be read"
+    if trial_id not in (None, document["trial_id"]):
+        return "its trial.json is that of another trial"
     return _lacks(folder, document)
 
 
@@ -233,7 +236,9 @@ def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
     if (wrong := misfit(document, TRIAL)) is not None:
         return f"in its trial.json {wrong}"
     for item in document["artefacts"]:
-        file = folder / item["path"]
+        file, path = folder / item["path"], PurePosixPath(item["path"])
+        if path.is_absolute() or ".." in path.parts:
+            return f"its register names {item['path']}, which is outside of its folder"
         if not file.is_file():
             return f"{item['path']} is missing"
         if (size := file.stat().st_size) != item["bytes"]:

@@ -107,13 +107,11 @@ class Ledger:
             told = f"{self._study_dir.ledger} holds what no run writes: {error}"
             raise DecodeError(told, _ADOPTED_AGAIN) from error
 
-    def record(self, attempt: Attempt) -> None:
-        """Record an attempt that has ended and whose folder is in place."""
+    def record(self, *attempts: Attempt) -> None:
+        """Record attempts that have ended and whose folders are in place, all or none."""
+        rows = [(each.trial_id, each.attempt, each.status, each.reason) for each in attempts]
         with disk_errors(self._study_dir.ledger), self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)",
-                (attempt.trial_id, attempt.attempt, attempt.status, attempt.reason),
-            )
+            self._db.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)", rows)
 
     def void(self, trial_id: str) -> None:
         """Void a trial that counted, because another trial of its block was void. Its folder goes to failed/."""
@@ -174,7 +172,7 @@ class Ledger:
         counting = {
             trial_id: self._study_dir.folder(each) for trial_id, each in last.items() if each.status == "verified"
         }
-        return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder)) is not None}
+        return {trial_id: lacks for trial_id, folder in counting.items() if (lacks := damage(folder, trial_id))}
 
 
 def is_ledger(file: Path) -> bool:

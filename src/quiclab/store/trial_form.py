@@ -91,6 +91,7 @@ TRIAL = {
             "server_address",
             "content",
             "failure",
+            "own_failure",
             "void",
             "logs_left_out",
         ),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,10 @@ MOST_APART_S = 60.0
 and goes on: a choice, since a machine that is started again is another one."""
 ROUNDS_LATER = 2
 """Rounds at the end of a run in which each block that stayed void is tried once more: what kept this machine busy may
-be over by then. A third would cost time on a machine that is always busy, and `quiclab run` again has two more."""
+be over by then. More would cost time on a machine that is always busy, and `quiclab run` again has two more."""
+MOST_CHEAP_ROUNDS, CHEAP = 4, 0.02
+"""Most rounds after those, and the share of the run's time up to which one is cheap: a pair of short transfers that is
+tried again takes seconds of minutes, and without it its cell has no answer."""
 
 
 @dataclass(frozen=True)
@@ -127,18 +131,28 @@ def in_order(block_of: Callable[[Rows], Block], stop: Stop) -> RunAll:
 
 
 def run_blocks(
-    blocks: Sequence[Rows], limit: int, run_all: RunAll, observer: Observer, rounds_later: int = ROUNDS_LATER
+    blocks: Sequence[Rows],
+    limit: int,
+    run_all: RunAll,
+    observer: Observer,
+    rounds_later: int = ROUNDS_LATER,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Later:
     """Run all blocks, with `limit` attempts at each; then those that stayed void, once in each of the rounds after
-    that, and one after another."""
+    that, and one after another. Where these are as many as usual, cheap rounds follow."""
+    began = clock()
     void = _void_after(blocks, run_all([(rows, limit) for rows in blocks], False))
     at_first = void
-    for _ in range(rounds_later):
-        if not void:
+    most = rounds_later + (MOST_CHEAP_ROUNDS if rounds_later >= ROUNDS_LATER else 0)
+    took, run_s = 0.0, clock() - began
+    for number in range(most):
+        if not void or (number >= rounds_later and took > CHEAP * run_s):
             break
+        round_began = clock()
         observer.again([rows for rows, _ in void])
         asked = [(rows, attempts + 1) for rows, attempts in void]
         void = _void_after([rows for rows, _ in void], run_all(asked, True))
+        took, run_s = clock() - round_began, clock() - began
     return Later(*(sum(len(rows) for rows, _ in each) for each in (at_first, void)))
 
 

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
 from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import BESIDE, Attempt, StudyDir, damage, judged_document
+from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
 from quiclab.study.specs import ARMS, held, load_study
@@ -72,7 +72,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         for each in dict.fromkeys(parts):
             held_all.enter_context(each.undisturbed())
         _refuse_others(study_dir, parts, first)
-        planned = {row.trial_id: row.block_id for row in grow_plan(study, {})}
+        planned = {row.trial_id: row for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
         held_all.enter_context(held(study_dir, first.spec, study))
@@ -100,7 +100,7 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
     """
     with part.undisturbed():
         _refuse_others(study_dir, [part], study_dir)
-        attempts = _read(part, {row.trial_id: row.block_id for row in rows}, study_dir).attempts
+        attempts = _read(part, {row.trial_id: row for row in rows}, study_dir).attempts
         if lacking := [row.trial_id for row in rows if row.trial_id not in attempts]:
             raise DecodeError(f"{part.root} lacks {len(lacking)} of the block's {len(rows)} trials", "run it again")
         known = {trial_id: ledger.attempts().get(trial_id, []) for trial_id in attempts}
@@ -144,9 +144,10 @@ def _told(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
-    """What a part has. `planned` is trial → block of the spec that all parts are to have. Raises SpecError for a trial
-    that it does not plan, or that was run without its block."""
+def _read(part: StudyDir, planned: Mapping[str, PlanRow], first: StudyDir) -> _Part:
+    """What a part has. `planned` is trial → row of the spec that all parts are to have. Raises SpecError for a trial
+    that it does not plan, or that was run without its block, and DecodeError for one that is said to be of another arm
+    or cell."""
     with borrowed_ledger(part) as ledger:
         rows, attempts = ledger.rows(), ledger.attempts()
     for row in rows:
@@ -154,10 +155,14 @@ def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
             what = f"{row['trial_id']} of {row['cell_id']}"
             told = f"{part.root} has a trial that the spec of {first.root} does not plan: {what}"
             raise SpecError(told, "name the part first whose spec has most blocks, workloads and paths")
+        if wrong := [name for name, value in _fixed(planned[row["trial_id"]]).items() if row.get(name) != value]:
+            told = f"{part.ledger} says of the trial {row['trial_id']} that its {wrong[0]} is {row.get(wrong[0])!r}"
+            raise DecodeError(f"{told}, which its spec does not", "leave this part out, or copy it again")
+    blocks_of = {trial_id: row.block_id for trial_id, row in planned.items()}
     known = {row["trial_id"] for row in rows}
     cut = {row["block_id"] for row in rows if row["trial_id"] not in attempts}
-    blocks = {planned[trial_id] for trial_id in known}
-    if lacking := {trial_id for trial_id, block in planned.items() if block in blocks} - known:
+    blocks = {blocks_of[trial_id] for trial_id in known}
+    if lacking := {trial_id for trial_id, block in blocks_of.items() if block in blocks} - known:
         told = f"{part.root} has trials of blocks without the other {len(lacking)} of these blocks"
         raise SpecError(told, "leave it out: what `quiclab trial` ran by itself counts in no study")
     if unknown := attempts.keys() - known:
@@ -165,9 +170,14 @@ def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
         raise DecodeError(told, f"copy the part again, or run it again: quiclab run {part.root}")
     whole = [PlanRow(**{name: row[name] for name in PlanRow.__dataclass_fields__}) for row in rows]
     over = {
-        trial_id: tries for trial_id, tries in attempts.items() if trial_id in known and planned[trial_id] not in cut
+        trial_id: tries for trial_id, tries in attempts.items() if trial_id in known and blocks_of[trial_id] not in cut
     }
     return _Part(part, whole, over, len(attempts) - len(over))
+
+
+def _fixed(row: PlanRow) -> dict[str, Any]:
+    """What follows from a spec of a row of its plan: not its place in its block, which is kept as it was drawn."""
+    return {name: value for name, value in asdict(row).items() if name != "position"}
 
 
 def _sources(
@@ -194,7 +204,7 @@ def _sources(
 
 
 def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
-    return damage(where.folder(tries[-1])) is None
+    return damage(where.folder(tries[-1]), tries[-1].trial_id) is None
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
@@ -216,11 +226,11 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
     trial_id = tries[-1].trial_id
     with disk_errors(study_dir.tables):
         for table in sorted(folder for folder in part.tables.glob("*") if folder.is_dir()):
-            for file in table.glob(f"{trial_id}.*"):
-                (study_dir.tables / table.name).mkdir(exist_ok=True)
-                shutil.copyfile(file, study_dir.tables / table.name / file.name)
-    for each in tries:
-        ledger.record(each)
+            for file in (table / f"{trial_id}{suffix}" for suffix in SUFFIXES):
+                if file.is_file():
+                    (study_dir.tables / table.name).mkdir(exist_ok=True)
+                    shutil.copyfile(file, study_dir.tables / table.name / file.name)
+    ledger.record(*tries)
 
 
 def _is_of(host: Path, told: Mapping[str, Any]) -> bool:

@@ -74,7 +74,7 @@ class Pace:
 
     def again(self) -> None:
         """Begin a round in which the blocks that wait are tried once more."""
-        self._rounds_left -= 1
+        self._rounds_left = max(0, self._rounds_left - 1)  # cheap rounds that follow are not foreseen
         self._this_round, self._later = self._later, set()
 
     def left_s(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from quiclab.evidence.made_by import MADE_BY, made_by
 from quiclab.logs.decoders import decode_trial
 from quiclab.model.errors import DecodeError
 from quiclab.model.tables import OF_STUDY
@@ -71,8 +72,9 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
             if trial_id not in unreadable and (found := kept_metrics(study_dir, trial_id)) is not None
         ]
         trials, without_row = trials_table(study_dir, ledger, {**ledger.damaged, **unreadable})
-        write_parquet(trials, study_dir.tables / "trials.parquet")
-        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics)
+        mark = {MADE_BY: made_by()}
+        write_parquet(trials, study_dir.tables / "trials.parquet", mark)
+        write_parquet(pl.concat([OF_STUDY["metrics"].empty(), *metrics]), study_dir.metrics, mark)
     return without_row
 
 

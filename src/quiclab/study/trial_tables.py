@@ -7,16 +7,14 @@ Its metrics are written last. Their file says which version of quiclab made the 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from quiclab import __version__
-from quiclab.evidence.metrics import METRICS, evidence_of, made_tables, metrics_of
+from quiclab.evidence.made_by import MADE_BY, made_by, tables_made_by
+from quiclab.evidence.metrics import evidence_of, made_tables, metrics_of
 from quiclab.logs.exports import EXPORTS, Choice
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
 from quiclab.model.tables import OF_STUDY, TABLES
@@ -24,11 +22,9 @@ from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.parquet import is_whole, write_parquet
 from quiclab.why.account import account_table, account_totals
-from quiclab.why.mechanisms import MECHANISMS, with_mechanisms
+from quiclab.why.mechanisms import with_mechanisms
 
 _KNOWN = {**OF_STUDY, **TABLES}
-_MADE_BY = "made_by"
-"""Key in the file of a trial's metrics."""
 _ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
 """A browser's own accounts of a page's load, the better one first."""
 
@@ -48,7 +44,7 @@ def keep_tables(
         if "page" in (trial.get("expected") or {}):
             write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
-        of_file = {_MADE_BY: made_by()} if name == "metrics" else {}
+        of_file = {MADE_BY: made_by()} if name == "metrics" else {}
         write_parquet(table, files[name], _KNOWN[name].metadata | of_file)
 
 
@@ -100,27 +96,7 @@ def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
     names = [name for name in _KNOWN if name == "metrics" or (study_dir.tables / name).is_dir()]
     if not all(is_whole(_file(study_dir, name, trial_id)) for name in names):
         return False
-    try:
-        told = pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id))
-    except (OSError, pl.exceptions.PolarsError):
-        return False
-    return told.get(_MADE_BY) == made_by()
-
-
-def tables_made_by(study_dir: StudyDir, trial_id: str) -> str | None:
-    """Value of `made_by` when the tables of a trial were made; None where no file says so."""
-    try:
-        return pl.read_parquet_metadata(_file(study_dir, "metrics", trial_id)).get(_MADE_BY)
-    except (OSError, pl.exceptions.PolarsError):
-        return None
-
-
-@cache
-def made_by() -> str:
-    """The version, and a digest of what it declares: between two releases both tables and metrics are added."""
-    columns = [(name, list(table.schema().items())) for name, table in sorted(_KNOWN.items())]
-    declared = (columns, [(metric.name, metric.unit) for metric in METRICS], [each.name for each in MECHANISMS])
-    return f"quiclab {__version__} {hashlib.sha256(repr(declared).encode()).hexdigest()[:16]}"
+    return tables_made_by(study_dir.root, trial_id) == made_by()
 
 
 def har_file(study_dir: StudyDir, trial_id: str) -> Path:

@@ -35,6 +35,7 @@ from quiclab.study.contradicted import contradicted
 from quiclab.study.dask.results import PARTS, Results
 from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
+from quiclab.study.failed_throughout import fail_what_never_worked
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
 from quiclab.study.neighbours import NeighbourWatch
@@ -68,6 +69,8 @@ class Outcome:
     """Verified trials that are whole, and have no tables: an earlier run was killed, or quiclab has a mistake."""
     disturbed: DisturbedBlocks = NONE
     """Blocks that stayed void."""
+    failed_throughout: int = 0
+    """Trials of such blocks that count as failed, because their endpoints failed in every attempt."""
 
     @property
     def all_count(self) -> bool:
@@ -137,6 +140,7 @@ def run_trials(
                 later = run_blocks(
                     list(by_block(rows).values()), study.limits.attempts, run_all, observer, rounds_later
                 )
+            failed_throughout = fail_what_never_worked(study_dir, ledger, rows)
             attempts, damaged = ledger.attempts(), ledger.damaged()
     finally:
         observer.over()
@@ -157,6 +161,7 @@ def run_trials(
         room.removed_bytes,
         without_tables(study_dir, counting(attempts, damaged)),
         disturbed_blocks(rows, attempts),
+        failed_throughout,
     )
 
 

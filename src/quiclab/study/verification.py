@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ from typing import Any
 import polars as pl
 
 from quiclab import __version__
+from quiclab.evidence.made_by import made_by, tables_made_by
 from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
@@ -31,17 +32,18 @@ from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_trial
+from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, judged_document, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
 from quiclab.store.packed_logs import read_plain
 from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
 from quiclab.study.differences import Difference, of_json, of_metrics, of_table
+from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import load_study
 from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
 from quiclab.study.trial import Weighed
-from quiclab.study.trial_tables import har_file, made_by, tables_made_by, tables_of, write_har
+from quiclab.study.trial_tables import har_file, tables_of, write_har
 
 _JUDGED = ("status", "reason", "proof", "disturbance")
 """Members of a trial.json that follow from its raw files."""
@@ -49,6 +51,11 @@ _RAW = {"client": "client.json", "link": "link.json"}
 """Members of a trial.json that were files, each with its name below raw/."""
 _ASIDE = ("position",)
 """Members of a plan's row that may differ from the plan that is made today."""
+NOT_CHECKED = (
+    "Not checked: that the raw files are of a network, that the programs which ran are those that host.json names, "
+    "that no attempt was left out at the end, and what report.html says."
+)
+"""Sentence about everything that no verification tells."""
 _MOST = 1000
 """Most differences of one attempt that are told."""
 
@@ -144,7 +151,7 @@ def verification(
         differences = [*spec.differences, *_of_the_whole(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
-        versions = {tables_made_by(study_dir, trial_id) for trial_id in told.counting} - {made_by(), None}
+        versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
         return Verification(
             tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
             tuple(differences),
@@ -172,7 +179,25 @@ class _Asked:
 
     @property
     def folder(self) -> Path:
-        return self.study_dir.folder(self.attempt)
+        """Folder of the attempt: where its verdict puts it, else where another one would."""
+        told = self.study_dir.folder(self.attempt)
+        return told if told.is_dir() else self._elsewhere or told
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """True if its folder is not where its verdict in the ledger puts it: that was another one."""
+        return not self.study_dir.folder(self.attempt).is_dir() and self._elsewhere is not None
+
+    @property
+    def _elsewhere(self) -> Path | None:
+        others = (replace(self.attempt, status=status) for status in ("verified", "failed"))
+        found = (self.study_dir.folder(each) for each in others)
+        return next((each for each in found if self._is_mine(each)), None)
+
+    def _is_mine(self, folder: Path) -> bool:
+        """True if a folder is there and says that it is of this attempt."""
+        document = judged_document(folder) if folder.is_dir() else None
+        return document is not None and document.get("attempt") == self.attempt.attempt
 
 
 @dataclass(frozen=True)
@@ -249,6 +274,9 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
         found += _of_a_file(folder / "raw" / file, document.get(name), name)
     found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
     found += of_json("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
+    if asked.is_elsewhere:
+        place = f"its folder is {folder.relative_to(asked.study_dir.root)}, that of another verdict"
+        found.append(Difference("ledger.sqlite", "status", attempt.status, place))
     if asked.links is not None:
         found += of_links(folder, asked.links)
     if asked.row is not None:
@@ -259,7 +287,7 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
             for row in (document.get("row"), asked.planned)
         )
         found += of_json("trial.json", mine, theirs, "row")
-    if not _may_be_void(asked, today):
+    if not (_may_be_void(asked, today) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += of_json("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
@@ -281,13 +309,20 @@ def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
     return disturbance_problem(now) == attempt.reason
 
 
+def _may_have_failed(asked: _Asked, today: Mapping[str, Any]) -> bool:
+    """True if the ledger may call an attempt failed that was judged otherwise, as every attempt failed in a block that
+    stayed void."""
+    failure = failure_of(today)
+    return asked.attempt.status == "failed" and failure is not None and asked.attempt.reason == said(failure)
+
+
 def _void_by_themselves(told: Told) -> set[tuple[object, int]]:
     """Blocks with the numbers of the attempts at which a trial of theirs was void by a reason of its own."""
     return {
         (_block_of(told, trial_id), each.attempt)
         for trial_id, tries in told.attempts.items()
         for each in tries
-        if each.status == "void" and each.reason not in WITH_ITS_BLOCK
+        if voids_its_block(each)
     }
 
 
@@ -335,22 +370,27 @@ def _of_tables(
 
 
 def _of_the_whole(study_dir: StudyDir, told: Told) -> list[Difference]:
-    """Differences between the tables of the whole study, as far as they were made, and those of its trials."""
+    """Differences between the tables of the whole study, as far as they were made, and those of its trials. Rows of
+    damaged trials, which cannot be judged, are left out of both: they may have been whole when the tables were made."""
     found = list[Difference]()
     trials, metrics = study_dir.tables / "trials.parquet", study_dir.metrics
     with suppress(DecodeError):  # no trial yet
         if is_own_file(trials, study_dir.root):
-            found += _of_file(trials, trials_table(study_dir, told, told.damaged)[0], "tables/trials")
+            found += _of_file(trials, trials_table(study_dir, told, {})[0], "tables/trials", told.damaged)
     if is_own_file(metrics, study_dir.root):
         files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
         parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
-        found += _of_file(metrics, pl.concat([OF_STUDY["metrics"].empty(), *parts]), "metrics.parquet")
+        made = pl.concat([OF_STUDY["metrics"].empty(), *parts])
+        found += _of_file(metrics, made, "metrics.parquet", told.damaged)
     return found
 
 
-def _of_file(file: Path, made: pl.DataFrame, place: str) -> list[Difference]:
+def _of_file(file: Path, made: pl.DataFrame, place: str, damaged: Collection[str]) -> list[Difference]:
+    """Differences between the rows of a file that are not of damaged trials, and those that were made."""
     try:
-        return list(of_table(place, pl.read_parquet(file, glob=False), made))
+        kept = pl.read_parquet(file, glob=False)
+        rows = [each.filter(~pl.col("trial_id").is_in([*damaged])) if damaged else each for each in (kept, made)]
+        return list(of_table(place, *rows))
     except (OSError, pl.exceptions.PolarsError) as error:
         return [Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table")]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from quiclab.compare import statistics
 from quiclab.compare.model import ArmResult, Comparison, Conclusion
-from quiclab.compare.statistics import Interval
+from quiclab.compare.statistics import Interval, Mean
 from quiclab.compare.study import read_record
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.evidence.metrics import Unknown, evidence_of
@@ -44,7 +44,8 @@ class Step:
     alpha of the intervals told is expected to miss (Benjamini and Yekutieli 2005). It excludes 0 exactly where the
     difference is shown; None where the pairs bound none."""
     p: float | None = None
-    """Exact signed-rank test of the pairs' differences; None without a pair."""
+    """The larger of two: of the exact signed-rank test of the pairs' differences, and of the interval of their mean.
+    None without a pair."""
     p_adjusted: float | None = None
     """Adjusted p: for the number of categories tested (Benjamini–Hochberg); of the whole time it is `p`. None where
     the category hardly moves within pairs, and is not tested."""
@@ -54,15 +55,11 @@ class Step:
     """Tables that decided the label: in the baseline, in the other arm."""
 
     def differs(self, alpha: float) -> bool:
-        """True if the pairs show the difference: the interval of the mean excludes 0, and the exact test, which needs
-        no shape, agrees at the level `alpha` after the adjustment for all categories."""
+        """True if the pairs show the difference at the level `alpha` after the adjustment for all categories, by the
+        mean and by the exact test, which needs no shape: then the interval excludes 0, and else it does not."""
         if self.interval_ms is None or self.p_adjusted is None:
             return False
         return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
-
-    def leans(self, alpha: float) -> bool:
-        """Whether the exact test of pairs finds a difference that the interval of the mean does not exclude."""
-        return self.p_adjusted is not None and self.p_adjusted <= alpha and not self.differs(alpha)
 
 
 @dataclass(frozen=True)
@@ -215,21 +212,14 @@ def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
         [step.p if test and step.p is not None else np.nan for step, test in zip(steps, tested, strict=True)]
     )
     adjusted = statistics.adjusted_p_values(raw)
-    told = int((adjusted <= alpha).sum())
-    while True:
-        level = 1 - alpha * max(1, told) / max(1, int(tested.sum()))
-        found = tuple(
-            replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
-            for each, p in zip(ms, adjusted, strict=True)
-        )
-        # An interval that holds 0 takes its part out of those that are told, and so widens the others'.
-        left = sum(step.differs(alpha) for step in found)
-        if left >= told:
-            return tuple(
-                _with_one_verdict(step, each[:, 1] - each[:, 0], alpha, level)
-                for step, each in zip(found, ms, strict=True)
-            )
-        told = left
+    level = 1 - alpha * max(1, int((adjusted <= alpha).sum())) / max(1, int(tested.sum()))
+    found = (
+        replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
+        for each, p in zip(ms, adjusted, strict=True)
+    )
+    return tuple(
+        _with_one_verdict(step, each[:, 1] - each[:, 0], alpha, level) for step, each in zip(found, ms, strict=True)
+    )
 
 
 def _with_one_verdict(step: Step, differences: FloatArray, alpha: float, level: float) -> Step:
@@ -271,6 +261,14 @@ def step_of(label: Why | What | Role | None, baseline: FloatArray, other: FloatA
         float(other.mean()),
         float(differences.mean()),
         mean.interval if mean else None,
-        # Equal times do not differ.
-        statistics.signed_rank(differences).p if differences.any() else 1.0,
+        _p(differences, mean),
     )
+
+
+def _p(differences: FloatArray, mean: Mean | None) -> float:
+    """The larger p of the exact test and of the mean; 1 where they lean to different sides, or no pair differs."""
+    typical = statistics.hodges_lehmann(differences, 0.0).estimate
+    if mean is not None and mean.interval is not None and typical * mean.estimate <= 0:
+        return 1.0
+    exact = statistics.signed_rank(differences).p
+    return exact if mean is None or mean.interval is None else max(exact, mean.p)

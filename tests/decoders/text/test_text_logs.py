@@ -121,16 +121,16 @@ def test_waits_for_a_processor(tmp_path: Path) -> None:
     """One row a look; what was cut short or is no number is counted, a file without its header refused."""
     head = {"run_delay": 1, "interval_ns": 20_000_000}
     line = {"at_ns": 90, "role": "server", "since_ns": 70, "ran_ns": 6, "waited_ns": 15}
-    line |= {"longest_ns": 9, "threads": 2}
+    line |= {"longest_ns": 9, "held_ns": 4, "longest_held_ns": 7, "threads": 2}
     path = tmp_path / "run-delay.jsonl"
     bad = [line | {"waited_ns": -1}, line | {"threads": 2**32}, {"at_ns": 5}, [1], line | {"ran_ns": "6"}]
     path.write_text("".join(json.dumps(each) + "\n" for each in (head, line, *bad)) + json.dumps(line)[:30])
     file = decoded(path, "run_delay")
-    assert file.tables["run_delays"].rows() == [(90, 70, "server", 6, 15, 9, 2)]
+    assert file.tables["run_delays"].rows() == [(90, 70, "server", 6, 15, 9, 4, 7, 2)]
     assert [(finding.name, finding.count) for finding in file.findings] == [("malformed_line", 6)]
-    earlier = {key: value for key, value in line.items() if key != "ran_ns"}
+    earlier = {key: value for key, value in line.items() if key not in ("ran_ns", "held_ns", "longest_held_ns")}
     path.write_text("".join(json.dumps(each) + "\n" for each in (head, earlier)))
-    assert decoded(path, "run_delay").tables["run_delays"].rows() == [(90, 70, "server", None, 15, 9, 2)]
+    assert decoded(path, "run_delay").tables["run_delays"].rows() == [(90, 70, "server", None, 15, 9, None, None, 2)]
     path.write_text(json.dumps(line))
     assert decoder_of(path) is None
 

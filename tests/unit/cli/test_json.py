@@ -8,6 +8,7 @@ import enum
 import importlib
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from quiclab.cli import as_json as as_json_module
 from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
 from quiclab.cli.documents import DOCUMENTS
-from quiclab.cli.main import main
+from quiclab.cli.main import main, parser
 from quiclab.compare.statistics import Interval
 
 UNITS = ("_ms", "_ns", "_bytes", "_pct", "_in_unit", "_bit_per_s", "_confidence", "_p", "ratio")
@@ -82,7 +83,9 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-DEMO = Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
+ROOT = Path(__file__).resolve().parents[3]
+REFERENCE = ROOT / "docs" / "reference" / "json.md"
+DEMO = ROOT / "experiments" / "demo" / "spec.toml"
 _RECORDINGS = Path(__file__).parent / "recordings"
 COMMANDS = [
     command
@@ -98,7 +101,7 @@ def test_every_document_has_the_form_of_the_reference(
 ) -> None:
     """Standard output is one document, with these keys and types and no others."""
     recordings = {name: _RECORDINGS / f"{name.lower()}.pcapng.gz" for name in ("H2", "H3")}
-    known = studies | recordings | {"SPEC": DEMO}
+    known = studies | recordings | {"SPEC": DEMO, "QUERY": "SELECT cell_id, count(*) AS n FROM trials GROUP BY ALL"}
     words = [str(known.get(word, word)) for word in command.split()]
     if words[0] == "compare":
         words += ["--allow", "kernel,programs,cpu,host", "--fail-if", "ttlb > +3%"]
@@ -108,6 +111,42 @@ def test_every_document_has_the_form_of_the_reference(
     document = json.loads(captured.out)
     assert fits(DOCUMENTS[command], document)
     assert document["version"] == 1
+
+
+def test_every_command_has_a_document_or_is_said_to_have_none() -> None:
+    """By the command line itself: what takes --json has a document in the reference, and what does not stands there."""
+    verbs = parser().verbs
+    able = {verb for verb, its in verbs.items() if "--json" in its.long_options()}
+    assert able == {command.split()[0] for command in DOCUMENTS}
+    (told,) = re.findall(r"No `--json` have (.*?):", REFERENCE.read_text(), re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", told)) == verbs.keys() - able
+
+
+QUERY = """SELECT 'x' AS word, 1.5 AS number, NULL AS nothing, 'nan'::DOUBLE AS nan, true AS yes, [1, 2] AS list,
+    {'a': DATE '2026-01-02'} AS struct, TIMESTAMP '2026-01-02 03:04:05' AS instant, 0.25::DECIMAL(4, 2) AS exact,
+    'ab'::BLOB AS bytes, 12345678901234567890::HUGEINT AS huge"""
+
+
+def test_rows_of_a_query_are_one_document(studies: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the type of a column: a value without a form in JSON has the one that the reference names."""
+    assert main(["sql", str(studies["STUDY"]), QUERY, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (row,) = document["rows"]
+    assert [each["name"] for each in document["columns"]] == list(row)
+    assert row == {
+        "word": "x", "number": 1.5, "nothing": None, "nan": None, "yes": True, "list": [1, 2],
+        "struct": {"a": "2026-01-02"}, "instant": "2026-01-02T03:04:05", "exact": 0.25, "bytes": "6162",
+        "huge": 12345678901234567890,
+    }  # fmt: skip
+    assert main(["sql", str(studies["STUDY"]), "FROM trials WHERE false", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+def test_a_query_that_fails_prints_no_document(studies: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor do two forms at once."""
+    for words in (["FROM nothing", "--json"], ["FROM trials", "--json", "--format", "csv"]):
+        assert main(["sql", str(studies["STUDY"]), *words]) == 2
+        assert capsys.readouterr().out == ""
 
 
 def test_the_classes_that_are_told_apart_by_name_exist() -> None:

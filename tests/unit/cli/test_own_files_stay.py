@@ -6,11 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from decoders import writers
 from specs import SMALL, written
 from synthetic_study import write_study
 
-from quiclab.cli.main import main
-from quiclab.model.errors import SpecError
+from quiclab.cli.execute import check_log_folder
+from quiclab.cli.main import main, parser
+from quiclab.model.errors import DecodeError, SpecError
 from quiclab.report.page.single_file import is_single_file
 
 
@@ -22,7 +24,7 @@ def _precious(folder: Path, *names: str) -> dict[str, str]:
 
 
 def _content(folder: Path) -> dict[str, str]:
-    return {str(each): each.read_text() if each.is_file() else "" for each in folder.rglob("*")}
+    return {str(each): each.read_text("latin-1") if each.is_file() else "" for each in folder.rglob("*")}
 
 
 @pytest.mark.parametrize(
@@ -46,12 +48,107 @@ def test_a_directory_that_is_not_quiclabs(
     assert "has files in it" in capsys.readouterr().err
 
 
-def test_logs_of_somebody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`exec --log` takes a folder with other files, and none with captures that it has not written."""
-    before = _precious(tmp_path / "mine", "client.pcapng")
+OF_A_LOG = ("client.pcapng", "server.pcapng", "link.json", "link-config.json", "link.qplog")
+
+
+@pytest.mark.parametrize(
+    "names", [("client.pcapng",), ("link.json", "link.qplog"), ("link-config.json",), OF_A_LOG, ("notes.txt",)]
+)
+def test_logs_of_somebody_else(tmp_path: Path, names: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """`exec --log` takes a folder that is empty or has the files of an earlier one alone: neither files of the same
+    names, which it would overwrite, nor others, with which its own would be mixed."""
+    before = _precious(tmp_path / "mine", *names)
     assert main(["exec", "--log", str(tmp_path / "mine"), "--", "true"]) == SpecError.exit_code
     assert _content(tmp_path / "mine") == before
-    assert "would be overwritten" in capsys.readouterr().err
+    assert names[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("more", "mine"), [((), True), (("notes.txt",), False)])
+def test_logs_of_an_earlier_exec_are_replaced(tmp_path: Path, more: tuple[str, ...], mine: bool) -> None:
+    """Where nothing else is beside them."""
+    _precious(tmp_path / "log", *OF_A_LOG, *more)
+    (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG" + bytes(8))
+    if mine:
+        check_log_folder(tmp_path / "log")
+    else:
+        with pytest.raises(SpecError, match="not of an earlier"):
+            check_log_folder(tmp_path / "log")
+
+
+def test_a_link_to_files_elsewhere_is_no_earlier_log(tmp_path: Path) -> None:
+    """What is behind it would be overwritten."""
+    _precious(tmp_path / "log", "link.qplog")
+    (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG")
+    (tmp_path / "log" / "client.pcapng").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SpecError):
+        check_log_folder(tmp_path / "log")
+
+
+def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None:
+    """The tables of `decode --force`, and the results of `conformance`, are removed with their folder."""
+    capture = writers.Capture("client")
+    capture.add("down", 5, writers.udp("down", 30))
+    log = tmp_path / "client.pcapng"
+    log.write_bytes(capture.bytes())
+    out = tmp_path / "tables"
+    decode = ["decode", str(log), "-o", str(out)]
+    assert main(decode) == 0
+    before = _precious(out, "notes.txt")
+    assert main([*decode, "--force"]) == SpecError.exit_code
+    assert _content(out) == before
+    (out / "notes.txt").unlink()
+    assert main([*decode, "--force"]) == 0
+    before = _precious(tmp_path / "tried", "conformance.json", "notes.txt")
+    words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / "tried")]
+    assert main(words) == SpecError.exit_code
+    assert _content(tmp_path / "tried") == before
+
+
+WRITES = {
+    "run": {"--out", "--events"},
+    "report": {"--single-file"},
+    "merge": {"study"},
+    "compare": {"--out", "--junit", "--markdown"},
+    "figure": {"--out"},
+    "decode": {"--out"},
+    "export": {"--out"},
+    "trial": {"--out"},
+    "bundle": {"--out"},
+    "exec": {"--log"},
+    "probe": {"--out"},
+    "conformance": {"--out", "--page"},
+}
+"""Verb → its words that name what is written. A folder is refused if anything of somebody else's is in it; a file that
+is named with its own option is told to be written, and `--events` adds to one."""
+READS = {
+    "study", "spec", "parts", "old", "new", "files", "sources", "studies", "--h2", "--h3", "--keys", "--client",
+    "--server", "--ca", "--trace", "--up-trace", "--down-trace",
+}  # fmt: skip
+"""Words that name what is read, or a study in which a verb works."""
+
+
+def test_every_place_that_is_written_to_is_known() -> None:
+    """By the command line: who adds an option for a place says here whether it is written to, and above what of the
+    user's it leaves."""
+    found: dict[str, set[str]] = {}
+    for verb, its in parser().verbs.items():
+        for action in its._actions:
+            name = action.option_strings[-1] if action.option_strings else action.dest
+            if action.type is Path or action.metavar in {"FILE", "DIR", "FOLDER"}:
+                found.setdefault(verb, set()).add(name)
+    written = {verb: names & WRITES.get(verb, set()) for verb, names in found.items()}
+    assert {verb: names for verb, names in written.items() if names} == WRITES
+    assert set[str]().union(*(names - WRITES.get(verb, set()) for verb, names in found.items())) == READS
+
+
+@pytest.mark.parametrize("verb", [("merge", "INTO", "PART"), ("export", "qlog", "PART", "-o", "INTO")])
+def test_other_folders_of_somebody_else(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    """They are refused, too, whatever the sources are."""
+    study = write_study(tmp_path / "study")
+    before = _precious(tmp_path / "mine", "notes.txt", "report.html")
+    words = [{"INTO": str(tmp_path / "mine"), "PART": str(study)}.get(word, word) for word in verb]
+    assert main(words) in (SpecError.exit_code, DecodeError.exit_code)
+    assert _content(tmp_path / "mine") == before
 
 
 def test_data_beside_a_new_figure(tmp_path: Path) -> None:
@@ -63,6 +160,21 @@ def test_data_beside_a_new_figure(tmp_path: Path) -> None:
     assert _content(tmp_path / "mine") == before
     (tmp_path / "mine" / "map.csv").unlink()
     assert main(words) == 0
+    assert main(words) == 0
+    (tmp_path / "mine" / "map.csv").write_text("precious,words\n")
+    assert main(words) == SpecError.exit_code
+    assert (tmp_path / "mine" / "map.csv").read_text() == "precious,words\n"
+
+
+def test_a_figure_that_nobody_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its usual name may be that of a page of the user's."""
+    study = write_study(tmp_path / "study")
+    before = _precious(tmp_path / "mine", "differences.html")
+    monkeypatch.chdir(tmp_path / "mine")
+    words = ["figure", "differences", str(study)]
+    assert main(words) == SpecError.exit_code
+    assert _content(tmp_path / "mine") == before
+    assert main([*words, "-o", "differences.html"]) == 0
     assert main(words) == 0
 
 

@@ -105,16 +105,37 @@ def test_nothing_is_like_nothing() -> None:
 
 
 def test_intervals_of_selected_cells_are_wider() -> None:
-    """Of nine cells three are different and two alike: 1 − 3 × 0.05 / 9, and 1 − 2 × 0.05 / 9; the others have 95 %."""
+    """Of nine cells three are different and two alike: 1 − 3 × 0.05 / 9, and 1 − 2 × 0.05 / 9; the others have 95 %,
+    but for one that would be different without the correction."""
     clear = [cell(0.8, 0.01, seed=seed) for seed in range(3)]
     alike = [cell(1.0, 0.002, seed=seed) for seed in range(3, 5)]
     open_ones = [cell(1.0, 0.1, seed=seed) for seed in (15, 16, 17, 19)]
     found = concluded(*clear, *alike, *open_ones)
     assert [each.conclusion.found for each in found] == [True] * 3 + [False] * 6
-    assert [each.confidence for each in found] == pytest.approx([1 - 0.15 / 9] * 3 + [1 - 0.1 / 9] * 2 + [0.95] * 4)
+    levels = [1 - 0.15 / 9] * 3 + [1 - 0.1 / 9] * 2 + [1 - 0.15 / 9] + [0.95] * 3
+    assert [each.confidence for each in found] == pytest.approx(levels)
     for each in found[:5]:
         assert each.interval_pct is not None
         assert each.interval_pct.confidence >= each.confidence
+
+
+def test_an_interval_and_its_adjusted_p_say_the_same() -> None:
+    """Studies of six cells of eight pairs, some with a difference: the interval that is shown leaves 0 out exactly
+    where the adjusted p is at most the level, and the cell is called different."""
+    rng, corrected = np.random.default_rng(13), 0
+    for _ in range(150):
+        cells = [
+            (arm("h2", 100 * rng.lognormal(0, 0.05, 8)), arm("h3", ratio * 100 * rng.lognormal(0, 0.05, 8)))
+            for ratio in (0.9, 0.95, 0.97, 1.0, 1.0, 1.0)
+        ]
+        for each in concluded(*cells):
+            interval, p = each.interval_pct, each.adjusted_p
+            assert p is not None
+            assert each.p is not None
+            excluded = interval is not None and not interval.low <= 0 <= interval.high
+            assert excluded == (p <= 0.05) == each.conclusion.found
+            corrected += each.p <= 0.05 < p
+    assert corrected > 10
 
 
 def test_of_the_intervals_of_selected_cells_few_miss() -> None:

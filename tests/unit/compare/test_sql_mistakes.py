@@ -14,7 +14,7 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
-from quiclab.model.errors import DecodeError, ExitCode
+from quiclab.model.errors import DecodeError, ExitCode, QueryError
 
 _SMALL = Shape(("100 KB",), ("clean",), blocks=2, aa_blocks=0, voids=frozenset(), failures=frozenset())
 
@@ -107,3 +107,10 @@ def test_a_full_disk_behind_standard_output_is_told(study: Path) -> None:
     assert "No space left on device" in done.stderr
     assert "trials" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("value", ["INTERVAL 2 SECONDS", "[INTERVAL 1 DAY]", "{'a': union_value(num := 2)}"])
+def test_a_type_that_no_table_has_is_refused(study: Path, value: str) -> None:
+    """Polars ends the program at some of DuckDB's types, also inside others."""
+    with pytest.raises(QueryError, match=r"the column odd has the type (INTERVAL|UNION)"):
+        quiclab.open(study).sql(f"SELECT {value} AS odd")

@@ -74,6 +74,17 @@ def test_what_a_trial_lacks_is_told(tmp_path: Path, harm: str, told: str) -> Non
     assert told in str(damage(folder))
 
 
+def test_a_register_leads_out_of_no_folder(tmp_path: Path) -> None:
+    """Whatever stands there, of the size that it says."""
+    (tmp_path / "other").write_text("12345")
+    for number, path in enumerate(("../other", str(tmp_path / "other"), "raw/../../other")):
+        folder = _trial(tmp_path / str(number))
+        document = json.loads((folder / "trial.json").read_text())
+        document["artefacts"].append({"path": path, "bytes": 5})
+        (folder / "trial.json").write_text(json.dumps(document))
+        assert "is outside of its folder" in str(damage(folder))
+
+
 def test_a_trial_with_a_short_artefact_is_not_whole(tmp_path: Path) -> None:
     """The register knows every size."""
     folder = _trial(tmp_path / "t")

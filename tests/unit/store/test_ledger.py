@@ -81,6 +81,16 @@ def test_a_trial_whose_folder_is_gone_is_damaged_and_not_forgotten(study: StudyD
         assert ledger.damaged() == {"t": "its folder is gone"}
 
 
+def test_a_folder_with_the_file_of_another_trial_is_damaged(study: StudyDir) -> None:
+    """What it says of itself is none of the results of the trial whose name it has."""
+    attempt = Attempt("t", 1, "verified", "")
+    _keep(study, Attempt("u", 1, "verified", ""))
+    study.trial("u").rename(study.trial("t"))
+    with open_ledger(study) as ledger:
+        ledger.record(attempt)
+        assert ledger.damaged() == {"t": "its trial.json is that of another trial"}
+
+
 def test_what_is_not_whole_and_in_no_ledger_does_not_count(study: StudyDir) -> None:
     """It never was: it is run again."""
     study.trial("t").mkdir(parents=True)

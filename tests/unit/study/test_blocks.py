@@ -158,3 +158,28 @@ def test_an_attempt_of_a_later_round_that_was_interrupted_goes_on_as_such(tmp_pa
     heard = _run(study, tmp_path, 1, set(), rounds=1)
     assert [words for words in heard if words.startswith("run")] == ["run h2"]
     assert heard[-1] == "later: 2, void: 0"
+
+
+@pytest.mark.parametrize(
+    ("first_s", "round_s", "rounds", "tried"),
+    [
+        pytest.param(100, 1.5, 2, 6, id="rounds that cost next to nothing"),
+        pytest.param(100, 9.0, 2, 2, id="rounds that take a part of the run"),
+        pytest.param(100, 0.1, 1, 1, id="a run that wants one round"),
+        pytest.param(100, 0.1, 0, 0, id="a run that wants none"),
+    ],
+)
+def test_a_block_is_tried_again_as_long_as_it_costs_little(
+    first_s: float, round_s: float, rounds: int, tried: int
+) -> None:
+    """On a machine that stays busy, beside blocks that are done and make up the run's time."""
+    now, ran = 0.0, 0
+
+    def run_all(asked: Sequence[tuple[Sequence[PlanRow], int]], alone: bool) -> list[int | None]:
+        nonlocal now, ran
+        now += round_s if alone else first_s
+        ran += alone
+        return [limit for _, limit in asked]
+
+    later = run_blocks([[ROW, OTHER]], 4, run_all, _Heard(), rounds, clock=lambda: now)
+    assert (ran, later.void) == (tried, 2)

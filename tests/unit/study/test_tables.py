@@ -15,6 +15,9 @@ import polars as pl
 import pytest
 
 import quiclab
+from quiclab.cli.main import main
+from quiclab.compare.analyse import analyse_study
+from quiclab.evidence.made_by import told_of_versions
 from quiclab.model.errors import DecodeError
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.tables import OF_STUDY, TABLES
@@ -200,3 +203,57 @@ def test_processes_have_room_and_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tables.processes_for([180_000_000] * 10) == 3
     monkeypatch.setattr(tables, "available_bytes", lambda: 100_000_000)
     assert tables.processes_for([300_000] * 500) == 1
+
+
+@pytest.fixture
+def of_another_version(study: Path, tmp_path: Path) -> Path:
+    """The study, with metrics that another version of quiclab made: half of the value, in its own file and in all."""
+    copy = shutil.copytree(study, tmp_path / "copy")
+    mark = {"made_by": "quiclab 0.0.1 abc"}
+    for file in (*copy.glob("tables/metrics/*.parquet"), copy / "metrics.parquet"):
+        pl.read_parquet(file).with_columns(pl.col("value") / 2).write_parquet(file, metadata=mark)
+    return copy
+
+
+def _ttlb_by_sql(study: Path, capsys: pytest.CaptureFixture[str]) -> tuple[float, str]:
+    assert main(["sql", str(study), "SELECT value FROM metrics WHERE name = 'ttlb_ms'", "--format", "csv"]) == 0
+    told = capsys.readouterr()
+    return float(told.out.split()[-1]), told.err
+
+
+def test_a_verb_makes_tables_of_another_version_again(
+    study: Path, of_another_version: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the logs are there: the numbers are those of this version, once and for all."""
+    right = _ttlb_by_sql(study, capsys)[0]
+    value, told = _ttlb_by_sql(of_another_version, capsys)
+    assert value == right
+    assert "making tables of 1 trial" in told
+    assert _ttlb_by_sql(of_another_version, capsys) == (right, "")
+
+
+def test_tables_of_another_version_without_logs_are_said_to_be(
+    study: Path, of_another_version: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In SQL, in a report, and in Python; with the version that made them."""
+    right = _ttlb_by_sql(study, capsys)[0]
+    (document,) = of_another_version.glob("trials/*/trial.json")
+    document.write_text(json.dumps(json.loads(document.read_text()) | {"logs_left_out": "none"}))
+    value, told = _ttlb_by_sql(of_another_version, capsys)
+    assert value == right / 2
+    assert told.count("quiclab 0.0.1 abc") == 1
+    with pytest.warns(UserWarning, match=r"quiclab 0\.0\.1 abc"):
+        opened = quiclab.open(of_another_version)
+    assert len(opened.other_versions) == 1
+    make_tables(StudyDir(of_another_version))
+    assert [each for each in analyse_study(of_another_version).notes if "quiclab 0.0.1 abc" in each]
+    assert not [each for each in analyse_study(study).notes if "made by" in each]
+
+
+def test_tables_alone_say_what_made_them(study: Path, of_another_version: Path, tmp_path: Path) -> None:
+    """A folder with the tables of the whole study and nothing else: the file of all metrics carries the version."""
+    for name, whole in (("old", of_another_version), ("own", study)):
+        (tmp_path / name / "tables").mkdir(parents=True)
+        shutil.copy(whole / "metrics.parquet", tmp_path / name)
+        shutil.copy(whole / "tables" / "trials.parquet", tmp_path / name / "tables")
+    assert [len(told_of_versions(tmp_path / name)) for name in ("old", "own")] == [1, 0]

@@ -225,7 +225,7 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     pl.DataFrame([dict.fromkeys(columns, "1") | {"kind": kind} for kind in ("main", "aa")]).write_csv(
         data / "differences.csv"
     )
-    (study / "host.json").write_text(json.dumps({"kernel": "6.1"}))
+    (study / "host.json").write_text(json.dumps({"kernel": "6.1", "measured_beside": "process 7 of somebody"}))
     (study / "tables").mkdir()
     pl.DataFrame({"began_utc": [None, "2026-11-27T06:00:00"]}).write_parquet(study / "tables" / "trials.parquet")
     cause = {"name": "origin", "status": "indicated", "difference_ms": 1190.0, "facts": []}
@@ -239,7 +239,8 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
     kept = read_results("cell", tmp_path)
     assert kept.claims["c"][0]["ours"] == -12.5
     assert (kept.expected["ideal-h2"]["margin"], kept.matters) == ("10 %", 0.1)
-    assert kept.host == {"kernel": "6.1", "measured": "2026-11-27"}
+    beside = {"measured_beside": "another run of quiclab"}
+    assert kept.host == {"kernel": "6.1", "measured": "2026-11-27"} | beside
     assert kept.differences.height == 1
     assert "details" not in kept.differences.columns
     assert [row[3:6] for row in kept.causes.rows()] == [

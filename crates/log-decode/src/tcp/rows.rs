@@ -251,6 +251,7 @@ impl<'a> Rows<'a> {
             // Where both copies arrived, one was needless.
             spurious: at_receiver.then_some(true),
             acknowledged_ns: None,
+            reported: false,
         };
         way.again.push(again, self.owner(self.direction), tables);
         if at_sender && sent.rule.is_none() {

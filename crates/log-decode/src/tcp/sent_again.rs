@@ -20,6 +20,8 @@ pub(super) struct Retransmission {
     pub(super) timestamp: Option<u32>,
     pub(super) spurious: Option<bool>,
     pub(super) acknowledged_ns: Option<i64>,
+    /// The receiver has said that it got this copy, or one like it, as a second one.
+    pub(super) reported: bool,
 }
 
 /// All of one direction.
@@ -102,15 +104,23 @@ impl Retransmissions {
         }
     }
 
-    /// The receiver got `start..end` twice (RFC 2883).
+    /// The receiver got `start..end` twice (RFC 2883): of what was sent again, the last copy that it has not reported so
+    /// far was needless.
+    ///
+    /// Each report is of one copy more. So the copy that filled the gap stays needed, whatever else tells of the others.
     pub(super) fn duplicate(&mut self, start: u64, end: u64, time_ns: i64) {
-        let overlaps = |again: &&mut Retransmission| {
-            again.start < end && start < again.end && again.end > again.start
-        };
-        let mut all = (self.acknowledged.iter_mut().rev()).chain(self.waiting.iter_mut().rev());
-        // The last copy that is not yet known to have been needless.
-        let found = all.find(|again| overlaps(again) && again.spurious != Some(true));
-        if let Some(again) = found {
+        let mut of_this: Vec<(u64, u64)> = Vec::new();
+        let all = (self.acknowledged.iter_mut().rev()).chain(self.waiting.iter_mut().rev());
+        for again in all.filter(|again| again.start < end && start < again.end && !again.reported) {
+            // A report may be of several segments that came together.
+            if of_this
+                .iter()
+                .any(|&(first, last)| again.start < last && first < again.end)
+            {
+                continue;
+            }
+            of_this.push((again.start, again.end));
+            again.reported = true;
             again.spurious = Some(true);
             again.acknowledged_ns = again.acknowledged_ns.or(Some(time_ns));
         }

@@ -251,10 +251,12 @@ def _corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[
         else decided(each, float(own), alpha, statistics.smallest_adjusted_p(p, at, smallest_p(each)))
         for at, (each, own) in enumerate(zip(changes, adjusted, strict=True))
     ]
-    selected = sum(each.outcome.significant for each in found)
     tested = int((~np.isnan(p)).sum())
-    level = 1 - alpha * selected / max(1, tested)
-    found = [at_level(each, level) if each.outcome.significant else each for each in found]
+    level = 1 - alpha * max(1, int((adjusted <= alpha).sum())) / max(1, tested)
+    # The interval of a change that only the correction takes from those that are significant holds 0 at this level.
+    found = [
+        each if math.isnan(own) or own > alpha else at_level(each, level) for each, own in zip(found, p, strict=True)
+    ]
 
     def wider(each: Change, asked: float) -> Change:
         return each if each.outcome.significant and each.confidence >= asked else at_level(each, asked)

@@ -16,6 +16,9 @@ _LEAST = 5
 _OF_SPEARMAN = 1.06
 """Variance of Fisher's z of Spearman's ρ, times n − 3 (Fieller, Hartley and Pearson 1957, Biometrika 44, 470–481)."""
 _NEARLY_ONE = 1 - 1e-9
+_FARTHEST = 40.0
+"""Quantile whose p is 0 as far as numbers go."""
+_HALVINGS = 60
 
 
 @dataclass(frozen=True)
@@ -56,23 +59,42 @@ def stronger(first: Correlation, second: Correlation, confidence: float) -> Stro
     """Compare the strengths of two correlations as those of independent samples: pairs that meet the same losses are
     more alike than these, so that the interval is rather too wide.
 
-    The p is that of the difference of Fisher's z; the interval is from those of the two (Zou 2007, Psychological
-    Methods 12, 399–413).
+    The interval is from those of the two by Fisher's z (Zou 2007, Psychological Methods 12, 399–413), and p is the
+    smallest error rate at which it leaves 0 out.
     """
     from scipy.special import ndtr, ndtri
 
-    ends, strengths, variances = [], [], []
     quantile = float(ndtri((1 + confidence) / 2))
+    difference, low, high = _ends(first, second, quantile)
+    return Stronger(
+        difference,
+        Interval(max(-1.0, low), min(1.0, high), confidence),
+        min(1.0, float(2 * ndtr(-_least_quantile(first, second)))),
+    )
+
+
+def _ends(first: Correlation, second: Correlation, quantile: float) -> tuple[float, float, float]:
+    """Difference of the strengths, with the ends of the interval that reaches to a normal quantile."""
+    ends = []
     for each in (first, second):
-        z, variance = math.atanh(min(abs(each.rho), _NEARLY_ONE)), _OF_SPEARMAN / (each.count - 3)
-        reach = quantile * math.sqrt(variance)
+        z = math.atanh(min(abs(each.rho), _NEARLY_ONE))
+        reach = quantile * math.sqrt(_OF_SPEARMAN / (each.count - 3))
         ends.append((math.tanh(z - reach), math.tanh(z), math.tanh(z + reach)))
-        strengths.append(z)
-        variances.append(variance)
     (low_1, at_1, high_1), (low_2, at_2, high_2) = ends
     difference = at_2 - at_1
     low = difference - math.hypot(at_2 - low_2, high_1 - at_1)
     high = difference + math.hypot(high_2 - at_2, at_1 - low_1)
-    interval = Interval(max(-1.0, low), min(1.0, high), confidence)
-    p = float(2 * ndtr(-abs(strengths[1] - strengths[0]) / math.sqrt(sum(variances))))
-    return Stronger(difference, interval, p)
+    return difference, low, high
+
+
+def _least_quantile(first: Correlation, second: Correlation) -> float:
+    """The normal quantile at which an end of the interval is 0, found by halving."""
+    inside, outside = 0.0, _FARTHEST
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        difference, low, high = _ends(first, second, middle)
+        if (low if difference > 0 else -high) > 0:
+            inside = middle
+        else:
+            outside = middle
+    return inside

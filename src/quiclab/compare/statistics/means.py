@@ -9,6 +9,7 @@ known shape: a rare value that a sample happens to lack may move the mean to any
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,10 @@ LEAST = 3
 RESAMPLED_FROM = 10
 """Fewest values whose resamples are enough to take a tail from."""
 _RESAMPLES = 1999
+_PER_TAIL = (_RESAMPLES + 1) / 2
+"""Resamples beyond an end, for each unit of the error rate."""
+_UP = 1 + 1e-9
+"""Factor that makes up for rounding where a whole number of resamples lies beyond an end."""
 _ROUNDING = 1e-12
 """Share of the estimate below which a standard error is a rounding error of equal values."""
 
@@ -35,6 +40,8 @@ class Mean:
     end is infinite where one resample in forty has a single value only: a sample of mostly equal values does not bound
     its mean."""
     count: int
+    p: float = 1.0
+    """Smallest error rate at which the interval of a mean leaves 0 out; 1 where there is no interval."""
 
 
 def mean(values: FloatArray, confidence: float) -> Mean | None:
@@ -63,13 +70,20 @@ def _about(first: FloatArray, second: FloatArray, confidence: float) -> Mean:
     if n < LEAST:
         return Mean(estimate, None, n)
     if error <= _ROUNDING * abs(estimate):
-        return Mean(estimate, Interval(estimate, estimate, confidence), n)
-    from scipy.special import stdtrit  # imported late: it takes longer than the rest of an analysis
+        return Mean(estimate, Interval(estimate, estimate, confidence), n, 0.0 if estimate else 1.0)
+    from scipy.special import stdtr, stdtrit  # imported late: it takes longer than the rest of an analysis
 
     student = float(stdtrit(n - 1, (1 + confidence) / 2))
-    low, high = _resampled(first, second, estimate, confidence) if n >= RESAMPLED_FROM else (student, student)
-    ends = estimate - max(low, student) * error, estimate + max(high, student) * error
-    return Mean(estimate, Interval(*ends, confidence), n)
+    p = float(2 * stdtr(n - 1, -abs(estimate) / error))
+    low = high = student
+    if n >= RESAMPLED_FROM:
+        off = _resampled(first, second, estimate)
+        cut = max(1, math.floor(_PER_TAIL * (1 - confidence) * _UP))
+        low, high = max(student, float(off[-cut])), max(student, -float(off[cut - 1]))
+        # Resamples whose end of an interval would lie at 0 or beyond it.
+        beyond = int((abs(estimate) - math.copysign(1, estimate) * off * error <= 0).sum())
+        p = max(p, (beyond + 1) / _PER_TAIL if beyond else 0.0)
+    return Mean(estimate, Interval(estimate - low * error, estimate + high * error, confidence), n, min(1.0, p))
 
 
 def _ratios(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -80,12 +94,11 @@ def _ratios(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArr
     return ratios, np.sqrt((residuals**2).sum(axis=1) / max(1, n - 1) / n) / np.abs(base)
 
 
-def _resampled(first: FloatArray, second: FloatArray, estimate: float, confidence: float) -> tuple[float, float]:
-    """Distances from the estimate to the lower and to the upper end, in standard errors."""
+def _resampled(first: FloatArray, second: FloatArray, estimate: float) -> FloatArray:
+    """How many standard errors each resample lies off, in order."""
     drawn = np.random.default_rng(0).integers(0, first.size, (_RESAMPLES, first.size))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios, errors = _ratios(first[drawn], second[drawn])
         off = np.where(ratios == estimate, 0.0, (ratios - estimate) / errors)
-    ordered = np.sort(off)
-    cut = max(1, round((_RESAMPLES + 1) * (1 - confidence) / 2))
-    return float(ordered[-cut]), -float(ordered[cut - 1])
+    ordered: FloatArray = np.sort(off)
+    return ordered

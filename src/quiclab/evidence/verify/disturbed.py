@@ -13,7 +13,8 @@ ROUGHLY = 0.1
 """Share that is tolerated at least where the critical path is not known: what no path can exceed is far more than what
 was added."""
 SPOILED = 0.2
-"""Share that is tolerated at least in a trial that failed: beyond, the failure may be the laboratory's fault."""
+"""Share that is tolerated at least in a trial that failed, in whatever way: beyond, the failure may be the laboratory's
+fault."""
 _PARTS = {
     "link": "other programs used the CPU, so that packets left the link late",
     "repeats": "something was held up until it was taken for lost",
@@ -25,7 +26,7 @@ def bound_ns(document: Mapping[str, Any], disturbance: Mapping[str, Any]) -> int
     least = [float(document.get("tolerated", 1.0))]
     if disturbance["by"] == "bound":
         least.append(ROUGHLY)
-    if document.get("failure") is not None:
+    if document.get("own_failure") is not None:
         least.append(SPOILED)
     return round(max(least) * int(disturbance["time_ns"]))
 

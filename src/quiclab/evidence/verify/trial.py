@@ -95,6 +95,7 @@ def judge_document(
     content of its trial.json; nothing is written."""
     spoiled = document.get("void") is not None  # logs that were cut off prove nothing
     document["proof"] = {} if spoiled else prove(folder, document, tables)
+    document["own_failure"] = None if spoiled else _own_failure(document)
     found = None if spoiled or not document["link"] else disturbed(document)
     document["disturbance"] = None if found is None else {**found, "bound_ns": bound_ns(document, found)}
     told = _verdict(document)
@@ -133,20 +134,29 @@ def _verdict(document: dict[str, Any]) -> Verdict:
         return Verdict("void", "the link: " + "; ".join(link["unsound_reasons"]))
     if (changed := document["proof"].get("capture_contradicted")) is not None:
         return Verdict("failed", changed)
-    if (stood := ends_problem(document) or disturbance_problem(document)) is not None:
+    if (stood := ends_problem(document)) is not None:
         return Verdict("void", stood)
     if (trouble := changed_in_vain(document)) is not None:
         return Verdict("void", trouble)
     if (lost := broken_wire(document)) is not None:
         return Verdict("void", lost)
+    problem = document["own_failure"]
+    unknown = None if problem else unproven(document)
+    if unknown:  # it could not count anyway, and would be as little known if it were run again
+        return Verdict("unproven", unknown)
+    if (disturbed := disturbance_problem(document)) is not None:
+        return Verdict("void", disturbed)
+    return Verdict("failed", problem) if problem else Verdict("verified", "")
+
+
+def _own_failure(document: dict[str, Any]) -> str | None:
+    """Return what its endpoints did wrong in a trial that the laboratory carried to its end; None where nothing was."""
+    if not document["link"]:
+        return None
     if document["failure"] is not None:
-        return Verdict("failed", document["failure"] + _refused_on_the_way(link))
+        return short_reason(document["failure"] + _refused_on_the_way(document["link"]))
     found = (check(document) for check in _CHECKS)
-    problem = next((problem for problem in found if problem), None)
-    if problem:
-        return Verdict("failed", problem)
-    unknown = unproven(document)
-    return Verdict("unproven", unknown) if unknown else Verdict("verified", "")
+    return next((short_reason(problem) for problem in found if problem), None)
 
 
 def _refused_on_the_way(link: dict[str, Any]) -> str:

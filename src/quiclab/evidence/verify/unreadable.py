@@ -27,6 +27,7 @@ def judge_as_unreadable(folder: Path, error: Exception) -> Verdict:
     verdict = Verdict("void" if spoiled else "failed", reason)
     write_atomically(folder / MISTAKE, "".join(traceback.format_exception(error)).encode(errors="replace").decode())
     document |= {"status": verdict.status, "reason": verdict.reason, "proof": {}, "disturbance": None}
+    document["own_failure"] = None if spoiled else reason
     document["artefacts"] = register(folder)
     write_atomically(folder / "trial.json", json.dumps(document, indent=1))
     return verdict

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from quiclab.lab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
-from quiclab.lab.testbed.link_files import LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
+from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.lab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
 from quiclab.model.errors import HostError, VoidError
@@ -143,7 +143,7 @@ class Link:
         }
         text = json.dumps(config, indent=1)
         if settings.work_dir is not None:
-            write_anew(settings.work_dir / "link-config.json", text)
+            write_anew(settings.work_dir / LINK_CONFIG, text)
         config_fd = os.memfd_create("link-config")
         try:
             os.write(config_fd, text.encode())

@@ -19,3 +19,5 @@ SECOND_NETWORK_FILES = {**link_files(0), "packet_log": "link-next.qplog"}
 captured on all its networks."""
 LINK_SUMMARY = "link.json"
 """File with the link's own account."""
+LINK_CONFIG = "link-config.json"
+"""File with what the link was told."""

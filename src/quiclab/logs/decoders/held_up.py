@@ -14,7 +14,7 @@ from quiclab.logs.decoders._api import Context, FileTables, Finding, Take
 from quiclab.logs.decoders._text import lines_of, read_json, refuse
 from quiclab.model.tables import TABLES
 
-_LATER = ("ran_ns",)
+_LATER = ("ran_ns", "held_ns", "longest_held_ns")
 """Keys that logs of earlier versions lack."""
 _MOST = {pl.Int64: 2**62, pl.UInt64: 2**63, pl.UInt32: 2**32, pl.UInt16: 2**16}
 

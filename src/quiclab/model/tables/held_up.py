@@ -14,6 +14,7 @@ _UNTIL = replace(
     TIME, doc="The later of two looks: all columns are about the time from `since_ns` to here. " + TIME.doc
 )
 _SINCE = Column("since_ns", pl.Int64, "ns", NEVER, "The look before.", instant=True)
+_OLD_LOG = "an earlier version's log"
 _OLD_KERNEL = "this kernel's struct ends before it"
 
 TCP_LIMITS = of_logs(
@@ -63,9 +64,23 @@ RUN_DELAYS = of_logs(
     _UNTIL,
     replace(_SINCE, doc="The look before; a wait that ended since may have begun earlier."),
     Column("role", pl.String, "", NEVER, "`client`, `server` or `proxy`."),
-    Column("ran_ns", pl.Int64, "ns", "an earlier version's log", "Time on a processor of all its threads together."),
+    Column(
+        "ran_ns",
+        pl.Int64,
+        "ns",
+        _OLD_LOG,
+        "Time on a processor of all its threads together, with those that have ended.",
+    ),
     Column("waited_ns", pl.Int64, "ns", NEVER, "Waits of all its threads together."),
     Column("longest_ns", pl.Int64, "ns", NEVER, "Waits of the thread that waited longest."),
+    Column(
+        "held_ns",
+        pl.Int64,
+        "ns",
+        _OLD_LOG,
+        "Part of `waited_ns` that the program itself does not explain: at most what it lacked of one whole processor.",
+    ),
+    Column("longest_held_ns", pl.Int64, "ns", _OLD_LOG, "Most of such waits of one thread."),
     Column("threads", pl.UInt32, "", NEVER, "Number of threads that were looked at."),
 )
 

@@ -30,7 +30,7 @@ class DifferenceMap(Figure):
         "workload_title": "size, the columns from left to right",
         "baseline_arm": "arm that the difference is relative to",
         "other_arm": "the arm that is compared: one of them per figure",
-        "difference_pct": "per cent of the baseline's value by which the other arm is better in the typical pair",
+        "difference_pct": "difference in the typical pair, per cent of the baseline's value: + is better",
         "significant": "whether the deciding test finds a difference",
         "conclusion": "what the cell amounts to beside what matters: its colour follows",
         "matters_pct": "smallest difference that matters, in %",

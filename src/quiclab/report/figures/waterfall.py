@@ -78,9 +78,10 @@ class Waterfall(Figure):
             label = _style.text(arm)
             requests = data.filter(pl.col("arm") == arm).sort("first_byte_ms", nulls_last=True)
             names = [f"{label} {number}: {_short(url)}" for number, url in enumerate(requests["url"], 1)]
-            for part, start, end, colour in (
-                ("waiting", "sent_ms", "first_byte_ms", _style.pale(style.colour)),
-                ("receiving", "first_byte_ms", "last_byte_ms", style.colour),
+            waiting = {"shape": "/", "fillmode": "overlay", "size": 6, "fgcolor": style.colour}
+            for part, start, end, look in (
+                ("waiting", "sent_ms", "first_byte_ms", {"color": _style.pale(style.colour), "pattern": waiting}),
+                ("receiving", "first_byte_ms", "last_byte_ms", {"color": style.colour}),
             ):
                 figure.add_bar(
                     y=names,
@@ -88,7 +89,7 @@ class Waterfall(Figure):
                     x=(requests[end] - requests[start]).to_list(),
                     orientation="h",
                     name=f"{label}, {part}",
-                    marker={"color": colour, "line": {"width": 0}},
+                    marker=look | {"line": {"width": 0}},
                     hovertemplate=f"{part} %{{x:.5g}} ms from %{{base:.5g}} ms<extra>%{{y}}</extra>",
                 )
         figure.update_layout(

@@ -79,9 +79,9 @@ def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column(title, width=_NARROW_LABEL if narrow else None, no_wrap=not narrow)
-    difference = f"{other} − {base}"
+    difference = f"{other} − {base}\n+ is longer"
     for heading in (base, other, difference, "interval", "p"):
-        name = "difference" if narrow and heading == difference else heading
+        name = "difference\n+ is longer" if narrow and heading == difference else heading
         folds = narrow and heading == "interval"
         table.add_column(_folded(name) if narrow else name, justify="right", no_wrap=not folds)
     return table
@@ -89,7 +89,7 @@ def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
 
 def _folded(name: str) -> str:
     """An arm's name in lines that are no wider than a number."""
-    return "\n".join(textwrap.wrap(name, _NARROW_NUMBER))
+    return "\n".join(line for part in name.split("\n") for line in textwrap.wrap(part, _NARROW_NUMBER))
 
 
 def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
@@ -178,8 +178,9 @@ def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
     )
     return (
         f"Means over {least}. Of the rows that are bold, at most {100 * alpha:g} % are expected to "
-        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; exact "
-        f"signed-rank test; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
+        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; p is the "
+        "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
+        f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "
         "number, so that one kind may show what another does not. The account says what the packets and the logs show "
         "of each wait."

@@ -16,7 +16,7 @@ from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.compare.model import Conclusion, Metric, Outcome
 from quiclab.model import number_text
 
-HEADINGS = ("OLD", "NEW", "change", "interval, %", "p", "trials", "")
+HEADINGS = ("OLD", "NEW", "change, + is more", "interval, %", "p", "trials", "")
 _STYLES = {
     "worse": "bold red",
     "better": "bold green",
@@ -65,7 +65,7 @@ def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgemen
     table = Table(box=None, padding=(0, 1, 0, 0), title=metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=24, overflow="fold")
     for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading.replace(", +", "\n+"), justify="right", no_wrap=True)
     changes = [each for each in found.changes if each.metric == metric]
     for arm, path in dict.fromkeys((each.arm, each.path) for each in changes):
         table.add_row(Text(f"{arm}, {found.path_titles.get(path, path)}", style="bold"))

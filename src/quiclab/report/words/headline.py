@@ -15,7 +15,7 @@ from quiclab.compare.statistics import pairs_needed, smallest_p
 from quiclab.model import number_text
 from quiclab.report.words.account import interval_of, longer
 from quiclab.why.account import Why
-from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.accounts import Waterfall
 from quiclab.why.causes import SMALL_PCT, Status, Verdict
 
 _MOST = 3
@@ -50,6 +50,11 @@ def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> s
     comparison = waterfall.comparison
     if comparison.conclusion is Conclusion.NOT_JUDGED:
         return f"not judged. {comparison.why}".rstrip()
+    typical = _typical_pair(waterfall, alpha)
+    return f"{_because(waterfall, causes, alpha)}{typical}"
+
+
+def _because(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> str:
     parts = _parts(waterfall, causes, alpha)
     told, noun = _whole(waterfall, alpha), "cause" if causes else "wait"
     shown = [each for each in parts if each.shown and not each.luck]
@@ -69,6 +74,21 @@ def headline(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> s
     return f"{told} Unclear with {pairs}: {_listed(unclear)}." if unclear else told
 
 
+def _typical_pair(waterfall: Waterfall, alpha: float) -> str:
+    """Say what the typical pair shows where the mean times say something else, so that neither contradicts the other:
+    times add up in means, and the answer of a cell is that of the typical pair, which single trials hardly move."""
+    comparison, total = waterfall.comparison, waterfall.total
+    shown, pct = total.differs(alpha), comparison.difference_pct
+    if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
+        return " In the typical pair, which the answer is about, the arms differ by less than matters: alike."
+    if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
+        return ""
+    less = "less" if pct > 0 else "more"
+    takes = f"{comparison.other.arm} takes {number_text.percent(abs(pct), signed=False)} {less} time"
+    why = "single trials far off move the mean" if shown else "the mean, which single trials move, does not show it"
+    return f" In the typical pair, which the answer is about, {takes}: {why}."
+
+
 def clauses(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[tuple[str, Why]]:
     """The clauses of the headline that have numbers, each with the wait in which its time lies."""
     return [(each.clause, each.why) for each in _parts(waterfall, causes, alpha)]
@@ -77,13 +97,6 @@ def clauses(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> li
 def signed(difference_ms: float) -> str:
     """Return a difference with its sign: `−1.21 s`; positive where the other arm takes longer."""
     return f"{'+' if difference_ms > 0 else '−'}{number_text.quantity(abs(difference_ms), 'ms')}"
-
-
-def leaning(total: Step, alpha: float) -> str:
-    """Say that the pairs lean one way, where they do though nothing is shown of the mean; else empty."""
-    if not total.leans(alpha) or total.p_adjusted is None:
-        return ""
-    return f", though the pairs lean one way (p {number_text.p_sign(total.p_adjusted)})"
 
 
 def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_Named]:
@@ -121,7 +134,7 @@ def _whole(waterfall: Waterfall, alpha: float) -> str:
         verb = "is" if waterfall.pairs == 1 else "are"
         return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
     open_ = f"{signed(total.difference_ms)}{f', {interval_of(total)}' if total.interval_ms else ''}"
-    return f"the mean times are not shown to differ ({open_}){leaning(total, alpha)}"
+    return f"the mean times are not shown to differ ({open_})"
 
 
 def _listed(parts: Sequence[_Named]) -> str:

@@ -104,7 +104,7 @@ def parts_table(found: Recordings) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("part: ms")
     first, second = found.names
-    for heading in (first, second, f"{second} − {first}", "unsure"):
+    for heading in (first, second, f"{second} − {first}\n+ is longer", "unsure"):
         table.add_column(heading, justify="right", no_wrap=True)
     for step in (*found.steps, found.total):
         strong = "bold" if step.part is None else ""

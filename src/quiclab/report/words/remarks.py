@@ -42,7 +42,10 @@ def without(study: Study, trial_ids: Iterable[str]) -> Study:
 def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     """Every comparison that the exclusions touch: in cells with an excluded trial, and wherever the outcome changes."""
     pairs = _pairs(study, analysis)
-    typical, interval = "difference within pairs", f"its {number_text.level(analysis.confidence)} interval"
+    typical, interval = (
+        comparison_words.difference_heading(analysis.metric),
+        f"its {number_text.level(analysis.confidence)} interval",
+    )
     return TextTable(
         "With and without the excluded trials",
         "The answer above is that of all trials. Without: the blocks that hold an excluded trial are left out, and all "

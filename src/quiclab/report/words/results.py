@@ -15,8 +15,9 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
         "All numbers",
         _method(analysis),
         ("network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void", "pairs",
-         "difference within pairs", f"its {number_text.level(analysis.confidence)} interval", "p", "adjusted p",
-         "conclusion", "slow tail", "Mann–Whitney p", "Welch p"),
+         comparison_words.difference_heading(analysis.metric),
+         f"its {number_text.level(analysis.confidence)} interval", "p", "adjusted p", "conclusion",
+         "slow tail", "Mann–Whitney p", "Welch p"),
         tuple(_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)),
         "There is nothing to compare.",
     )  # fmt: skip

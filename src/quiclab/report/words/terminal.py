@@ -44,7 +44,8 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
     baseline, other = cells[0].baseline.arm, cells[0].other.arm
     table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=18)
-    for heading in (baseline, other, "difference", "interval, %", "p", "pairs"):
+    difference = f"difference\n+ {comparison_words.faster(analysis.metric)}"  # no wider than its numbers
+    for heading in (baseline, other, difference, "interval, %", "p", "pairs"):
         table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
     table.add_column("")
     for path in analysis.paths:

@@ -4,6 +4,8 @@
 Only what is on the critical path counts: a packet that leaves late delays what waits for it, and one that meets a queue
 behind it costs nothing. Where a trial has an account of its time, its edges tell what is on that path; elsewhere a
 bound does, which no chain of packets can exceed (docs/decisions/0004-how-late-is-too-late.md).
+
+A laboratory owes each program one processor. Threads of a program that wait beyond that wait for each other.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ LONG_NS = 2_000_000
 _LEAST_ROUND_TRIP_NS = 1_000_000
 _PACED = (str(Why.PACING), str(Why.PACING_OR_PROGRAM))
 """Waits that a program spends asleep: one that is woken late sends the more at once, and loses nothing."""
+_ALL_HELD_NS = pl.coalesce("held_ns", "waited_ns")
+"""Waits of all threads that their program does not explain."""
+_HELD_NS = pl.coalesce("longest_held_ns", "longest_ns")
+"""Longest wait of a thread that its own program does not explain."""
 _WAYS = (str(What.PROPAGATION_UP), str(What.PROPAGATION_DOWN))
 
 Span = tuple[int, int]
@@ -84,19 +90,43 @@ def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | N
     None where the trial's time is not known.
     """
     trial = evidence.trial
-    roles = _watched(trial)
+    roles, looks = _watched(trial), evidence.table("run_delays").drop_nulls("since_ns").sort("time_ns")
+    looks = looks.filter(pl.col("time_ns") > _begin_ns(trial))
+    of_role = {role: looks.filter(pl.col("role") == role) for role in ROLES}
     if not account.is_empty():
-        looks = evidence.table("run_delays").drop_nulls("since_ns").sort("time_ns")
-        ends = {role: _waited(_busy(evidence, account, role), looks.filter(pl.col("role") == role)) for role in roles}
+        ends = {role: _waited(_busy(evidence, account, role), of_role[role]) for role in roles}
         time_ns = int((account["until_ns"] - account["from_ns"]).sum())
         parts = {"link": _late_on_path(evidence, account), "repeats": _needless(evidence, account), **ends}
-        return Disturbance(time_ns, parts, "account")
+        return Disturbance(time_ns, _blamed(parts, of_role, trial), "account")
     time_ns = (trial.get("time_ns") or {}).get("transfer") or 0
     if not time_ns:
         return None
     costs = trial["host"]["cost"]
-    ends = {role: _longest_wait(costs[role].get("run_delay") or {}) for role in roles}
-    return Disturbance(time_ns, {"link": _late_at_most(evidence), **ends}, "bound")
+    ends = {role: _longest_wait(costs[role].get("run_delay") or {}, of_role[role]) for role in roles}
+    return Disturbance(time_ns, _blamed({"link": _late_at_most(evidence), **ends}, of_role, trial), "bound")
+
+
+def _blamed(
+    parts: Mapping[str, Added], looks: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+) -> Mapping[str, Added]:
+    """The parts as they are; in a trial whose endpoints failed without what the programs of others took of more than a
+    processor each, as no failure is excused by what a program of the trial did to another one."""
+    if not trial.get("own_failure"):
+        return parts
+    beyond_ns = pl.max_horizontal(pl.col("ran_ns") - (pl.col("time_ns") - pl.col("since_ns")), 0)
+    taken_ns = {role: int(each.select(beyond_ns.sum()).item()) for role, each in looks.items()}
+    found = {}
+    for name, part in parts.items():
+        by_others_ns = sum(taken for role, taken in taken_ns.items() if role != name)
+        found[name] = Added(max(0, part.cost_ns - by_others_ns), max(0, part.most_ns - by_others_ns))
+    return found
+
+
+def _begin_ns(trial: Mapping[str, Any]) -> int:
+    """Instant at which the transfer began, by the steps of the trial before it; 0 where that is not known."""
+    steps: Mapping[str, int] = trial.get("time_ns") or {}
+    before = [*steps][: [*steps].index("transfer")] if "transfer" in steps else []
+    return int(trial.get("started_monotonic_ns") or 0) + sum(steps[step] for step in before)
 
 
 def _watched(trial: Mapping[str, Any]) -> list[str]:
@@ -152,8 +182,8 @@ def _waited(edges: Sequence[Span], looks: pl.DataFrame) -> Added:
     waited.
     """
     cost_ns, most_ns = 0.0, 0
-    columns = ("since_ns", "time_ns", "ran_ns", "waited_ns")
-    for since_ns, until_ns, ran_ns, waited_ns in looks.select(columns).iter_rows():
+    columns = ("since_ns", "time_ns", "ran_ns", "held")
+    for since_ns, until_ns, ran_ns, waited_ns in looks.with_columns(held=_ALL_HELD_NS).select(columns).iter_rows():
         within = [(end - begin, max(0, min(end, until_ns) - max(begin, since_ns))) for begin, end in edges]
         long_ns = min(waited_ns, sum(inside for length, inside in within if length >= LONG_NS))
         short_ns, left_ns = sum(inside for length, inside in within if length < LONG_NS), waited_ns - long_ns
@@ -176,7 +206,7 @@ def _needless(evidence: Evidence, account: pl.DataFrame) -> Added:
     ways = packets.group_by("source", "direction").agg(least=(pl.col("due_ns") - pl.col("arrival_ns")).min())
     round_trip_ns = max(_LEAST_ROUND_TRIP_NS, int(ways["least"].sum()))
     late = packets.select("due_ns", held_ns="lateness_ns").filter(pl.col("held_ns") * 8 >= round_trip_ns)
-    waits = evidence.table("run_delays").drop_nulls("since_ns").filter(pl.col("longest_ns") * 8 >= round_trip_ns)
+    waits = evidence.table("run_delays").drop_nulls("since_ns").filter((_HELD_NS * 8).ge(round_trip_ns))
     total_ns = 0
     for from_ns, until_ns in needless.iter_rows():
         since_ns = from_ns - 2 * round_trip_ns
@@ -199,9 +229,12 @@ def _overtakes(packets: pl.DataFrame) -> bool:
     return not ordered.filter(behind).is_empty()
 
 
-def _longest_wait(delay: Mapping[str, int | None]) -> Added:
-    """Waits of the thread of a program that waited longest; short ones of many turns are estimated to cost nothing."""
+def _longest_wait(delay: Mapping[str, int | None], looks: pl.DataFrame) -> Added:
+    """Waits of the thread of a program that waited longest, without those that `looks` at it show to be its own affair;
+    short ones of many turns are estimated to cost nothing."""
     longest_ns, turns = delay.get("longest_ns") or 0, delay.get("longest_turns") or 0
+    unseen_ns = max(0, longest_ns - int(looks["longest_ns"].sum()))
+    longest_ns = min(longest_ns, unseen_ns + int(looks.select(_HELD_NS.sum()).item()))
     return Added(max(0, longest_ns - GRAIN_NS * turns), longest_ns)
 
 

@@ -26,6 +26,7 @@ from quiclab.why.account.edges import PROMPT_NS, Edge, Reason
 from quiclab.why.account.forward_path import Way, way
 from quiclab.why.account.hop import Hop, hop
 from quiclab.why.account.origin_sender import HEADERS_BYTES, OriginSender, answers_to, last_with_data, origin_sender
+from quiclab.why.account.request import readable_ns
 from quiclab.why.account.series import Steps
 
 _REASON = Reason(Why.ORIGIN, "link_packets")
@@ -177,8 +178,9 @@ def origin_of(evidence: Evidence) -> Origin | None:
     own = origin_sender(evidence)
     received = _moved((down.written[p] or 0, down.size[p]) for p in down.came)
     sent = _moved(zip(up.arrival, up.size, strict=True))
-    asked_ns = evidence.table("http_requests").filter(pl.col("vantage") == "server")["send_end_ns"].min()
-    known = asked_ns if isinstance(asked_ns, int) else None
+    asked = evidence.table("http_requests").filter(pl.col("vantage") == "server").drop_nulls("send_end_ns")
+    first = asked.sort("send_end_ns").select("send_end_ns", "stream_id").head(1).rows()
+    known = readable_ns(evidence, first[0][0], first[0][1:]) if first else None
     return Origin(Path(up, down, {}, {}, evidence.way), received, sent, own, known)
 
 

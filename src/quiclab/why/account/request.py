@@ -8,6 +8,7 @@ server's transport could not send before that came.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,9 +93,46 @@ def request_came_ns(evidence: Evidence) -> int | None:
     captured = rows.filter(pl.col("source").is_in(captures))
     first = (captured if captured.height else rows).drop_nulls("headers_ns").sort("headers_ns").head(1)
     came_ns = None if first.is_empty() else first["send_end_ns"][0]
-    if came_ns is None and evidence.quic:
+    streams = first["stream_id"].drop_nulls().to_list()
+    if evidence.quic and (came_ns is None or not streams):
         came = requests_came(evidence)
-        asked = first["stream_id"].to_list() or [s for s in came["stream_id"] if quic.is_request_stream(s)]
-        came_ns = came.filter(pl.col("stream_id").is_in(asked))["came_ns"].min()
+        streams = streams or [stream for stream in came["stream_id"] if quic.is_request_stream(stream)]
+        came_ns = came.filter(pl.col("stream_id").is_in(streams))["came_ns"].min() if came_ns is None else came_ns
     late = first["headers_ns"].min()
-    return came_ns if isinstance(came_ns, int) and (late is None or came_ns <= late) else None  # type: ignore[operator]
+    if not isinstance(came_ns, int) or (isinstance(late, int) and came_ns > late):
+        return None
+    return readable_ns(evidence, came_ns, streams)
+
+
+def readable_ns(evidence: Evidence, came_ns: int, streams: Sequence[int | None]) -> int:
+    """Instant from which the server could read a request that had come at another one, on one of some streams.
+
+    A server processes no packet of 1-RTT before the client's Finished (RFC 9001 section 5.7). It may keep what comes
+    earlier, and acknowledges it then, or throw it away: the client has to send it again. Early data waits for nothing.
+    """
+    up = pl.col("vantage") == "server", pl.col("direction") == "up"
+    finished_ns = evidence.table("handshake").filter(*up, pl.col("step") == "finished")["time_ns"].min()
+    if not evidence.quic or not isinstance(finished_ns, int) or finished_ns <= came_ns:
+        return came_ns
+    pieces = evidence.table("frames").filter(
+        *up,
+        pl.col("frame_type") == "stream",
+        pl.col("packet_type") == "1RTT",
+        pl.col("stream_id").is_in([stream for stream in streams if stream is not None]),
+    )
+    early = pieces.filter(pl.col("time_ns") < finished_ns)
+    if early.is_empty():
+        return came_ns
+    lost = [number for number in early["packet_number"].drop_nulls() if not _acknowledged(evidence, number)]
+    needed = early.filter(pl.col("packet_number").is_in(lost)).select("stream_id", "offset").unique()
+    again = pieces.filter(pl.col("time_ns") >= finished_ns).join(needed, on=["stream_id", "offset"], nulls_equal=True)
+    again_ns = again.group_by("stream_id", "offset").agg(pl.col("time_ns").min())["time_ns"].max()
+    return again_ns if isinstance(again_ns, int) else finished_ns
+
+
+def _acknowledged(evidence: Evidence, number: int) -> bool:
+    """True if the server acknowledged the packet of 1-RTT with a number."""
+    rows = evidence.table("acks").filter(
+        pl.col("vantage") == "server", pl.col("direction") == "down", pl.col("packet_type") == "1RTT"
+    )
+    return not rows.filter(pl.col("first") <= number, pl.col("last") >= number).is_empty()

@@ -181,9 +181,13 @@ class Trial:
         return frozenset(sent["packet_index"].drop_nulls().to_list())
 
     def runs(self, edges: pl.Series) -> list[tuple[int, int]]:
-        """Waits that some edges make up: (first edge, the one after the last)."""
-        firsts = (edges & ~edges.shift(1, fill_value=False)).arg_true().to_list()
-        lasts = (edges & ~edges.shift(-1, fill_value=False)).arg_true().to_list()
+        """Waits that some edges make up: (first edge, the one after the last). What the laboratory adds in the middle
+        of a wait makes no two of it."""
+        added = self.why(Why.LABORATORY) & ~edges
+        without = edges.set(added, None)
+        whole = edges | (added & without.forward_fill().fill_null(False) & without.backward_fill().fill_null(False))
+        firsts = (whole & ~whole.shift(1, fill_value=False)).arg_true().to_list()
+        lasts = (whole & ~whole.shift(-1, fill_value=False)).arg_true().to_list()
         return [(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
 
     def times(self, edges: pl.Series) -> list[tuple[int, int]]:
@@ -197,15 +201,15 @@ class Trial:
         for first, after in self.runs(edges):
             if keep(first, after):
                 kept[first:after] = [True] * (after - first)
-        return pl.Series(kept, dtype=pl.Boolean)
+        return pl.Series(kept, dtype=pl.Boolean) & edges
 
     def events(self, edges: pl.Series) -> int:
         """Number of different events that some edges name."""
         return self.account.filter(edges)["event_ns"].drop_nulls().n_unique()
 
     def waits(self, edges: pl.Series) -> int:
-        """Number of waits that some edges make up: runs of edges without another between them."""
-        return int((edges & ~edges.shift(1, fill_value=False)).sum())
+        """Number of waits that some edges make up."""
+        return len(self.runs(edges))
 
     def ms(self, edges: pl.Series) -> float:
         """Time of some edges in ms."""

@@ -18,7 +18,7 @@ def _document(
     link_ns, client_ns = round(0.3 * cost_ms * MS), round(0.7 * cost_ms * MS)
     parts = {"link": {"cost_ns": link_ns, "most_ns": link_ns}, "client": {"cost_ns": client_ns, "most_ns": client_ns}}
     disturbance = {"time_ns": 100 * MS, "cost_ns": link_ns + client_ns, "parts": parts, "by": by}
-    return {"tolerated": tolerated, "disturbance": disturbance, "failure": failure}
+    return {"tolerated": tolerated, "disturbance": disturbance, "own_failure": failure}
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def _document(
         (_document(19, failure="the client crashed"), False),
         (_document(21, failure="the client crashed"), True),
         (_document(21, tolerated=0.3, failure="the client crashed"), False),
-        ({"tolerated": 0.01, "disturbance": None, "failure": None}, False),
-        ({"failure": None}, False),
+        ({"tolerated": 0.01, "disturbance": None, "own_failure": None}, False),
+        ({"own_failure": None}, False),
     ],
 )
 def test_what_is_too_much(document: dict[str, Any], is_void: bool) -> None:

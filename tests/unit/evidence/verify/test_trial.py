@@ -12,6 +12,8 @@ import pytest
 from unit.evidence.verify.recordings import judged
 
 from quiclab.evidence.verify.asked import objects_apart
+from quiclab.evidence.verify.trial import judge
+from quiclab.logs.decoders import decode_trial
 
 GOOD: dict[str, Any] = {
     "trial_id": "t",
@@ -100,6 +102,40 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
     change = {"failure": failure, "link.sound": False, "link.unsound_reasons": ["REASON"]}
     assert _judge(tmp_path, change) == ("void", "the link: REASON")
     assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
+
+
+def _disturbance(cost_pct: int) -> dict[str, Any]:
+    """What a machine added to a trial of 100 ms whose time is known by a bound alone."""
+    part = {"cost_ns": cost_pct * 1_000_000, "most_ns": cost_pct * 1_000_000}
+    return {"time_ns": 100_000_000, **part, "parts": {"client": part}, "by": "bound"}
+
+
+@pytest.mark.parametrize(
+    ("change", "cost_pct", "status"),
+    [
+        ({}, 11, "void"),
+        ({"failure": "the client ended with exit code 7"}, 19, "failed"),
+        ({"failure": "the client ended with exit code 7"}, 21, "void"),
+        ({"client.requests.0.status": 404}, 19, "failed"),
+        ({"client.requests.0.status": 404}, 21, "void"),
+        ({"client": None}, 90, "unproven"),
+    ],
+)
+def test_a_disturbance_takes_back_what_it_may_have_caused(
+    tmp_path: Path, change: dict[str, Any], cost_pct: int, status: str
+) -> None:
+    """However a trial failed; and no repeat makes known what a client does not leave."""
+    (tmp_path / "raw").mkdir()
+    document = copy.deepcopy(GOOD) | {"tolerated": 0.01, "failure": change.get("failure")}
+    if "client" in change:
+        document["client"] = None
+    if "client.requests.0.status" in change:
+        document["client"]["requests"][0]["status"] = 404
+    (tmp_path / "trial.json").write_text(json.dumps(document))
+    verdict = judge(tmp_path, decode_trial(tmp_path).tables, lambda _: _disturbance(cost_pct))
+    assert verdict.status == status
+    own = json.loads((tmp_path / "trial.json").read_text())["own_failure"]
+    assert (own is not None) is bool(change and "client" not in change), "known, whatever the verdict"
 
 
 def test_a_body_that_a_users_own_client_kept_is_checked(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import open_study
 from quiclab.report.figures import Asked
 from quiclab.report.figures._reason_style import reason_style
+from quiclab.report.figures._style import contrast
 from quiclab.report.figures.timeline import Timeline, heaps
 from quiclab.why.account import Why
 
@@ -47,9 +49,16 @@ def test_heaps_keep_the_time_of_each_reason(least: float) -> None:
 
 
 def test_known_reasons_look_different() -> None:
-    """By colour and pattern together; each has words of its own too."""
-    looks = [reason_style(str(why)) for why in Why]
-    assert len({*looks, reason_style("?")}) == len(looks) + 1
+    """To a reader who sees no colours, too: two of one pattern differ in lightness. Each has words of its own."""
+    looks = {why: reason_style(str(why)) for why in Why}
+    assert len({*looks.values(), reason_style("?")}) == len(looks) + 1
+    alike = [
+        (one, other)
+        for one, other in itertools.combinations(looks, 2)
+        if (looks[one].pattern, looks[one].spacing) == (looks[other].pattern, looks[other].spacing)
+        and contrast(looks[one].colour, looks[other].colour) < 1.25
+    ]
+    assert alike == []
 
 
 def test_each_trial_is_a_band_and_its_marks_name_its_spells(tmp_path: Path) -> None:

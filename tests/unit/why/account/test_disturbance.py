@@ -87,6 +87,65 @@ def test_waits_for_a_processor(
     assert disturbance.most_ns == pytest.approx(cost_ms * MS)
 
 
+def test_waits_beside_a_thread_of_the_same_program_are_its_own(tmp_path: Path) -> None:
+    """Only the rest of them costs anything; a log that cannot tell has them all."""
+    own = look("client", 60, 110, 30) | {"held_ns": 5 * MS, "longest_held_ns": 5 * MS}
+    disturbance = found(story(tmp_path, own))
+    assert (disturbance.cost_ns, disturbance.most_ns) == (5 * MS, 5 * MS)
+    late = look("client", 60, 90, 3)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    assert found(repeated(tmp_path / "a", late | {"longest_held_ns": 2 * MS})).parts["repeats"].cost_ns == 0
+    assert found(repeated(tmp_path / "b", late | {"longest_held_ns": 3 * MS})).parts["repeats"].cost_ns == 4 * MS
+
+
+def test_a_bound_leaves_out_what_threads_took_from_each_other(tmp_path: Path) -> None:
+    """As far as looks were taken at them: what no look has seen counts."""
+    looks = [
+        look("client", since, since + 50, 20) | {"held_ns": 1 * MS, "longest_held_ns": 1 * MS} for since in (0, 50)
+    ]
+    evidence = story(tmp_path, *looks)
+    for longest_ms, cost_ms in ((40, 2), (50, 12), (1, 1)):
+        cost = {"client": {"run_delay": {"longest_ns": longest_ms * MS, "longest_turns": 0}}}
+        trial = {**evidence.trial, "host": {"cost": cost}, "time_ns": {"transfer": 100 * MS}}
+        disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
+        assert disturbance is not None
+        assert disturbance.parts["client"].cost_ns == cost_ms * MS
+
+
+def test_looks_before_the_transfer_tell_nothing_of_it(tmp_path: Path) -> None:
+    """A program that starts waits for others, and is not measured yet."""
+    looks = [
+        look("client", since, since + 50, 20) | {"held_ns": 20 * MS, "longest_held_ns": 20 * MS} for since in (0, 50)
+    ]
+    looks.append(look("client", 100, 150, 30) | {"held_ns": 0, "longest_held_ns": 0})
+    evidence = story(tmp_path, *looks)
+    cost = {"client": {"run_delay": {"longest_ns": 30 * MS, "longest_turns": 0}}}
+    for start_ms, cost_ms in ((0, 30), (60, 20), (100, 0)):
+        begun = {"started_monotonic_ns": ns(0), "time_ns": {"link": start_ms * MS, "transfer": 100 * MS, "end": 5}}
+        trial = {**evidence.trial, **begun, "host": {"cost": cost}}
+        disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
+        assert disturbance is not None
+        assert disturbance.parts["client"].cost_ns == cost_ms * MS
+
+
+def test_a_failure_is_not_excused_by_what_another_program_took(tmp_path: Path) -> None:
+    """A client that runs on two processors for 50 ms has taken so much from the server; a trial that is fine counts all
+    the same by what it was kept waiting."""
+    busy = look("client", 0, 50, 5) | {"ran_ns": 100 * MS, "held_ns": 0, "longest_held_ns": 0}
+    evidence = story(tmp_path, busy, look("server", 0, 50, 40) | {"held_ns": 40 * MS, "longest_held_ns": 40 * MS})
+    for failure, client_ms, server_ms in ((None, 70, 60), ("exit code 3", 70, 10)):
+        cost = {
+            role: {"run_delay": {"longest_ns": ms * MS, "longest_turns": 0}}
+            for role, ms in (("client", 75), ("server", 60))
+        }
+        trial = {**evidence.trial, "host": {"cost": cost}, "time_ns": {"transfer": 900 * MS}, "own_failure": failure}
+        disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
+        assert disturbance is not None
+        assert disturbance.parts["client"].cost_ns == client_ms * MS
+        assert disturbance.parts["server"].cost_ns == server_ms * MS
+
+
 def test_short_stretches_have_the_share_of_all_work(tmp_path: Path) -> None:
     """Between 21 and 22 the client had its handshake to finish: of 10 ms of work and waits that is a tenth."""
     evidence = story(tmp_path, look("client", 0, 30, 4) | {"ran_ns": 6 * MS})

@@ -58,6 +58,26 @@ def test_a_message_of_the_handshake_just_before_the_answer_is_what_it_waited_for
     assert _at_server(found) == 0.5
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_request_that_came_before_the_clients_finished_waits_for_that(kept: bool, tmp_path: Path) -> None:
+    """It is there at 32 ms, the Finished, which was lost, at 82; a server may keep the request, or need it again."""
+    story = Quic()
+    story._send("up", 23, [{"frame_type": "crypto", "offset": 90, "length": 60}], 120, "handshake", lost=True)
+    story._send("up", 72, [{"frame_type": "crypto", "offset": 90, "length": 60}], 120, "handshake")
+    answers = 82.5
+    if not kept:
+        story.tell(82.3, {"frame_type": "handshake_done"})
+        story.up(92.5, writers.stream(0, 30, fin=True), length=70)
+        answers = 103
+    story.tell(answers, writers.ack((1 if kept else 2, 2)))
+    story.down(answers + 0.1, 0, fin=True)
+    finished = {"vantage": "server", "direction": "up", "step": "finished", "time_ns": ns(82)}
+    scene = story.end(answers + 10.1, 1150)
+    found = account_of_transfer(evidence_of_scene(scene, tmp_path, handshake=[finished]))
+    assert _at_server(found) <= 1
+    assert sums(found)["probe_timer"] >= 30
+
+
 def test_a_window_that_is_full_until_an_acknowledgment_comes_keeps_the_answer(tmp_path: Path) -> None:
     """The log shows no room when the acknowledgment comes, and the answer leaves right after it."""
     rows: _ROWS = {"transport_metrics": [metrics_row(31, 12_000, 11_900), metrics_row(52.1, 12_000, 0)]}

@@ -294,3 +294,15 @@ def test_a_packet_that_no_counter_shows_was_not_read() -> None:
     found = facts(make(), "dropped_at_the_receiver")
     assert found["came_and_were_not_read"] == 2
     assert not {"dropped_by_the_socket", "refused_by_the_program"} & set(found)
+
+
+def test_what_the_laboratory_adds_in_the_middle_of_a_wait_makes_no_two_of_it() -> None:
+    """Packet 5 is dropped early in the wait; behind the late packet, a round trip later, nothing is any more."""
+    late = edge(Why.LABORATORY, 1, What.LATE)
+    waits = [edge(Why.PROBE_TIMER, 100, What.TIMER), late, edge(Why.PROBE_TIMER, 300, What.TIMER)]
+    case = Case([SET_UP, busy(), *waits]).packet("down", 5, 2, "loss_entry").packet("up", 1, 3)
+    trial = case.trial()
+    assert trial.waits(trial.why(Why.PROBE_TIMER)) == 1
+    assert "needless_probe" not in named(case)
+    apart = Case([SET_UP, busy(), waits[0], busy(), waits[2]]).trial()
+    assert apart.waits(apart.why(Why.PROBE_TIMER)) == 2

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program under test takes no trial of its own back: not by computing, not by leaving nothing, not by failing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import main_only, quiclab, trials, write_spec
+from stack_study import run_arms
+
+pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+
+CLIENT = Path(__file__).parents[1] / "busy_client.py"
+_MS = 1_000_000
+_SLACK_NS = 100 * _MS
+"""For looks that began before the transfer, and for what the scheduler counts later."""
+
+
+def _client(how: str, protocol: str) -> str:
+    """A client of the user's own, without keys and without an account."""
+    words = (sys.executable, "-I", str(CLIENT), how, "{url}", "{host}:{port}:{address}", "{ca}", protocol)
+    return "{ argv = [" + ", ".join(f'"{word}"' for word in words) + "] }"
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("fails", ["", "-fails"])
+def test_a_client_that_computes_waits_for_itself(tmp_path: Path, fails: str) -> None:
+    """What it ran is none of the time that the laboratory kept it waiting, however many threads or processes it has."""
+    kinds = ("threads8", "processes3")
+    arms = {kind: f'protocol = "h2"\nserver = "caddy"\nclient = {_client(kind + fails, "h2")}\n' for kind in kinds}
+    for kind, trial in run_arms(tmp_path, arms, size="1 MB").items():
+        disturbance: dict[str, Any] = trial["disturbance"]
+        ran_ns = trial["host"]["cost"]["client"]["transfer"]["cpu_ns"]
+        lacked_ns = max(0, disturbance["time_ns"] - ran_ns)
+        assert disturbance["parts"]["client"]["most_ns"] <= lacked_ns + _SLACK_NS, (kind, disturbance, ran_ns)
+
+
+def test_failures_and_what_leaves_nothing_stay_what_they_are(tmp_path: Path) -> None:
+    """In a study that tolerates so little that every other trial is disturbed in every attempt."""
+    spec = write_spec(tmp_path, disturbance="0.0001 %", client=_client("threads0-fails", "h2"))
+    arm = f'[[arm]]\nname = "silent"\nprotocol = "h3"\nserver = "caddy"\nclient = {_client("threads0", "h3")}\n'
+    spec.write_text(spec.read_text() + "\n" + arm)
+    study = tmp_path / "study"
+    done = quiclab("run", main_only(spec), "--out", study, "--no-report")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 trial failed (1 in every attempt, in blocks that stayed disturbed)" in " ".join(done.stdout.split()), (
+        done.stdout
+    )
+    statuses: dict[str, set[str]] = {}
+    for trial in trials(study):
+        statuses.setdefault(trial["row"]["arm_name"], set()).add(trial["status"])
+    assert statuses["h3"] == {"void"}
+    assert statuses["silent"] == {"unproven"}
+    assert statuses["h2"] <= {"failed", "void"}, "void where a fifth of its time was added"
+    status = quiclab("status", study, "--json").stdout
+    assert '"failed": 1' in status
+    assert "failed in every attempt, though its block was disturbed: the client ended with exit code 3" in status
+    verified = quiclab("verify", study)
+    assert verified.returncode in (0, 8), verified.stdout + verified.stderr
