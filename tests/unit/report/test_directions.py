@@ -61,7 +61,11 @@ def _tables(page: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
         yield _texts(head, "th"), rows, re.sub(r"<[^>]*>", "", note)
 
 
-@pytest.mark.parametrize("figure", [each for each in FIGURES if "difference" in " ".join(each.columns)], ids=str)
+@pytest.mark.parametrize(
+    "figure",
+    [each for each in FIGURES if "difference" in " ".join(each.columns)],
+    ids=lambda figure: type(figure).__name__,
+)
 def test_columns_of_data(figure: Figure) -> None:
     """A file of differences by a reader alone: its column says which way is plus."""
     told = [doc for name, doc in figure.columns.items() if name.startswith("difference")]
