@@ -242,7 +242,7 @@ def _without_earlier_attempts(study: Path) -> None:
     ("change", "told"),
     [
         (_without_a_trial, "1 of 2 planned trials are missing"),
-        (_without_earlier_attempts, "lacks 1 attempt"),
+        (_without_earlier_attempts, "lacks 2 attempts"),
         (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
     ],
 )

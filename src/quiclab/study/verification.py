@@ -125,7 +125,10 @@ def verification(
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
         spec = _of_spec(study_dir)
-        unchecked = [*([spec.problem] if spec.problem else []), *what_lacks(spec.rows, told.attempts)]
+        unchecked = [
+            *([spec.problem] if spec.problem else []),
+            *what_lacks(spec.rows, told.attempts, partial(_block_of, told)),
+        ]
         known = {str(row["cell_id"]) for row in told.planned.values()}
         if unknown := [each for each in cells if each not in known]:
             raise SpecError(f"the study has no cell {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")

@@ -15,10 +15,13 @@ from quiclab.cli.main import main, parser
 from quiclab.errors import DecodeError, SpecError
 from quiclab.report import is_single_file
 
+_RECORDINGS = Path(__file__).parent / "recordings"
+
 
 def _precious(folder: Path, *names: str) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("precious")
     return _content(folder)
 
@@ -98,10 +101,29 @@ def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None
     assert _content(out) == before
     (out / "notes.txt").unlink()
     assert main([*decode, "--force"]) == 0
-    before = _precious(tmp_path / "tried", "conformance.json", "notes.txt")
-    words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / "tried")]
-    assert main(words) == SpecError.exit_code
-    assert _content(tmp_path / "tried") == before
+    for number, names in enumerate((("conformance.json", "notes.txt"), ("conformance.json",), ("failed/mine",))):
+        before = _precious(tmp_path / f"tried-{number}", *names)
+        words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / f"tried-{number}")]
+        assert main(words) == SpecError.exit_code
+        assert _content(tmp_path / f"tried-{number}") == before
+
+
+def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of qlogs and of HAR files, whatever they are called."""
+    folder, file = tmp_path / "qlogs", tmp_path / "requests.har"
+    qlog = ["export", "qlog", str(_RECORDINGS / "h3-client.sqlog.gz"), "-o", str(folder)]
+    har = ["export", "har", str(_RECORDINGS / "h3.pcapng.gz"), str(_RECORDINGS / "h3.keys"), "-o", str(file)]
+    for words in (qlog, har):
+        assert main(words) == 0
+        assert main([*words, "--force"]) == 0
+    (folder / "mine.sqlog").write_text("mine")
+    before = _content(folder)
+    assert main([*qlog, "--force"]) == SpecError.exit_code
+    assert "mine.sqlog" in capsys.readouterr().err
+    assert _content(folder) == before
+    file.write_text('{"mine": 1}')
+    assert main([*har, "--force"]) == SpecError.exit_code
+    assert file.read_text() == '{"mine": 1}'
 
 
 WRITES = {
