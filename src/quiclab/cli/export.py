@@ -111,11 +111,15 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
         if not force:
             raise SpecError(f"{out} exists", "choose another file with -o, or add --force")
         if not _is_ours(out):
-            raise SpecError(f"{out} is nothing that an export wrote", "choose another file with -o")
+            raise SpecError(f"{out} was not written by `quiclab export`", "choose another file with -o")
         return
     held = list(out.iterdir())
     if foreign := sorted(path.name for path in held if path.suffix != ".sqlog" or not _is_ours(path)):
-        raise SpecError(f"{out} holds files that no export wrote", "choose another folder with -o", tuple(foreign[:5]))
+        raise SpecError(
+            f"{out} holds files that `quiclab export` did not write",
+            "choose another folder with -o",
+            tuple(foreign[:5]),
+        )
     if held and not force:
         raise SpecError(f"{out} holds qlogs already", "choose another folder with -o, or add --force")
 

@@ -68,7 +68,7 @@ def test_logs_of_somebody_else(tmp_path: Path, names: tuple[str, ...], capsys: p
 
 @pytest.mark.parametrize(("more", "mine"), [((), True), (("notes.txt",), False)])
 def test_logs_of_an_earlier_exec_are_replaced(tmp_path: Path, more: tuple[str, ...], mine: bool) -> None:
-    """Where nothing else is beside them."""
+    """They are, where nothing else is beside them."""
     _precious(tmp_path / "log", *OF_A_LOG, *more)
     (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG" + bytes(8))
     if mine:
@@ -79,7 +79,7 @@ def test_logs_of_an_earlier_exec_are_replaced(tmp_path: Path, more: tuple[str, .
 
 
 def test_a_link_to_files_elsewhere_is_no_earlier_log(tmp_path: Path) -> None:
-    """What is behind it would be overwritten."""
+    """The files behind it would be overwritten."""
     _precious(tmp_path / "log", "link.qplog")
     (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG")
     (tmp_path / "log" / "client.pcapng").symlink_to(tmp_path / "elsewhere")
@@ -109,7 +109,7 @@ def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None
 
 
 def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of qlogs and of HAR files, whatever they are called."""
+    """It knows its qlogs and HAR files by their content, and not by their names."""
     folder, file = tmp_path / "qlogs", tmp_path / "requests.har"
     qlog = ["export", "qlog", str(_RECORDINGS / "h3-client.sqlog.gz"), "-o", str(folder)]
     har = ["export", "har", str(_RECORDINGS / "h3.pcapng.gz"), str(_RECORDINGS / "h3.keys"), "-o", str(file)]
@@ -150,8 +150,8 @@ READS = {
 
 
 def test_every_place_that_is_written_to_is_known() -> None:
-    """By the command line: who adds an option for a place says here whether it is written to, and above what of the
-    user's it leaves."""
+    """The command line names them: who adds an option for a place says here whether it is written to, and above what
+    of the user's it leaves."""
     found: dict[str, set[str]] = {}
     for verb, its in parser().verbs.items():
         for action in its._actions:
