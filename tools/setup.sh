@@ -18,7 +18,8 @@ python=${PYTHON:-python3}
 command -v cc >/dev/null || fail "needs a C compiler as linker (Debian: apt-get install -y gcc libc6-dev)"
 command -v cargo >/dev/null ||
     fail "needs Rust 1.85 or newer (Debian 12: apt-get install -y rustc-web cargo-web)"
-rust=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
+rust=$(rustc --version | sed -n 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+[ -n "$rust" ] || fail "needs Rust 1.85 or newer, and rustc --version does not work (with rustup: rustup default stable)"
 set -- $rust
 [ "$1" -gt 1 ] || [ "$2" -ge 85 ] ||
     fail "needs Rust 1.85 or newer, found $1.$2 (Debian 12: apt-get install -y rustc-web cargo-web)"

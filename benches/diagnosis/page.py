@@ -83,7 +83,7 @@ def text(
 
 
 def _extent(results: Sequence[Result], frozen: Mapping[int, int]) -> str:
-    """How many cases of each seed were run: a smaller number is told, as its bounds are wider."""
+    """Sentences with the number of cases that were run of each seed; with fewer than are frozen, bounds are wider."""
     ran = Counter(int(each.name.split("/")[0]) for each in results)
     parts = []
     for seed, cases in sorted(ran.items()):

@@ -33,8 +33,8 @@ A name whose setting has one value in both arms is not put to the test: it is no
 
 
 def confirmed(tests: Sequence[Tested], results: Sequence[Result]) -> str:
-    """How verdicts fared, the wrong ones apart, and how often predictions cover the effects; `results` gave the
-    names."""
+    """Tables of what became of the names that `results` gave: their verdicts, the wrong names apart, and the shares of
+    effects that predictions cover."""
     ran = [each for each in tests if each.setting and (each.blocks or each.verdict == SHARED)]
     rows = []
     for heading, some in (

@@ -63,25 +63,27 @@ def test_tables_become_what_their_logs_become(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
-    """Not without --force; what is no export not at all."""
+    """An earlier export not without --force; what is no export not at all."""
     out, har = tmp_path / "out", tmp_path / "x.har"
     assert quiclab("export", "qlog", NGTCP2, "-o", out).returncode == 0
     (written,) = out.iterdir()
-    written.write_text("mine")
+    before = written.stat().st_ino
     done = quiclab("export", "qlog", NGTCP2, "-o", out)
-    assert done.returncode == 2
-    assert "--force" in done.stderr
-    assert written.read_text() == "mine"
+    assert (done.returncode, "--force" in done.stderr) == (2, True), done.stderr
+    assert written.stat().st_ino == before
     assert quiclab("export", "qlog", NGTCP2, "-o", out, "--force").returncode == 0
-    assert written.read_text() != "mine"
-    (out / "diary.txt").touch()
-    done = quiclab("export", "qlog", NGTCP2, "-o", out, "--force")
-    assert (done.returncode, "something other than qlogs" in done.stderr) == (2, True)
+    assert written.stat().st_ino != before
+    written.write_text("mine")
+    for force in ((), ("--force",)):
+        done = quiclab("export", "qlog", NGTCP2, "-o", out, *force)
+        assert (done.returncode, written.name in done.stderr) == (2, True), done.stderr
+    assert written.read_text() == "mine"
     har.mkdir()
     assert quiclab("export", "har", NGTCP2, "-o", har, "--force").returncode == 2
     har.rmdir()
     har.write_text("mine")
     assert quiclab("export", "har", NGTCP2, "-o", har).returncode == 2
+    assert har.read_text() == "mine"
 
 
 @pytest.mark.parametrize(

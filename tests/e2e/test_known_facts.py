@@ -154,10 +154,13 @@ def test_windows_are_those_that_logs_show(
     assert beta is not None
     left = (windows / windows.shift(1)).drop_nulls()
     reductions = left.filter(left < 0.95)
-    # These two reduce by what is in flight, or write one line for several events: a machine in use shows in their logs.
+    # These two reduce by what is in flight, of which a machine in use lets there be less, or write one line for several
+    # events: their logs bound the factor from below.
     loose = arm in ("ngtcp2", "quinn")
     assert 1 <= reductions.len() <= (2 if loose else 1)
-    assert float(reductions.product()) == pytest.approx(float(beta[1]), abs=0.15 if loose else 0.02)
+    kept = float(reductions.product())
+    assert float(beta[1]) / 2 - 0.02 <= kept if loose else kept == pytest.approx(float(beta[1]), abs=0.02)
+    assert kept <= float(beta[1]) + (0.15 if loose else 0.02)
 
 
 def test_the_study_keeps_the_facts_of_the_versions_that_ran(

@@ -28,7 +28,7 @@ def _client(how: str, protocol: str) -> str:
 @pytest.mark.alone
 @pytest.mark.parametrize("fails", ["", "-fails"])
 def test_a_client_that_computes_waits_for_itself(tmp_path: Path, fails: str) -> None:
-    """What it ran is none of the time that the laboratory kept it waiting, however many threads or processes it has."""
+    """The time that it ran is no wait that the laboratory owes it, however many threads or processes it has."""
     kinds = ("threads8", "processes3")
     arms = {kind: f'protocol = "h2"\nserver = "caddy"\nclient = {_client(kind + fails, "h2")}\n' for kind in kinds}
     for kind, trial in run_arms(tmp_path, arms, size="1 MB").items():

@@ -242,7 +242,7 @@ def _without_earlier_attempts(study: Path) -> None:
     ("change", "told"),
     [
         (_without_a_trial, "1 of 2 planned trials are missing"),
-        (_without_earlier_attempts, "lacks 1 attempt"),
+        (_without_earlier_attempts, "lacks 2 attempts"),
         (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
     ],
 )
@@ -272,7 +272,7 @@ def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
 
 
 def test_a_damaged_trial_is_not_verified_and_differs_in_nothing(tmp_path: Path, study: Path) -> None:
-    """Whatever the tables say of it, which were made while it was whole: 8, as the reference has it."""
+    """The exit code is 8, as the reference has it, although its tables were made while it was whole."""
     for number, damages in enumerate((_cut, lambda copy: shutil.rmtree(copy / "trials" / _h3(copy)["trial_id"]))):
         copy = shutil.copytree(study, tmp_path / str(number))
         damages(copy)

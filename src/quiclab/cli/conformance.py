@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LAST_RESULT = "conformance.json"
 """File with what was found, in the folder that is named; when everything was tried, beside the programs, too."""
 _PAGE = "conformance.md"
-_LEFT_BEHIND = frozenset({LAST_RESULT, _PAGE, ".work", "failed"})
+_LEFT_BEHIND = frozenset({LAST_RESULT, _PAGE, ".work", "failed", "tls"})
 """Names of everything that a run leaves in its folder."""
 _SHOWN = 5
 
@@ -99,7 +99,9 @@ def _refuse_foreign(folder: Path) -> None:
     """Raise SpecError for a folder that is replaced and holds anything but what an earlier run of this verb left."""
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder} is no folder", "name a new or an empty directory with --out")
-    foreign = sorted({each.name for each in folder.iterdir()} - _LEFT_BEHIND) if folder.is_dir() else []
+    held = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+    # Names alone do not make files ours: without results of this verb nothing here is known to be.
+    foreign = sorted(held - _LEFT_BEHIND if _is_ours(folder / LAST_RESULT) else held)
     if foreign:
         more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
         raise SpecError(
@@ -107,6 +109,15 @@ def _refuse_foreign(folder: Path) -> None:
             "name a new or an empty directory with --out",
             (*foreign[:_SHOWN], *more),
         )
+
+
+def _is_ours(results: Path) -> bool:
+    """True if a file has what a run of this verb writes."""
+    try:
+        document = json.loads(results.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and isinstance(document.get("results"), list) and "fronts" in document
 
 
 def _chosen(names: str | None, roles: tuple[str, ...]) -> dict[tuple[str, str], str]:

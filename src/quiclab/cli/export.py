@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from quiclab.logs.exports import Choice, Export, Tables, Written
 
+_HEAD = 1 << 14
+"""Bytes at the begin of a file by which it is known to be an export of quiclab's."""
 _DESCRIPTION = """\
 Write logs in a format that other tools open, whatever they were before:
 
@@ -107,12 +110,28 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
     if not export.into_folder:
         if not force:
             raise SpecError(f"{out} exists", "choose another file with -o, or add --force")
+        if not _is_ours(out):
+            raise SpecError(f"{out} was not written by `quiclab export`", "choose another file with -o")
         return
     held = list(out.iterdir())
-    if any(path.suffix != ".sqlog" for path in held):
-        raise SpecError(f"{out} holds something other than qlogs", "choose another folder with -o")
+    if foreign := sorted(path.name for path in held if path.suffix != ".sqlog" or not _is_ours(path)):
+        raise SpecError(
+            f"{out} holds files that `quiclab export` did not write",
+            "choose another folder with -o",
+            tuple(foreign[:5]),
+        )
     if held and not force:
         raise SpecError(f"{out} holds qlogs already", "choose another folder with -o, or add --force")
+
+
+def _is_ours(file: Path) -> bool:
+    """True if a file says at its begin that quiclab wrote it: a qlog in its description, a HAR file as its creator."""
+    try:
+        with file.open("rb") as content:
+            begin = content.read(_HEAD)
+    except OSError:
+        return False
+    return b"written by quiclab" in begin or re.search(rb'"creator":\s*\{\s*"name":\s*"quiclab"', begin) is not None
 
 
 def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Console) -> Tables:

@@ -101,11 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
-    data_file = out.with_suffix(".csv")
+    is_there, data_file = out.exists(), out.with_suffix(".csv")  # raises in a folder that this account may not enter
     if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):
         told = f"{data_file} exists and is no data of this figure: the data would replace it"
         raise SpecError(told, "choose another name with -o")
-    if arguments.out is None and out.exists() and not data_file.exists():
+    if arguments.out is None and is_there and not data_file.exists():
         raise SpecError(f"{out} exists, without the data that a figure has beside it", "name it with -o to replace it")
     import polars as pl
 

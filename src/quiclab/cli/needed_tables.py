@@ -46,7 +46,7 @@ def _make(directory: Path) -> None:
         if not there:
             raise
         why = "a run is working in this study" if isinstance(error, BusyError) else error.message
-        print(f"quiclab: {why}: what follows is by the tables that are there", file=sys.stderr)
+        print(f"quiclab: {why}: what follows uses the tables that are there", file=sys.stderr)
 
 
 def _lacking(study_dir: StudyDir) -> int:

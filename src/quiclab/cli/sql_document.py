@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab sql --json` prints: the answer to a query, or the tables that can be asked."""
+"""The document of `quiclab sql --json`: the answer to a query, or the tables that can be asked."""
 
 from __future__ import annotations
 

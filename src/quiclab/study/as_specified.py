@@ -4,7 +4,7 @@ trials and attempts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
 from quiclab.spec.link import link_config
 from quiclab.store.disk import read_object
-from quiclab.store.layout import Attempt, StudyDir
+from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
 from quiclab.study.differences import Difference, of_json
+from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.specs import refuse_another_spec
 
 _OF_SPEC = ("seed", "link", "up", "down")
@@ -54,10 +55,21 @@ def of_resolved(study_dir: StudyDir, study: Study) -> list[Difference]:
     return []
 
 
-def what_lacks(planned: Collection[str], attempts: Mapping[str, Sequence[Attempt]]) -> list[str]:
-    """Sentences about planned trials and about attempts that are not there: trials may have been taken out."""
+def what_lacks(
+    planned: Collection[str], attempts: Mapping[str, Sequence[Attempt]], block_of: Callable[[str], object]
+) -> list[str]:
+    """Sentences about planned trials and about attempts that are not there: trials may have been taken out. An attempt
+    at a block ends with its first void trial, or is cut short: each but the last has one, and perhaps not all."""
     lacking = len([trial_id for trial_id in planned if trial_id not in attempts])
-    earlier = sum(max(each.attempt for each in tries) - len(tries) for tries in attempts.values() if tries)
+    latest: dict[object, int] = {}
+    ended: dict[object, set[int]] = {}
+    for trial_id, tries in attempts.items():
+        block = block_of(trial_id)
+        latest[block] = max([latest.get(block, 0), *(each.attempt for each in tries)])
+        ended.setdefault(block, set()).update(
+            each.attempt for each in tries if voids_its_block(each) or each.reason == BLOCK_CUT
+        )
+    earlier = sum(len({*range(1, number)} - ended[block]) for block, number in latest.items())
     told = []
     if lacking:
         told.append(

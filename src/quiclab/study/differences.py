@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from quiclab.store.own_files import is_own_file
+from quiclab.store.packed_logs import read_plain
 
 SAME = 1e-9
 """Share by which two numbers may differ that are the same: processors add up in different orders."""
@@ -107,3 +111,25 @@ def _numbers(rows: list[list[Any]]) -> str:
 
 def _column(dtype: object) -> str:
     return "none" if dtype is None else str(dtype)
+
+
+def of_raw_file(file: Path, kept: Any, name: str) -> list[Difference]:
+    """Differences between a member of trial.json and the raw file that it was read from, as far as both are there."""
+    packed = file.with_name(f"{file.name}.gz")
+    there = next((each for each in (file, packed) if is_own_file(each, file.parent)), None)
+    if kept is None or there is None:
+        return []
+    try:
+        return list(of_json("trial.json", kept, json.loads(read_plain(there)), name))
+    except (OSError, ValueError, RecursionError):
+        return [Difference("trial.json", name, "an object", f"raw/{there.name} cannot be read")]
+
+
+def of_file(file: Path, made: pl.DataFrame, place: str, damaged: Collection[str]) -> list[Difference]:
+    """Differences between the rows of a file that are not of damaged trials, and those that were made."""
+    try:
+        kept = pl.read_parquet(file, glob=False)
+        rows = [each.filter(~pl.col("trial_id").is_in([*damaged])) if damaged else each for each in (kept, made)]
+        return list(of_table(place, *rows))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        return [Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table")]

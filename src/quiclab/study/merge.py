@@ -145,7 +145,7 @@ def _told(value: object) -> str:
 
 
 def _read(part: StudyDir, planned: Mapping[str, PlanRow], first: StudyDir) -> _Part:
-    """What a part has. `planned` is trial → row of the spec that all parts are to have. Raises SpecError for a trial
+    """Read a part. `planned` is trial → row of the spec that all parts are to have. Raises SpecError for a trial
     that it does not plan, or that was run without its block, and DecodeError for one that is said to be of another arm
     or cell."""
     with borrowed_ledger(part) as ledger:
@@ -176,7 +176,7 @@ def _read(part: StudyDir, planned: Mapping[str, PlanRow], first: StudyDir) -> _P
 
 
 def _fixed(row: PlanRow) -> dict[str, Any]:
-    """What follows from a spec of a row of its plan: not its place in its block, which is kept as it was drawn."""
+    """The members of a row that its spec decides: all but its place in its block, which is kept as it was drawn."""
     return {name: value for name, value in asdict(row).items() if name != "position"}
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -35,9 +35,8 @@ from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, judged_document, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
-from quiclab.store.packed_logs import read_plain
 from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
-from quiclab.study.differences import Difference, of_json, of_metrics, of_table
+from quiclab.study.differences import Difference, of_file, of_json, of_metrics, of_raw_file, of_table
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import load_study
@@ -126,7 +125,10 @@ def verification(
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
         spec = _of_spec(study_dir)
-        unchecked = [*([spec.problem] if spec.problem else []), *what_lacks(spec.rows, told.attempts)]
+        unchecked = [
+            *([spec.problem] if spec.problem else []),
+            *what_lacks(spec.rows, told.attempts, partial(_block_of, told)),
+        ]
         known = {str(row["cell_id"]) for row in told.planned.values()}
         if unknown := [each for each in cells if each not in known]:
             raise SpecError(f"the study has no cell {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
@@ -271,7 +273,7 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
     found += of_json("trial.json", registers[0], registers[1], "artefacts")
     for name, file in _RAW.items():
-        found += _of_a_file(folder / "raw" / file, document.get(name), name)
+        found += of_raw_file(folder / "raw" / file, document.get(name), name)
     found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
     found += of_json("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
     if asked.is_elsewhere:
@@ -330,18 +332,6 @@ def _block_of(told: Told, trial_id: str) -> object:
     return told.planned.get(trial_id, {}).get("block_id")
 
 
-def _of_a_file(file: Path, kept: Any, name: str) -> list[Difference]:
-    """Differences between a member of trial.json and the raw file that it was read from, as far as both are there."""
-    packed = file.with_name(f"{file.name}.gz")
-    there = next((each for each in (file, packed) if is_own_file(each, file.parent)), None)
-    if kept is None or there is None:
-        return []
-    try:
-        return list(of_json("trial.json", kept, json.loads(read_plain(there)), name))
-    except (OSError, ValueError, RecursionError):
-        return [Difference("trial.json", name, "an object", f"raw/{there.name} cannot be read")]
-
-
 def _of_tables(
     study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
 ) -> list[Difference]:
@@ -376,23 +366,13 @@ def _of_the_whole(study_dir: StudyDir, told: Told) -> list[Difference]:
     trials, metrics = study_dir.tables / "trials.parquet", study_dir.metrics
     with suppress(DecodeError):  # no trial yet
         if is_own_file(trials, study_dir.root):
-            found += _of_file(trials, trials_table(study_dir, told, {})[0], "tables/trials", told.damaged)
+            found += of_file(trials, trials_table(study_dir, told, {})[0], "tables/trials", told.damaged)
     if is_own_file(metrics, study_dir.root):
         files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
         parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
         made = pl.concat([OF_STUDY["metrics"].empty(), *parts])
-        found += _of_file(metrics, made, "metrics.parquet", told.damaged)
+        found += of_file(metrics, made, "metrics.parquet", told.damaged)
     return found
-
-
-def _of_file(file: Path, made: pl.DataFrame, place: str, damaged: Collection[str]) -> list[Difference]:
-    """Differences between the rows of a file that are not of damaged trials, and those that were made."""
-    try:
-        kept = pl.read_parquet(file, glob=False)
-        rows = [each.filter(~pl.col("trial_id").is_in([*damaged])) if damaged else each for each in (kept, made)]
-        return list(of_table(place, *rows))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        return [Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table")]
 
 
 def _run_by(study_dir: StudyDir) -> str:

@@ -128,7 +128,7 @@ QUERY = """SELECT 'x' AS word, 1.5 AS number, NULL AS nothing, 'nan'::DOUBLE AS 
 
 
 def test_rows_of_a_query_are_one_document(studies: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever the type of a column: a value without a form in JSON has the one that the reference names."""
+    """Columns have any type: a value without a form in JSON has the one that the reference names."""
     assert main(["sql", str(studies["STUDY"]), QUERY, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     (row,) = document["rows"]

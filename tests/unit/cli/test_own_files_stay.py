@@ -15,10 +15,13 @@ from quiclab.cli.main import main, parser
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.report.page.single_file import is_single_file
 
+_RECORDINGS = Path(__file__).parent / "recordings"
+
 
 def _precious(folder: Path, *names: str) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("precious")
     return _content(folder)
 
@@ -65,7 +68,7 @@ def test_logs_of_somebody_else(tmp_path: Path, names: tuple[str, ...], capsys: p
 
 @pytest.mark.parametrize(("more", "mine"), [((), True), (("notes.txt",), False)])
 def test_logs_of_an_earlier_exec_are_replaced(tmp_path: Path, more: tuple[str, ...], mine: bool) -> None:
-    """Where nothing else is beside them."""
+    """They are, where nothing else is beside them."""
     _precious(tmp_path / "log", *OF_A_LOG, *more)
     (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG" + bytes(8))
     if mine:
@@ -76,7 +79,7 @@ def test_logs_of_an_earlier_exec_are_replaced(tmp_path: Path, more: tuple[str, .
 
 
 def test_a_link_to_files_elsewhere_is_no_earlier_log(tmp_path: Path) -> None:
-    """What is behind it would be overwritten."""
+    """The files behind it would be overwritten."""
     _precious(tmp_path / "log", "link.qplog")
     (tmp_path / "log" / "link.qplog").write_bytes(b"QLPKTLOG")
     (tmp_path / "log" / "client.pcapng").symlink_to(tmp_path / "elsewhere")
@@ -98,10 +101,29 @@ def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None
     assert _content(out) == before
     (out / "notes.txt").unlink()
     assert main([*decode, "--force"]) == 0
-    before = _precious(tmp_path / "tried", "conformance.json", "notes.txt")
-    words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / "tried")]
-    assert main(words) == SpecError.exit_code
-    assert _content(tmp_path / "tried") == before
+    for number, names in enumerate((("conformance.json", "notes.txt"), ("conformance.json",), ("failed/mine",))):
+        before = _precious(tmp_path / f"tried-{number}", *names)
+        words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / f"tried-{number}")]
+        assert main(words) == SpecError.exit_code
+        assert _content(tmp_path / f"tried-{number}") == before
+
+
+def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It knows its qlogs and HAR files by their content, and not by their names."""
+    folder, file = tmp_path / "qlogs", tmp_path / "requests.har"
+    qlog = ["export", "qlog", str(_RECORDINGS / "h3-client.sqlog.gz"), "-o", str(folder)]
+    har = ["export", "har", str(_RECORDINGS / "h3.pcapng.gz"), str(_RECORDINGS / "h3.keys"), "-o", str(file)]
+    for words in (qlog, har):
+        assert main(words) == 0
+        assert main([*words, "--force"]) == 0
+    (folder / "mine.sqlog").write_text("mine")
+    before = _content(folder)
+    assert main([*qlog, "--force"]) == SpecError.exit_code
+    assert "mine.sqlog" in capsys.readouterr().err
+    assert _content(folder) == before
+    file.write_text('{"mine": 1}')
+    assert main([*har, "--force"]) == SpecError.exit_code
+    assert file.read_text() == '{"mine": 1}'
 
 
 WRITES = {
@@ -128,8 +150,8 @@ READS = {
 
 
 def test_every_place_that_is_written_to_is_known() -> None:
-    """By the command line: who adds an option for a place says here whether it is written to, and above what of the
-    user's it leaves."""
+    """The command line names them: who adds an option for a place says here whether it is written to, and above what
+    of the user's it leaves."""
     found: dict[str, set[str]] = {}
     for verb, its in parser().verbs.items():
         for action in its._actions:

@@ -105,7 +105,7 @@ def test_nothing_is_like_nothing() -> None:
 
 
 def test_intervals_of_selected_cells_are_wider() -> None:
-    """Of nine cells three are different and two alike: 1 − 3 × 0.05 / 9, and 1 − 2 × 0.05 / 9; the others have 95 %,
+    """Three of nine cells are different and two alike: 1 − 3 × 0.05 / 9, and 1 − 2 × 0.05 / 9; the others have 95 %,
     but for one that would be different without the correction."""
     clear = [cell(0.8, 0.01, seed=seed) for seed in range(3)]
     alike = [cell(1.0, 0.002, seed=seed) for seed in range(3, 5)]

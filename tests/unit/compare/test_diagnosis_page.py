@@ -45,7 +45,7 @@ def test_a_part_of_the_frozen_cases_is_told_as_one() -> None:
 
 
 def test_a_condition_is_a_verdict_of_its_own() -> None:
-    """What a setting of the path takes away is neither confirmed nor undecided, and none that was confirmed wrongly."""
+    """A cause that a setting of the path takes away is neither confirmed, rightly or wrongly, nor undecided."""
     tests = [
         _tested(0, "loss_on_the_path", "condition", right=False),
         _tested(5, "loss_on_the_path", "confirmed", right=True),

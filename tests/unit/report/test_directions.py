@@ -62,7 +62,11 @@ def _tables(page: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
         yield _texts(head, "th"), rows, re.sub(r"<[^>]*>", "", note)
 
 
-@pytest.mark.parametrize("figure", [each for each in FIGURES if "difference" in " ".join(each.columns)], ids=str)
+@pytest.mark.parametrize(
+    "figure",
+    [each for each in FIGURES if "difference" in " ".join(each.columns)],
+    ids=lambda figure: type(figure).__name__,
+)
 def test_columns_of_data(figure: Figure) -> None:
     """A file of differences by a reader alone: its column says which way is plus."""
     told = [doc for name, doc in figure.columns.items() if name.startswith("difference")]
@@ -71,7 +75,7 @@ def test_columns_of_data(figure: Figure) -> None:
 
 
 def test_tables_of_the_page(page: str) -> None:
-    """In the heading of the column, of the one that its interval is beside, or in the words above the table."""
+    """The heading of the column has it, or that of the column before its interval, or the words above the table."""
     signed = 0
     for headings, rows, note in _tables(page):
         for at, heading in enumerate(headings):
@@ -84,7 +88,7 @@ def test_tables_of_the_page(page: str) -> None:
 
 
 def test_tables_of_the_terminal(study: Path) -> None:
-    """Of a run or a report, each metric's."""
+    """Each metric has one in the tables of a run and of a report."""
     printed = io.StringIO()
     render(analyse_study(study), Console(file=printed, width=100, color_system=None))
     lines = printed.getvalue().splitlines()

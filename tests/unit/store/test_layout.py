@@ -75,7 +75,7 @@ def test_what_a_trial_lacks_is_told(tmp_path: Path, harm: str, told: str) -> Non
 
 
 def test_a_register_leads_out_of_no_folder(tmp_path: Path) -> None:
-    """Whatever stands there, of the size that it says."""
+    """Anything may stand there, of the size that it says."""
     (tmp_path / "other").write_text("12345")
     for number, path in enumerate(("../other", str(tmp_path / "other"), "raw/../../other")):
         folder = _trial(tmp_path / str(number))

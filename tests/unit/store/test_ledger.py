@@ -82,7 +82,7 @@ def test_a_trial_whose_folder_is_gone_is_damaged_and_not_forgotten(study: StudyD
 
 
 def test_a_folder_with_the_file_of_another_trial_is_damaged(study: StudyDir) -> None:
-    """What it says of itself is none of the results of the trial whose name it has."""
+    """Its verdict is not the result of the trial whose name its folder has."""
     attempt = Attempt("t", 1, "verified", "")
     _keep(study, Attempt("u", 1, "verified", ""))
     study.trial("u").rename(study.trial("t"))

@@ -51,7 +51,7 @@ def _went(study: StudyDir, memory: Path, attempts: dict[str, list[str]]) -> dict
 
 @pytest.mark.parametrize("own", ["fails", "fails disturbed"])
 def test_a_failure_in_every_attempt_is_no_disturbance(tmp_path: Path, own: str) -> None:
-    """Whether its partner was disturbed each time, or it was itself; the block stays void."""
+    """Its partner was disturbed each time, or it was itself; the block stays void."""
     went = _went(StudyDir(tmp_path / "study"), tmp_path, {"h3": [own] * 8, "h2": ["disturbed"] * 8})
     assert went["h3"][0] == "failed"
     assert went["h3"][1].endswith("ended with exit code 3")

@@ -224,7 +224,7 @@ def _ttlb_by_sql(study: Path, capsys: pytest.CaptureFixture[str]) -> tuple[float
 def test_a_verb_makes_tables_of_another_version_again(
     study: Path, of_another_version: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the logs are there: the numbers are those of this version, once and for all."""
+    """The logs are there: the numbers are those of this version, once and for all."""
     right = _ttlb_by_sql(study, capsys)[0]
     value, told = _ttlb_by_sql(of_another_version, capsys)
     assert value == right

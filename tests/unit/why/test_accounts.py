@@ -299,7 +299,7 @@ def test_the_mean_is_told_beside_the_typical_pair_where_they_part(
 
 
 def test_a_difference_of_the_typical_pair_that_the_mean_does_not_show(tmp_path: Path) -> None:
-    """It is not denied by the sentence about the means."""
+    """The sentence about the means does not deny it."""
     found = _waterfall(_study(tmp_path))
     unshown = replace(found.total, p_adjusted=0.4, interval_ms=Interval(-5.0, 25.0, 0.95))
     answered = replace(found.comparison, conclusion=Conclusion.DIFFERENT, difference_pct=-5.0)

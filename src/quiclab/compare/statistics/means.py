@@ -95,7 +95,7 @@ def _ratios(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def _resampled(first: FloatArray, second: FloatArray, estimate: float) -> FloatArray:
-    """How many standard errors each resample lies off, in order."""
+    """Distance of each resample from the estimate in standard errors of its own, in order."""
     drawn = np.random.default_rng(0).integers(0, first.size, (_RESAMPLES, first.size))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios, errors = _ratios(first[drawn], second[drawn])

@@ -105,7 +105,7 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
 
 
 def _disturbance(cost_pct: int) -> dict[str, Any]:
-    """What a machine added to a trial of 100 ms whose time is known by a bound alone."""
+    """A disturbance of a trial of 100 ms whose time is known by a bound alone."""
     part = {"cost_ns": cost_pct * 1_000_000, "most_ns": cost_pct * 1_000_000}
     return {"time_ns": 100_000_000, **part, "parts": {"client": part}, "by": "bound"}
 
@@ -124,7 +124,7 @@ def _disturbance(cost_pct: int) -> dict[str, Any]:
 def test_a_disturbance_takes_back_what_it_may_have_caused(
     tmp_path: Path, change: dict[str, Any], cost_pct: int, status: str
 ) -> None:
-    """However a trial failed; and no repeat makes known what a client does not leave."""
+    """The way in which a trial failed does not matter; and no repeat shows what a client does not leave."""
     (tmp_path / "raw").mkdir()
     document = copy.deepcopy(GOOD) | {"tolerated": 0.01, "failure": change.get("failure")}
     if "client" in change:

@@ -45,7 +45,7 @@ MS = 1_000_000
     ],
 )
 def test_a_program_is_owed_one_processor(threads: list[tuple[int, int]], ran: int, together: int, one: int) -> None:
-    """Of 100 ms, in which each thread ran and waited for so long: what of that the program does not explain."""
+    """In 100 ms each thread ran and waited for so long; the program does not explain all of it."""
     found = held([(ran * MS, waited * MS) for ran, waited in threads], ran * MS, 100 * MS)
     assert [each // MS for each in found] == [together, one]
 

@@ -77,7 +77,7 @@ def test_what_the_pairs_do_not_show_is_only_put_to_the_test_if_asked_for(tmp_pat
 
 
 def test_no_cause_of_the_faster_arm_is_put_to_the_test(tmp_path: Path) -> None:
-    """However large: slow start costs h2 time, and h3 takes longer all the same."""
+    """It is left out however large it is: slow start costs h2 time, and h3 takes longer all the same."""
     times = {
         "h2": {"": 800.0, "slow_start": 400.0},
         "h3": {"": 800.0, "slow_start": 100.0, "stream_credit": 700.0, "pacing": 90.0},
@@ -151,7 +151,8 @@ def test_what_a_setting_takes_away_beside_the_cause_is_declared(tmp_path: Path) 
 
 
 def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path: Path) -> None:
-    """Of the same arm, and by a setting of the arm: lost set-up packets are of the path, and both windows of TCP."""
+    """The next one is of the same arm, and a setting of the arm takes it away: lost set-up packets are of the path, and
+    both windows of TCP."""
     times = {
         "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
         "h3": {"": 800.0, "loss_timer": 9.0},

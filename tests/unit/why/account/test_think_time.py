@@ -60,7 +60,7 @@ def test_a_message_of_the_handshake_just_before_the_answer_is_what_it_waited_for
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_request_that_came_before_the_clients_finished_waits_for_that(kept: bool, tmp_path: Path) -> None:
-    """It is there at 32 ms, the Finished, which was lost, at 82; a server may keep the request, or need it again."""
+    """The request is there at 32 ms, the lost Finished at 82; a server may keep the request, or need it again."""
     story = Quic()
     story._send("up", 23, [{"frame_type": "crypto", "offset": 90, "length": 60}], 120, "handshake", lost=True)
     story._send("up", 72, [{"frame_type": "crypto", "offset": 90, "length": 60}], 120, "handshake")
