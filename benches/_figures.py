@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a figure takes, from the tables on the disk to what a page carries."""
+"""Time that a figure takes, from the tables on the disk to what a page carries."""
 
 from __future__ import annotations
 

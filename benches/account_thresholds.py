@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the sums of accounts move when each of their thresholds is halved and doubled, on trials that were recorded.
+"""Change of accounts' sums when each of their thresholds is halved and doubled, on trials that were recorded.
 
 `benches/account_thresholds.py STUDY... [--blocks N]`: one row for each threshold, factor and arm, of those that move
 anything. What moves is half the sum of all differences by *why* and *what* together: time that has another label. A
@@ -42,7 +42,7 @@ Sums = dict[str, float]
 
 @dataclass(frozen=True)
 class Moved:
-    """What another threshold changes in one trial."""
+    """Changes of one trial with another threshold."""
 
     share_pct: float
     most: tuple[str, str, float]

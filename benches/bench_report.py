@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report costs: to write one of 1,000 trials, to open it, to move about in it, and one of a million packets.
+"""Cost of a report: to write one of 1,000 trials, to open it, to move about in it, and one of a million packets.
 
 Times in the browser are those of a real Chromium without a graphics card, the slowest way to draw.
 

@@ -140,8 +140,8 @@ def _known(cells: list[str]) -> list[str]:
 
 
 def _explained(study: Path) -> dict[str, Any]:
-    """What `quiclab explain --json` says of a study, by the first arm of each claim about two; nothing where it has no
-    accounts."""
+    """Document of `quiclab explain --json` for a study, by the first arm of each claim about two; nothing where it has
+    no accounts."""
     claims = study / "report" / "data" / "claims.csv"
     if not claims.exists():
         return {}

@@ -72,7 +72,7 @@ def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
 
 
 def _machines(results: Mapping[str, CellResults]) -> str:
-    """Where and when the results were measured; programs that stand in the specs are in each cell's host.json."""
+    """Place and time of the measurements; programs that stand in the specs are in each cell's host.json."""
     dates: dict[str, set[str]] = {}
     for host in (each.host for each in results.values() if each.host):
         told = f"{host['cpus']} processors ({host['cpu_model']}), Linux {host['kernel']}, quiclab {host['quiclab']}"
@@ -104,7 +104,7 @@ def _paper(
 
 
 def _agreeing(headline: Headline, results: Mapping[str, CellResults]) -> str:
-    """How many claims agree, counted in each of their cells, where there are several and not all do."""
+    """Number of claims that agree, counted in each of their cells, where there are several and not all do."""
     found = [row["verdict"] for _, row in rows_of(headline, results)]
     number = found.count("agrees")
     return f"; {number} of {len(found)} agree" if len(found) > 1 and number < len(found) else ""
@@ -124,7 +124,7 @@ def _with(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> 
 
 
 def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> Iterator[str]:
-    """What keeps claims that were held against a cell from being quite the paper's, by the claims' file."""
+    """Reasons that keep claims that were held against a cell from being quite the paper's, by the claims' file."""
     told = {
         f"* {each.id}, {row['claim']}: {row['known_before']}."
         for each in headlines
@@ -168,12 +168,12 @@ def _judged(row: Mapping[str, Any]) -> str:
 
 
 def _is_advantage(row: Mapping[str, Any]) -> bool:
-    """Whether a claim's number is by how much the second arm is better, in per cent."""
+    """True if a claim's number is by how much the second arm is better, in per cent."""
     return row["unit"] == "%" and bool(row["second_arm"]) and row["paper"][-1:] == "%"
 
 
 def _claimed(row: Mapping[str, Any]) -> str:
-    """What the paper says, as it is told of ours: an advantage and a negative difference by how much less it is."""
+    """The paper's finding, as it is told of ours: an advantage and a negative difference by how much less it is."""
     if _is_advantage(row):
         return _change_of(row, row["paper"])
     return f"{row['paper'][1:]} less" if row["paper"].startswith("-") and row["second_arm"] else str(row["paper"])
@@ -210,7 +210,7 @@ def _ours(row: Mapping[str, Any]) -> str:
 
 
 def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdict) -> Iterator[str]:
-    """What is known of the reasons where it came out otherwise."""
+    """Known reasons why it came out otherwise."""
     if headline.note and verdict is not Verdict.NOT_RUN:
         yield f"\n**{headline.id}.** {headline.note}"
     if verdict not in (Verdict.DIFFERS, Verdict.IN_PART):
@@ -234,7 +234,7 @@ def _link(cell: str) -> str:
 
 
 def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> str:
-    """What came of running without the cause: the same claim again, or the medians of an arm as the paper has it and of
+    """Result of running without the cause: the same claim again, or the medians of an arm as the paper has it and of
     the one without, in the same blocks."""
     if of.claim:
         again = [

@@ -77,7 +77,7 @@ def endpoints_page() -> str:
 
 
 def _ecn(endpoint: Endpoint) -> list[str]:
-    """What a QUIC program does with ECN by default."""
+    """Use of ECN by a QUIC program by default."""
     known = ecn_of(Program(endpoint.name)) if "h3" in endpoint.protocols else Ecn(None, None)
     return ["sends ECT(0)"] * bool(known.sends) + ["reports ECN counts"] * bool(known.reports)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the same seed is worth, in studies that have run.
+"""Worth of the same seed, in studies that have run.
 
 `replay_fidelity.py replays STUDY...`: runs of one spec, each in a directory of its own, are replays of one another. For
 each cell and arm: how far times of one seed lie apart and how far those of different seeds, and how many of the lost
@@ -145,7 +145,8 @@ def print_pairs(studies: Iterable[Study]) -> None:
 
 
 def kind_of(path: Mapping[str, Any]) -> str:
-    """What of a resolved path is drawn by chance, over all of its links: `loss, jitter`, or `nothing drawn`."""
+    """Effects of a resolved path that are drawn by chance, over all of its links: `loss, jitter`, or `nothing
+    drawn`."""
     kinds: dict[str, None] = {}
     for each in (direction for side in ("up", "down") for direction in directions(path, side)):
         loss = each.get("loss")

@@ -85,7 +85,7 @@ class Tested:
     kind: str
     """`one`, `two` or `none` causes planted; `open` where the detector of the cause was left out."""
     right: bool
-    """Whether the mechanism names a cause that was planted."""
+    """True if the mechanism names a cause that was planted."""
     mechanism: str
     setting: str
     """Key that takes it away; "" where the twin has none."""
@@ -102,7 +102,7 @@ class Tested:
 
 
 def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
-    """What of a result names a mechanism: kind of the case, verdict, and whether that is a planted cause."""
+    """Mechanisms that a result names: kind of the case, verdict, and whether that is a planted cause."""
     right = {name for names in mechanisms(plan) for name in names}
     for kind, told in ((plan.kind, result.verdicts), ("open", result.open_set)):
         first = next((each for each in told if each.found), None)
@@ -142,13 +142,13 @@ def _not_run(
 
 
 def _given(key: str, slow: Mapping[str, Any], fast: Mapping[str, Any]) -> dict[str, Any]:
-    """What the slow arm has of a setting and the fast one has not; of listed packets each arm has its own."""
+    """Settings that the slow arm has and the fast one has not; of listed packets each arm has its own."""
     keys = _GONE[key].keys() - {"drop_down"}
     return {each: slow.get(each) for each in sorted(keys) if slow.get(each) != fast.get(each)}
 
 
 def _can_be_given(key: str, fast: Mapping[str, Any]) -> bool:
-    """Whether the fast arm's transport has the setting at all."""
+    """True if the fast arm's transport has the setting at all."""
     return all(fast["protocol"] in cause.protocols for cause in CAUSES if cause.setting == key)
 
 

@@ -103,7 +103,7 @@ def _single(one: Sequence[Result]) -> str:
 
 
 def _held(one: Sequence[Result]) -> str:
-    """How often an answer of several mechanisms has the cause among them; and all answers that are wrong."""
+    """Rate at which an answer of several mechanisms has the cause among them; and all answers that are wrong."""
     answers = [(each, top(each.verdicts)) for each in one]
     several = [(each, first) for each, first in answers if first is not None and first.rivals]
     held = sum(bool(set(first.rivals) & set(BY_NAME[each.causes[0]].mechanisms)) for each, first in several)

@@ -32,7 +32,7 @@ is not what makes them differ.
 
 
 def confirmed(tests: Sequence[Tested]) -> str:
-    """How verdicts fared, the wrong ones apart, and whether predictions cover the effects."""
+    """Outcome of the verdicts, the wrong ones apart, and whether predictions cover the effects."""
     ran = [each for each in tests if each.setting and (each.blocks or each.verdict == SHARED)]
     rows = []
     for heading, some in (

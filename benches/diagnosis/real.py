@@ -42,7 +42,7 @@ class Real:
     client: Keys
     server: Keys
     planted: tuple[str, str, Any]
-    """Where (`client`, `server`, `tcp`, `certificate`), key, value."""
+    """Table (`client`, `server`, `tcp`, `certificate`), key, value."""
     without: Any
     """Value of the same key in the other arm; None where it stays away there."""
     path: Keys = field(default_factory=dict)

@@ -36,7 +36,7 @@ def top(told: Sequence[Told]) -> Told | None:
 
 
 def names(told: Told | None, cause: str) -> bool:
-    """Whether a verdict names a cause."""
+    """True if a verdict names a cause."""
     return told is not None and told.status in NAMED and told.mechanism in BY_NAME[cause].mechanisms
 
 
@@ -56,14 +56,14 @@ def _setting(result: Result) -> bool:
 
 
 def is_named(result: Result) -> bool:
-    """Whether the largest verdict names any mechanism."""
+    """True if the largest verdict names any mechanism."""
     first = top(result.verdicts)
     return first is not None and first.status in NAMED
 
 
 @dataclass(frozen=True)
 class Score:
-    """How many of some cases were answered, and how many of the answers are right."""
+    """Number of cases that were answered, and of right answers among them."""
 
     cases: int
     answered: int
@@ -103,7 +103,7 @@ def wrong_of_null(result: Result) -> Told | None:
 
 
 def of_open_set(result: Result) -> str:
-    """What is said where no detector knows the cause: `unknown`, `several`, `nothing`, or the name of another one."""
+    """Text where no detector knows the cause: `unknown`, `several`, `nothing`, or the name of another one."""
     first = top(result.open_set)
     if first is None:
         return "nothing"
@@ -111,7 +111,7 @@ def of_open_set(result: Result) -> str:
 
 
 def both_named(result: Result) -> bool:
-    """Whether the two largest verdicts name both causes, one each."""
+    """True if the two largest verdicts name both causes, one each."""
     first = [each for each in result.verdicts if each.found][:2]
     one, other = result.causes
     return len(first) == 2 and any(names(a, one) and names(b, other) for a, b in (first, first[::-1]))

@@ -53,7 +53,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one case: the exact effects, and the verdicts with all detectors and without those of the cause."""
+    """Result of one case: the exact effects, and the verdicts with all detectors and without those of the cause."""
 
     name: str
     kind: str
@@ -68,7 +68,7 @@ class Result:
     natural_ms: float
     """Mean difference of the arms without any of the causes; exact."""
     label: str
-    """What the effects amount to, before any verdict: `cause`, `null`, or `grey`, which is not scored."""
+    """Meaning of the effects, before any verdict: `cause`, `null`, or `grey`, which is not scored."""
     verdicts: tuple[Told, ...]
     open_set: tuple[Told, ...]
     """Verdicts where the detectors that name the cause are left out; empty where not one cause is planted."""
@@ -133,7 +133,7 @@ _NOTHING_MS = 0.5
 _SURE = 3.0
 """Standard errors that it must have, as losses that fall otherwise change the time as well."""
 NATURAL = 2.0
-"""How much larger it must be than what differs between the arms anyway."""
+"""Factor by which it must be larger than what differs between the arms anyway."""
 
 
 def _label(plan: Plan, effects: Sequence[tuple[float, float]], total_ms: float, natural_ms: float) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab.open` gives: a study's tables, its comparisons as a table, and its figures, for a notebook or a script.
+"""An opened study (`quiclab.open`): its tables, its comparisons as a table, and its figures, for a notebook or a
+script.
 
 >>> study = quiclab.open("demo-study")  # doctest: +SKIP
 >>> study.differences.filter(kind="main").select("path", "workload", "outcome")  # doctest: +SKIP

@@ -37,7 +37,7 @@ class Medians(Observer):
         self._blocks: Counter[str] = Counter()
         self._new = False
         self.shown: dict[Place, str] = {}
-        """What to show of each arm in each cell that has a value."""
+        """Text to show of each arm in each cell that has a value."""
 
     @property
     def heading(self) -> str:

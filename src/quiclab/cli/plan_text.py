@@ -235,7 +235,8 @@ _SHOWN_RATES = 5
 
 
 def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
-    """What few paths have, as lines: one for the path, and one for each direction of a link that has something."""
+    """Lines for effects that few paths have: one for the path, and one for each direction of a link that has
+    something."""
     lines = []
     if path.mtu != 1500 or path.ip_version != 4:
         lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")

@@ -224,14 +224,14 @@ def _keep_raw(text: str) -> KeepRaw:
 
 
 def _usual_place(spec: Path, name: str, part: Part) -> Path:
-    """Where a study goes without --out: shards beside each other, as each is a study of its own."""
+    """Folder of a study without --out: shards beside each other, as each is a study of its own."""
     if spec.is_dir():
         return spec
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
 def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
-    """What watches a run beside its bar, by the options; `events` is a descriptor for events."""
+    """Observer of a run beside its bar, by the options; `events` is a descriptor for events."""
     from quiclab.study.observer import NOBODY, Both
 
     watchers = NOBODY

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
-    """What there is to say, as `--json` has it."""
+    """Status of a study, as `--json` has it."""
     from quiclab.cli.run_document import trial_counts
     from quiclab.cli.status_document import VERSION, CellStatus, StatusDocument, TroubleEntry
 

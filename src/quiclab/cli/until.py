@@ -15,7 +15,7 @@ _USUAL_FACTOR = 5
 
 
 def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | None:
-    """What the options ask for; None of a study whose pairs are fixed. Raises SpecError."""
+    """Goal of a sequential run by the options; None of a study whose pairs are fixed. Raises SpecError."""
     if until is None:
         if at_most is not None:
             raise SpecError("--at-most bounds a study that goes on, and this one does not", "add --until 5%")

@@ -37,7 +37,7 @@ from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
 """Kind of all workloads → the metric that is compared."""
 USUAL_MATTERS_PCT = 2.0
-"""What matters in a study whose spec was resolved before it had this key."""
+"""Smallest effect of interest in a study whose spec was resolved before it had this key."""
 
 
 def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | None = None) -> StudyAnalysis:
@@ -246,7 +246,7 @@ def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[
 def _limits(
     main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool
 ) -> list[str]:
-    """What this study cannot show, and why."""
+    """Limits of what this study can show, with their reasons."""
     notes: list[str] = []
     if not main:
         notes.append("No cell was compared.")
@@ -302,7 +302,7 @@ def raw_file_notes(study: Study) -> list[str]:
 
 # Differences as small as what trials that run side by side may do to one another.
 MAY_COST_PCT = 1.0
-"""How much longer trials may take beside others: docs/decisions/0014, which has what was measured."""
+"""Bound on how much longer trials may take beside others: docs/decisions/0014, which has what was measured."""
 
 
 def side_by_side_notes(study: Study, main: Sequence[Comparison]) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def difference_text(comparison: Comparison, metric: Metric) -> str:
 
 _SHORT = MappingProxyType({Conclusion.NOT_MEASURED: "no data"})
 _SMALL = MappingProxyType({Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL: ", small?"})
-"""How a difference is marked that does not matter, or perhaps not."""
+"""Marks of a difference that does not matter, or perhaps not."""
 
 
 def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
@@ -174,7 +174,7 @@ def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
 
 
 def whys(analysis: StudyAnalysis) -> list[str]:
-    """Why cells have no answer, the cells of one reason together."""
+    """Reasons why cells have no answer, the cells of one reason together."""
     places: dict[str, list[str]] = {}
     for comparison in analysis.comparisons:
         if comparison.why:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the differences are beside the noise, and what the slowest trials are like: tables and their data."""
+"""Sizes of the differences beside the noise, and the slowest trials of each arm: tables and their data."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from quiclab.model.number_text import counted
 
 Entry = Mapping[str, Any]
 _UNTOLD = ("name", "title", "profile", "link_name")
-"""What an entry is called says nothing of what it does."""
+"""Keys that say nothing of what an entry does, such as its name."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Line:
     entries: Mapping[float, str]
     """Value of the factor → name of the workload or path, from the least value to the largest."""
     title: str
-    """What is held fixed, where other lines have it otherwise; else empty."""
+    """Factors held fixed, where other lines have them otherwise; else empty."""
 
 
 def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titles: Mapping[str, str]) -> list[Line]:

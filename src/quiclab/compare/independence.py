@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a study's pairs are independent of those before them, which every p and every interval takes for granted."""
+"""Check that a study's pairs are independent of those before them, which every p and every interval takes for
+granted."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Looks:
 
     @property
     def stopping_is_open(self) -> bool:
-        """Whether the number of blocks could follow from what was seen of them."""
+        """True if the number of blocks could follow from what was seen of them."""
         return bool(self.fewer or self.added)
 
     @property
@@ -148,7 +148,7 @@ def _of_blocks(looks: Looks) -> tuple[str, ...]:
 
 
 def _of_choices(looks: Looks) -> tuple[str, ...]:
-    """What was chosen anew since the result was first seen: the test knows nothing of it."""
+    """Choices made anew since the result was first seen: the test knows nothing of them."""
     if not looks.before:
         return ()
     first, now, notes = looks.before[0], looks.now, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the occasions of a study leave open: said at the answer, whether there was one, or several that agree or not."""
+"""Limits of a study by its occasions, said at the answer: there was one, or several that agree or not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _disagreement(main: Sequence[Comparison], metric: Metric, of: Occasions) -> 
 
 
 def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> str:
-    """How far the answer reaches beyond the occasions of the study."""
+    """Reach of the answer beyond the occasions of the study."""
     these = f"The trials ran on {number} occasions (another boot or machine, or a pause of an hour, begins a new one)"
     if number < LEAST_OCCASIONS:
         return (

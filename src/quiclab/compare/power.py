@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many pairs a difference that matters would take: by a study's own noise, else over a range of noises."""
+"""Number of pairs that a difference that matters would take: by a study's own noise, else over a range of noises."""
 
 from __future__ import annotations
 

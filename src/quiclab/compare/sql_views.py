@@ -70,7 +70,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         return [path] if path.removeprefix(SCHEME) in self._files else []
 
     def exists(self, path: str, **_options: Any) -> bool:
-        """Whether there is such a file."""
+        """True if there is such a file."""
         return path.removeprefix(SCHEME) in self._files
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:

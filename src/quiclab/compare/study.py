@@ -76,7 +76,7 @@ class Study:
         return [name for name in named if name in seen] + sorted(seen.difference(named))
 
     def titles(self, axis: str) -> dict[str, str]:
-        """What figures call each name of `axis`."""
+        """Titles in figures of the names of `axis`."""
         return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
 
     def items(self, axis: str) -> list[dict[str, Any]]:
@@ -86,7 +86,8 @@ class Study:
 
 
 def _condition(item: Mapping[str, Any]) -> str:
-    """What must never be left out beside a name: a video that no decoder played is not one that was watched."""
+    """Condition that must never be left out beside a name: a video that no decoder played is not one that was
+    watched."""
     video = item.get("video")
     return " (not decoded)" if isinstance(video, dict) and video.get("decode") is False else ""
 

@@ -191,7 +191,7 @@ class OpenedStudy:
         return OF_STUDY.get(name) or TABLES.get(name)
 
     def _has_trial_ids(self, name: str) -> bool:
-        """Whether a table has a file per trial instead of a column with the id."""
+        """True if a table has a file per trial instead of a column with the id."""
         return name not in OF_STUDY
 
     def _of(self, name: str) -> list[Path]:
@@ -201,12 +201,12 @@ class OpenedStudy:
 
 
 def shows_results(text: str) -> bool:
-    """Whether a query, or the name of a table, is about what is compared."""
+    """True if a query, or the name of a table, is about what is compared."""
     return _RESULTS.search(text) is not None
 
 
 def is_of_accounts(text: str) -> bool:
-    """Whether a query names a table of the accounts."""
+    """True if a query names a table of the accounts."""
     return any(re.search(rf"\b{name}\b", text, re.IGNORECASE) for name in _OF_ACCOUNT)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an account is of: the time of a transfer or of a page, or the times in which a viewer waits for a video."""
+"""Scope of an account: the time of a transfer or of a page, or the times in which a viewer waits for a video."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Of(enum.StrEnum):
 
     @property
     def rows(self) -> pl.Expr:
-        """Whether a row of `account` or `account_totals` is of this time."""
+        """Filter for rows of `account` or `account_totals` of this time."""
         return pl.col("of").str.starts_with(self.value)
 
 
@@ -40,7 +40,7 @@ _HEADINGS = {
     Of.STALL: "time of stalls",
 }
 MAIN = Of.TTLB.rows | Of.PAGE.rows | Of.START_UP.rows
-"""Whether a row is of the account that every accounted trial has: of its transfer, page, or video's start-up."""
+"""Filter for rows of the account that every accounted trial has: of its transfer, page, or video's start-up."""
 
 
 def with_of(table: pl.DataFrame) -> pl.DataFrame:
@@ -50,7 +50,8 @@ def with_of(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def rows_for(metric: str) -> pl.Expr:
-    """Whether a row of an account belongs to what a study compares by a metric: stalls, or else the main account."""
+    """Filter for rows of an account that belong to what a study compares by a metric: stalls, or else the main
+    account."""
     return Of.STALL.rows if metric == Of.STALL.metric else MAIN
 
 

@@ -17,7 +17,7 @@ from quiclab.spec.model import Study
 
 @dataclass(frozen=True)
 class Part:
-    """What a run is to leave out of a plan for now: without any bound, nothing."""
+    """Bounds on the part of a plan that a run does for now: without any, it is all."""
 
     blocks: int | None = None
     """First blocks of each cell, A/A cells included; None is all."""
@@ -30,7 +30,7 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """True if nothing is left out."""
         return self == WHOLE
 
     def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:

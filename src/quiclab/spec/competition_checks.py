@@ -81,7 +81,7 @@ def _check_arm(place: Node, name: str, by_arm: Mapping[str, Arm]) -> None:
 
 
 def _cannot_compete(arm: Arm) -> str | None:
-    """What keeps an arm from competing, because only the measured flow can have it; None if nothing does."""
+    """Reason that keeps an arm from competing, because only the measured flow can have it; None if nothing does."""
     if arm.client.knobs.session in ("resumed", "early_data"):
         return "resumes a session"
     if arm.client.knobs.migration is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each key of a TOML text stands: key path → line.
+"""Lines of a TOML text: key path → line.
 
 `tomllib` forgets lines. This scanner walks text that `tomllib` has already accepted, so it only has to know where
 strings, comments and brackets end, and never has to judge.

@@ -45,7 +45,7 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
 
 
 def _is_elsewhere(error: OSError, place: Path) -> bool:
-    """Whether the refusal is of a file that is read, as it lies elsewhere than what is written."""
+    """True if the refusal is of a file that is read, as it lies elsewhere than what is written."""
     if error.errno not in (errno.EACCES, errno.EPERM) or not isinstance(error.filename, str | Path):
         return False
     file = Path(error.filename)

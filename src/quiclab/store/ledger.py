@@ -59,7 +59,7 @@ def _check(known: bool) -> None:
 
 
 def _is_id(value: object) -> bool:
-    """Whether a value may name a folder."""
+    """True if a value may name a folder."""
     return isinstance(value, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z#-]*", value) is not None
 
 
@@ -163,7 +163,7 @@ class Ledger:
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
-        """Whether a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
+        """True if a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
         it."""
         gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
         return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()

@@ -47,7 +47,7 @@ class Look:
     """Smallest difference that mattered, in per cent; None where the spec of that version had none."""
 
     def sees_what(self, other: Look) -> bool:
-        """Whether another look saw the same trials, tested in the same way."""
+        """True if another look saw the same trials, tested in the same way."""
         return {**asdict(self), "when_utc": ""} == {**asdict(other), "when_utc": ""}
 
 

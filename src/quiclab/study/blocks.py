@@ -27,7 +27,7 @@ class Settled:
 
     attempt: Attempt
     aside: Path | None
-    """Where an incomplete folder that stood in its place was moved to."""
+    """Path to which an incomplete folder that stood in its place was moved."""
 
 
 Settle = Callable[[Path, str, int], Settled]
@@ -45,7 +45,7 @@ be over by then. A third would cost time on a machine that is always busy, and `
 
 @dataclass(frozen=True)
 class Later:
-    """What became of blocks that were void when all others were over."""
+    """Outcome of blocks that were void when all others were over."""
 
     trials: int
     """Trials of those blocks."""

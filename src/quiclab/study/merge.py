@@ -30,7 +30,7 @@ own."""
 
 @dataclass(frozen=True)
 class Merged:
-    """What was brought into a study."""
+    """Gain of a study from a merge."""
 
     study: Study
     brought: int
@@ -113,7 +113,8 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
 
 
 def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
-    """What two machines, by the facts of their host.json, must have in common and have not, a sentence each."""
+    """Differences of two machines in what they must have in common, by the facts of their host.json, a sentence
+    each."""
     return tuple(
         f"{key} is {_told(facts.get(key))}, elsewhere {_told(others.get(key))}"
         for key in _SAME
@@ -145,8 +146,8 @@ def _told(value: object) -> str:
 
 
 def _read(part: StudyDir, planned: Mapping[str, str], first: StudyDir) -> _Part:
-    """What a part has. `planned` is trial → block of the spec that all parts are to have. Raises SpecError for a trial
-    that it does not plan, or that was run without its block."""
+    """Content of a part. `planned` is trial → block of the spec that all parts are to have. Raises SpecError for a
+    trial that it does not plan, or that was run without its block."""
     with borrowed_ledger(part) as ledger:
         rows, attempts = ledger.rows(), ledger.attempts()
     for row in rows:
@@ -198,7 +199,7 @@ def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
-    """Whether the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
+    """True if the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
     tell: where a trial.json is damaged, the other trials of its block do."""
     both = min(len(one[1]), len(other[1]))
     if one[1][:both] != other[1][:both]:

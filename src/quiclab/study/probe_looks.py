@@ -16,13 +16,13 @@ from quiclab.spec.model import Study
 from quiclab.spec.target import Target
 
 _ADVICE = " See https://curl.se/"
-"""What libcurl's binding adds to every error."""
+"""Advice that libcurl's binding adds to every error."""
 _NAMES = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """What one URL answered."""
+    """Answer of one URL."""
 
     target: Target
     body_bytes: dict[str, int]

@@ -30,7 +30,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Look:
-    """What one look found."""
+    """Findings of one look."""
 
     number: int
     """Number of the look, from 1."""
@@ -39,7 +39,7 @@ class Look:
     decided: int
     open_cells: tuple[str, ...]
     goes_on: bool
-    """Whether more blocks are planned."""
+    """True if more blocks are planned."""
 
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
@@ -49,7 +49,7 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
 
 
 def looks_so_far(study_dir: StudyDir) -> int:
-    """How often the study was looked at before its next blocks."""
+    """Number of looks at the study before its next blocks."""
     return len(_read(study_dir).get("looks", []))
 
 

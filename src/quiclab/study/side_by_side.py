@@ -199,7 +199,7 @@ class _Course:
         return Work(tuple(rows), limit, alone)
 
     def _knows(self, row: PlanRow) -> bool:
-        """Whether a trial like this ran alone."""
+        """True if a trial like this ran alone."""
         return self._guards.of(row).knows(arm_in_cell(row))
 
     def _give(self, number: int, work: Work) -> None:
@@ -250,7 +250,7 @@ _FASTEST = Bitrate(100_000_000)
 
 
 def weight_of(study: Study, row: PlanRow) -> int | None:
-    """How many trials at up to 20 Mbit/s a trial counts as; None runs alone.
+    """Number of trials at up to 20 Mbit/s that a trial counts as; None runs alone.
 
     Browsers and players have many processes, programs on a slow processor need a quiet one, and competitors are as many
     programs as they are flows.

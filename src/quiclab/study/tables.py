@@ -39,7 +39,7 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Told:
-    """What the ledger says of a study's trials."""
+    """Statements of the ledger about a study's trials."""
 
     planned: Mapping[str, Mapping[str, Any]]
     """Trial → row of the plan."""
@@ -183,7 +183,7 @@ def raw_bytes(folder: Path) -> int:
 
 
 def processes_for(sizes: Sequence[int]) -> int:
-    """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
+    """Number of processes that may decode trials of these sizes: as many as is worth a start, and as have room."""
     worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
     room = available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
     return max(1, min(MOST, worth, room))

@@ -51,7 +51,7 @@ Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many trials of a study ended how, when all of them were tried."""
+    """Numbers of a study's trials by how they ended, when all of them were tried."""
 
     failed: int
     unproven: int
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def all_count(self) -> bool:
-        """Whether every trial is verified and whole."""
+        """True if every trial is verified and whole."""
         return not (self.failed or self.unproven or self.void or self.damaged)
 
 

@@ -39,19 +39,19 @@ from quiclab.study.observer import Observer
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker is to do."""
+    """Order to a worker."""
 
     rows: tuple[PlanRow, ...]
     """Trials of a block."""
     limit: int
     """Most attempts at it in all."""
     alone: bool
-    """Whether nothing runs beside it."""
+    """True if nothing runs beside it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What all work of a worker is about."""
+    """Subject of all work of a worker."""
 
     study: Study
     study_dir: StudyDir
@@ -65,7 +65,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Told:
-    """What a worker says while it works: the name of an event of `Observer`, with its arguments."""
+    """Message of a worker while it works: the name of an event of `Observer`, with its arguments."""
 
     event: str
     arguments: tuple[Any, ...]
@@ -76,7 +76,7 @@ class Done:
     """The worker's last word on a block."""
 
     attempts: int | None
-    """How many there were if it stayed void; else None."""
+    """Number of attempts if it stayed void; else None."""
 
 
 class Relay(Observer):

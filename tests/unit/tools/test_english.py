@@ -31,6 +31,8 @@ def complaints(folder: Path, name: str, source: str) -> tuple[int, list[str]]:
         ("None, where nothing is known.", 'begins with "None,"'),
         ("reno or cubic.", "begins with a small letter"),
         ("Parquet.", "fewer than two words"),
+        ("Whether the server is ready.", 'asks: begins with "Whether"'),
+        ("What a trial costs.", 'asks: begins with "What"'),
         ("Keys of which a direction has one.", '"of which" where nothing is divided'),
     ],
 )
@@ -55,7 +57,7 @@ def test_who_is_for_people(tmp_path: Path) -> None:
     "docstring",
     [
         "Bytes of the body, of which the first two are a length.",
-        "Whether the server is ready.",
+        "True if the server is ready.",
         "nginx as a file server.",
         "`who`, the command, and `whoever`.",
         "min(10 ms, RTT/4) by default.",

@@ -25,9 +25,9 @@ class Number:
     count: int
     """Trials of one arm, pairs of two."""
     obstacle: str = ""
-    """Why there can be no such number, in a sentence."""
+    """Reason why there can be no such number, in a sentence."""
     advantage: bool = False
-    """Whether it is the second arm's difference from the first, in per cent of the first one's number."""
+    """True if it is the second arm's difference from the first, in per cent of the first one's number."""
 
 
 def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:

@@ -46,7 +46,7 @@ RULES = (
 
 
 class Verdict(enum.StrEnum):
-    """What our numbers say to a claim."""
+    """Verdict of our numbers on a claim."""
 
     AGREES = "agrees"
     DIFFERS = "differs"

@@ -39,7 +39,7 @@ class Finding:
     p: float | None = None
     adjusted_p: float | None = None
     conclusion: Conclusion | None = None
-    """What the comparison of a direction amounts to beside what matters."""
+    """Conclusion of a direction's comparison beside what matters."""
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,14 @@ def _correlation(
 
 
 def _needs_values(claim: Claim, expected: Expected) -> str:
-    """What of a claim has no meaning where a trial failed; empty where failed trials rank worst."""
+    """Part of a claim that has no meaning where a trial failed; empty where failed trials rank worst."""
     if claim.kind == INTERACTION:
         return "ratio of arms"
     return "mean" if claim.statistic == "mean" and not expected.direction else ""
 
 
 def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> str:
-    """Why these trials decide nothing whatever their numbers are; empty if they may."""
+    """Reason why these trials decide nothing whatever their numbers are; empty if they may."""
     told = (f"{arm.failures} of {len(arm.trials)} trials of {arm.arm} failed" for arm in arms if arm.failures)
     failed = ", ".join(dict.fromkeys(told))
     if failed and needs_values:

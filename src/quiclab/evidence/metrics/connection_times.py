@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies at a connection's two ends: the TLS handshake by itself, and the client's closing."""
+"""Times at a connection's two ends: the TLS handshake by itself, and the client's closing."""
 
 from __future__ import annotations
 

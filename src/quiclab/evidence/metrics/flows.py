@@ -106,7 +106,7 @@ def flows(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.Da
 
 
 def _arrived(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """What came to the client's end."""
+    """Packets that came to the client's end."""
     packets = tables["ip_packets"]
     return packets.filter(pl.col("vantage") == "client", pl.col("direction") == "down", pl.col("dropped").is_null())
 

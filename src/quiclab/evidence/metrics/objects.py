@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a trial fetches several objects: how long each took from its request to its last byte."""
+"""Times of a trial's several objects: of each from its request to its last byte."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ TYPES = {"html": "Document", "css": "Stylesheet", "js": "Script", "image": "Imag
 
 
 def _page(evidence: Evidence) -> dict[str, Any]:
-    """What trial.json says of the page. Raises Unknown if the trial loaded none."""
+    """Page of trial.json. Raises Unknown if the trial loaded none."""
     page: dict[str, Any] | None = (evidence.trial.get("expected") or {}).get("page")
     if page is None:
         raise Unknown("the trial loaded no page")

@@ -128,12 +128,12 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
 
 
 def lateness_p99_us(evidence: Evidence) -> float:
-    """How late the link wrote packets; of several links, the latest."""
+    """Lateness of the link's writes; of several links, the latest."""
     return _lateness_us(evidence, 0.99)
 
 
 def lateness_max_us(evidence: Evidence) -> float:
-    """How late the link wrote its latest packet: one short stop among many packets shows here alone."""
+    """Lateness of the link's latest packet: one short stop among many packets shows here alone."""
     return _lateness_us(evidence, 1)
 
 
@@ -148,7 +148,7 @@ def _lateness_us(evidence: Evidence, quantile: float) -> float:
 
 
 def trials_at_once(evidence: Evidence) -> float:
-    """How many trials the link's process served at a time, this one included, at most."""
+    """Number of trials that the link's process served at a time, this one included, at most."""
     link = evidence.trial.get("link")
     if not link:
         raise Unknown("the link left no account of itself")

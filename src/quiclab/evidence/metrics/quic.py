@@ -36,7 +36,7 @@ class StreamFrame(NamedTuple):
 
 @lru_cache(maxsize=12)
 def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
-    """What is known of one end's QUIC packets, in order. Raises Unknown where nothing is.
+    """QUIC packets of one end, in order. Raises Unknown where nothing is known.
 
     An end's capture says it, if it could be decrypted; else its own log.
     """
@@ -140,7 +140,7 @@ def stream_frames(evidence: Evidence, vantage: End, event: str) -> tuple[StreamF
 
 
 def is_request_stream(stream_id: int) -> bool:
-    """Whether a stream is client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
+    """True if a stream is client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
     return stream_id % 4 == 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it took: from the client's first packet, lost or not, to set-up, first byte and last byte."""
+"""Times of a transfer: from the client's first packet, lost or not, to set-up, first byte and last byte."""
 
 from __future__ import annotations
 

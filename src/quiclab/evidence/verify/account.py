@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the account of a user's own client can be true, by what is seen of its packets, most of it without a key.
+"""Check of the account of a user's own client by its packets, most of it without a key: can it be true?
 
 An account is a claim. It must be of what was asked for, bytes that it has must have come to its end of the path, no
 sooner than it says, the version of HTTP must have been offered, and nothing was sent before it began. Where keys open
@@ -21,7 +21,8 @@ _ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 """Identifiers of RFC 7301's registry by the protocol of an arm."""
 _LONGEST_URL = 200
 _GRACE_NS = 1_000_000
-"""What the program's clock readings may lie beside its packets: it notes an instant before or after the system call."""
+"""Tolerance between the program's clock readings and its packets: it notes an instant before or after the system
+call."""
 
 
 def account_contradiction(
@@ -50,7 +51,7 @@ def account_contradiction(
 def _other_url(
     requests: Sequence[Mapping[str, Any]], document: Mapping[str, Any], proof: Mapping[str, Any]
 ) -> str | None:
-    """Where a request of the account is not for what was asked for, or is not among opened packets."""
+    """Problem of a request of the account that is not for what was asked for, or is not among opened packets."""
     names = asked_for(document)
     for url in (each["url"] for each in requests if each.get("url") is not None):
         if names is not None and not any(is_named_by(url, name) for name in names):
@@ -64,7 +65,7 @@ def _other_url(
 
 
 def _shows_all(proof: Mapping[str, Any]) -> bool:
-    """Whether the packets show every request."""
+    """True if the packets show every request."""
     return "http_responses" not in proof["unproven_because"]
 
 
@@ -85,7 +86,8 @@ def _before_http(
     proof: Mapping[str, Any],
     tables: Mapping[str, pl.DataFrame],
 ) -> str | None:
-    """Where the account has a first byte before the head of a response, or, where that is closed, before anything."""
+    """Problem of an account with a first byte before the head of a response, or, where that is closed, before
+    anything."""
     told = [each["first_byte_ns"] for each in requests if each.get("first_byte_ns") is not None]
     packets = _of_arm(tables, document).filter(pl.col("direction") == "down", pl.col("payload_bytes") > 0)["time_ns"]
     heads = tables["http_requests"].filter(pl.col("source") == CAPTURE)["headers_ns"].drop_nulls()

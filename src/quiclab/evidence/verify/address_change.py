@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a trial whose client was to change its address did what it was to do; proven by its packets."""
+"""Check of a trial whose client was to change its address, proven by its packets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATUS = {"restart": 200, "resume": 206}
 
 
 def changed_in_vain(document: Mapping[str, Any]) -> str | None:
-    """Why the laboratory could not change the address, or not in time."""
+    """Reason why the laboratory could not change the address, or not in time."""
     change = document.get("address_change") or {}
     if change.get("trouble"):
         return f"the client's address could not be changed: {change['trouble']}"

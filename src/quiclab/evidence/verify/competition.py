@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the flows of a competition prove: that each ran to the end, over the transport that it should, and got bytes."""
+"""Proof of a competition's flows: each ran to the end, over the transport that it should, and got bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _flow(rows: Mapping[str, pl.DataFrame], flow: Mapping[str, Any]) -> dict[str
 
 
 def broken_wire(document: Mapping[str, Any]) -> str | None:
-    """What the laboratory lost outside the link."""
+    """Packets that the laboratory lost outside the link, in the hubs."""
     lost = (document.get("competition") or {}).get("lost_in_hubs")
     return f"{lost} packets were lost between the link and its clients and servers" if lost else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What packets show of the objects that a trial was to move: status, bytes and HTTP version, whatever its client says.
+"""Objects that a trial was to move, as packets show them: status, bytes and HTTP version, whatever its client says.
 
 A download is whole where a successful response has every byte of the object, or after a change of address several
 have them between them by their ranges; an upload where a request that carried all of its bytes was answered with
@@ -26,12 +26,12 @@ Response = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """What the packets say of one object."""
+    """Evidence of the packets about one object."""
 
     problem: str | None = None
-    """What contradicts the trial."""
+    """Contradiction of the trial."""
     proven: bool = False
-    """Whether they show that it was moved as it should be; else, without a problem, they do not tell."""
+    """True if they show that it was moved as it should be; else, without a problem, they do not tell."""
 
 
 def shown_by_packets(document: Mapping[str, Any]) -> Shown:
@@ -67,7 +67,8 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
 
 
 def unproven(document: Mapping[str, Any]) -> str | None:
-    """Why nobody can tell what a trial without a problem moved; None where its packets or its client's account do.
+    """Reason why nobody can tell what a trial without a problem moved; None where its packets or its client's account
+    do.
 
     A body that the client kept, or that the server took, is known; over which version of HTTP it came is not, unless
     QUIC carried it and the client offered nothing but HTTP/3.
@@ -87,7 +88,7 @@ def unproven(document: Mapping[str, Any]) -> str | None:
 
 
 def may_begin_again(document: Mapping[str, Any]) -> bool:
-    """Whether the client's address was to change: only then may it go on with a transfer on another connection."""
+    """True if the client's address was to change: only then may it go on with a transfer on another connection."""
     return bool(document.get("address_change") or (document.get("asked") or {}).get("on_address_change"))
 
 
@@ -101,16 +102,16 @@ class _Object:
     wanted: str
     """The version of HTTP."""
     whole: bool
-    """Whether the packets show all that there was: then what is not there was not."""
+    """True if the packets show all that there was: then what is not there was not."""
     in_parts: bool
-    """Whether several responses may have its bytes between them."""
+    """True if several responses may have its bytes between them."""
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
         """Return the responses for this object. A request in 0-RTT packets that stayed closed has no known URL."""
         return [each for each in found if (alone if each["url"] is None else is_named_by(each["url"], self.name))]
 
     def downloaded(self, found: Sequence[Response]) -> Shown:
-        """Whether the client got every byte."""
+        """Evidence that the client got every byte."""
         good = self._good(found)
         if any(self._is_covered([each]) for each in good):
             return Shown(proven=True)
@@ -128,11 +129,11 @@ class _Object:
         return Shown(f"{short}, as the packets show")
 
     def begun(self, found: Sequence[Response]) -> Shown:
-        """Whether the right answer had begun, for a transfer that the clock ended."""
+        """Evidence that the right answer had begun, for a transfer that the clock ended."""
         return Shown(proven=True) if self._good(found) else self._answered_otherwise(found)
 
     def uploaded(self, found: Sequence[Response]) -> Shown:
-        """Whether a request with every byte was answered with success."""
+        """Evidence that a request with every byte was answered with success."""
         good = self._good(found)
         if any(each["sent_bytes"] == self.length for each in good):
             return Shown(proven=True)
@@ -165,7 +166,7 @@ class _Object:
         return [each for each in found if each["http_version"] == self.wanted and _succeeded(each)]
 
     def _is_covered(self, found: Iterable[Response]) -> bool:
-        """Whether these responses have every byte between them, and none has more."""
+        """True if these responses have every byte between them, and none has more."""
         spans = sorted(span for each in found if (span := _span(each)) is not None)
         if self.length is None:
             return any(end > start for start, end in spans)
@@ -178,7 +179,7 @@ class _Object:
 
 
 def _of_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted: str) -> Shown:
-    """Whether the packets show a refusal among the files of a page or video; the player itself tells what it needed."""
+    """Evidence of a refusal among the files of a page or video; the player itself tells what it needed."""
     resources = {each["url"] for each in (expected.get("page") or {}).get("resources", ())}
     answers: dict[str, list[int]] = {}
     for each in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`."""
+"""Proof of a trial: facts from its packets first, then from its programs. The rest is `unproven`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("d
 """Name, sender and place of ECN counts in the client's capture: before the link for packets up, after it for down."""
 _NO_KEYS = "the client left no TLS keys (raw/keys.log)"
 DECODER = "quiclab's decoders"
-"""What opened the packets."""
+"""Name of what opened the packets."""
 
 
 def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
 def _add_opened(
     folder: Path, document: dict[str, Any], proof: dict[str, Any], connections: Sequence[Connection], closed: str | None
 ) -> None:
-    """What only opened packets tell; what they do not tell gets its reason."""
+    """Adds what only opened packets tell; what they do not tell gets its reason."""
     keys = folder / "raw" / "keys.log"
     try:
         found, why = opened_facts(connections, closed, document)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What packets at the client's end show of HTTP: every response of the measured connections, as `trial.json` has it.
+"""HTTP at the client's end by its packets: every response of the measured connections, as `trial.json` has it.
 
 The rows are those that `decoders.decode_trial` found in the client's capture, so that verdict, metrics and report rest
 on one reading of the packets.
@@ -43,14 +43,15 @@ def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
 
 
 def is_captured(tables: Mapping[str, pl.DataFrame]) -> bool:
-    """Whether there is a capture of the client's packets that could be read."""
+    """True if there is a capture of the client's packets that could be read."""
     of_capture = pl.col("source") == CAPTURE
     unreadable = tables["decode_stats"].filter(of_capture, pl.col("name") == "unreadable")
     return not tables["sources"].filter(of_capture).is_empty() and unreadable.is_empty()
 
 
 def closed_because(tables: Mapping[str, pl.DataFrame], *, competes: bool) -> str | None:
-    """Why the client's capture may hold requests and bytes of a body that were not read; None where all was read.
+    """Reason why the client's capture may hold requests and bytes of a body that were not read; None where all was
+    read.
 
     `tables` are those of the measured client. In a competition the capture is that of all flows: keys that only
     another flow lacks are no reason.
@@ -68,7 +69,7 @@ def closed_because(tables: Mapping[str, pl.DataFrame], *, competes: bool) -> str
 
 
 def _stayed_closed(tables: Mapping[str, pl.DataFrame]) -> bool:
-    """Whether a measured connection stayed closed: packets of QUIC have no number then, and TCP shows no frames."""
+    """True if a measured connection stayed closed: packets of QUIC have no number then, and TCP shows no frames."""
     own = {name: tables[name].filter(pl.col("source") == CAPTURE) for name in ("packets", "handshake", "http_frames")}
     sealed = ~pl.col("packet_type").is_in(_WITHOUT_NUMBER) | pl.col("packet_type").is_null()
     if not own["packets"].filter(pl.col("transport") == "quic", pl.col("packet_number").is_null(), sealed).is_empty():

@@ -66,7 +66,7 @@ _LONGEST_REASON = 2000
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an attempt is worth, and why."""
+    """Worth of an attempt, and its reason."""
 
     status: Status
     reason: str

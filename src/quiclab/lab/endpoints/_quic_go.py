@@ -40,7 +40,7 @@ def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
 
 
 def unsupported_by_quic_go(program: Program) -> str | None:
-    """Why a value is not possible, whatever the role."""
+    """Reason why a value is not possible, whatever the role."""
     knobs = program.knobs
     if knobs.congestion_control not in (None, "reno"):
         return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} is not possible"

@@ -36,7 +36,7 @@ def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
 
 
 def unsupported_by_quinn(program: Program) -> str | None:
-    """Why a value is not possible."""
+    """Reason why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
     if chosen not in (None, *_CONGESTION_CONTROLS):

@@ -18,8 +18,8 @@ _LONGEST_TEXT = 1 << 16
 
 
 def text_problem(account: Any) -> str | None:
-    """Why an account of any client cannot be kept: text in it that is none (a lone surrogate of UTF-16 has no UTF-8),
-    or members inside members without end. None for one that can."""
+    """Reason why an account of any client cannot be kept: text in it that is none (a lone surrogate of UTF-16 has no
+    UTF-8), or members inside members without end. None for one that can."""
     try:
         json.dumps(account, ensure_ascii=False).encode()
     except UnicodeEncodeError:

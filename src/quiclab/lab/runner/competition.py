@@ -82,7 +82,7 @@ class Contest:
 
     @property
     def lasts(self) -> Duration | None:
-        """How long the competition lasts, where that does not depend on the measured client."""
+        """Length of the competition, where that does not depend on the measured client."""
         return self._competition.duration if self._competition else None
 
     def patience_s(self, longest_s: float) -> float:
@@ -94,7 +94,7 @@ class Contest:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of the competition is up."""
+        """True if the time of the competition is up."""
         return self.lasts is not None and time.monotonic_ns() >= self._began_ns + self.lasts.ns
 
     def check(self) -> None:

@@ -46,7 +46,7 @@ class CompetitorPrograms:
         self._resources = ExitStack()
 
     def folder(self, flow: Flow) -> Path:
-        """Where the logs of a flow go."""
+        """Folder of a flow's logs."""
         return self._raw / "competitors" / flow.label
 
     def command(self, each: Competitor, part: Part) -> Command:

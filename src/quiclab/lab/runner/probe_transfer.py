@@ -75,7 +75,7 @@ class ProbeTransfer:
         self._trial.record.client_exit_code = code
 
     def killed_from_outside(self) -> str | None:
-        """How the client was, in words; None where it was not."""
+        """Sentence about a client that was killed from outside; None where it was not."""
         return self._client.killed_from_outside()
 
     def end(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _COUNTED_GRACE_S = 15.0
 
 
 def counts_file(raw: Path, role: str) -> Path:
-    """What strace left of one program of a counted trial."""
+    """File that strace left of one program of a counted trial."""
     return raw / f"{role}.calls"
 
 

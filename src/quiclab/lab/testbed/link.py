@@ -61,10 +61,10 @@ class LinkSettings:
     work_dir: Path | None
     """Folder for configuration, packet log, captures and summary; None keeps nothing."""
     second_network: bool = False
-    """Whether the last link of `model` is the client's in a second network, to which it changes; it ends where the
+    """True if the last link of `model` is the client's in a second network, to which it changes; it ends where the
     first link does."""
     begins_when_told: bool = False
-    """Whether packets that pass before `begin` do not belong to the workload; otherwise it begins with the first
+    """True if packets that pass before `begin` do not belong to the workload; otherwise it begins with the first
     packet."""
     more_addresses: Sequence[str] = ()
     """Further addresses of the front, which answers the client, in the same networks as its own."""

@@ -51,7 +51,7 @@ class Span:
         return f"link{self.number}"
 
     def ends_at(self, place: int) -> bool:
-        """Whether one of the link's ends is at that place."""
+        """True if one of the link's ends is at that place."""
         return place in (self.client, self.server)
 
     def mac(self, side: Side, of: Literal["end", "link", "near"]) -> str:
@@ -75,7 +75,7 @@ class Ends:
     later: Span | None = None
     """The client's link once it has changed its network, which ends where its first one does."""
     ethernet: bool = False
-    """Whether the devices have Ethernet addresses."""
+    """True if the devices have Ethernet addresses."""
 
     @property
     def spans(self) -> list[Span]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What client, server and proxy cost their machine: processor, memory, context switches, page faults, threads.
+"""Cost of client, server and proxy to their machine: processor, memory, context switches, page faults, threads.
 
 Over a program's whole life the kernel counts exactly, and tells the process that waits for it (wait4(2)). What it used
 during the transfer is the difference of two looks at /proc. In between, a look every 100 ms records threads, memory and
@@ -242,8 +242,8 @@ def _summary(role: _Role) -> dict[str, Any]:
 
 
 def _stood_still(role: _Role) -> dict[str, int]:
-    """How often and for how long the program itself stood still; for its children, at how many looks one of them
-    did."""
+    """Number and length of the program's own stops; for its children, the number of looks at which one of them stood
+    still."""
     own = {"number": 0, "stopped_ns": 0} if role.stops is None else role.stops.summary()
     return own | {"looks_at_children": role.looks_stopped}
 

@@ -38,7 +38,7 @@ class Waited:
 
     ns: int
     turns: int
-    """How often it got a processor."""
+    """Number of times that it got a processor."""
 
 
 def waits(pid: int) -> dict[int, Waited]:

@@ -194,7 +194,7 @@ def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
 
 
 def _placements(account: Account, names: Collection[str]) -> dict[str, Placement | None]:
-    """How the sources of these names are placed, by unit; None where one is not, or not all of its rows are."""
+    """Placements of the sources of these names, by unit; None where one is not placed, or not all of its rows are."""
     placed: dict[str, Placement | None] = dict.fromkeys(names)
     return placed | {_unit(each): each.placement for each in account.sources if each.name in names}
 

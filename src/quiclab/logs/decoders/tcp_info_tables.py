@@ -25,7 +25,7 @@ class TcpInfo:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial; each connection was looked at between two instants."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the header has the magic number."""
+        """True if the header has the magic number."""
         return head.startswith(b"QLTCPINF")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

@@ -120,7 +120,7 @@ def _of_quic(rows: Sequence[Row]) -> list[Row]:
 
 
 def _is_sent(row: Row) -> bool:
-    """Whether a packet was sent. One that was seen on the way, at neither end, is told from the client's point of
+    """True if a packet was sent. One that was seen on the way, at neither end, is told from the client's point of
     view."""
     return bool(row["event"] == "sent" or (row["event"] == "seen" and row["direction"] == "up"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What held programs and their connections up, as the kernel counts it between two looks."""
+"""Waits of programs and their connections, as the kernel counts them between two looks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulated link did to every packet: the ground truth of a trial."""
+"""The fate of every packet on the emulated link: the ground truth of a trial."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux reports about its TCP connections: `struct tcp_info`, field by field."""
+"""Linux's report about its TCP connections: `struct tcp_info`, field by field."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What QUIC and TCP have in common, in tables that they share; rows keep the order of their log."""
+"""Tables that QUIC and TCP share; rows keep the order of their log."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played, as its player reports it."""
+"""Playback of a video, as its player reports it."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _expired(study: OpenedStudy, trial_id: str) -> list[tuple[str, int, int]]:
 
 
 def _says_again(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[bool]:
-    """Whether a QUIC packet repeats CRYPTO bytes that its end has sent in that space before."""
+    """True for each QUIC packet that repeats CRYPTO bytes that its end has sent in that space before."""
     frames = study.of_trial("frames", trial_id)
     if frames is None:
         return [False] * packets.height

@@ -24,7 +24,7 @@ Span = tuple[str, float]
 
 @dataclass(frozen=True)
 class _Told:
-    """What is known of the sender in one trial."""
+    """States of the sender in one trial."""
 
     spans: list[Span]
     end_ms: float

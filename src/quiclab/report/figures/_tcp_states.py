@@ -74,7 +74,7 @@ def _state() -> pl.Expr:
 
 
 def _counting(counter: pl.Expr) -> pl.Expr:
-    """Whether a counter grows here, or has just grown and soon will again."""
+    """Filter for rows in which a counter grows, or has just grown and soon will again."""
     time = pl.col("time_ns")
     grew = counter.cast(pl.Int64).diff().over("connection").fill_null(0) > 0
     last, following = (pl.when(grew).then(time).fill_null(strategy=way) for way in ("forward", "backward"))

@@ -159,7 +159,7 @@ class AgainstBest(Figure):
 
 
 def _coloured(cell: dict[str, Any]) -> bool:
-    """Whether the arm was found to be behind, by what matters or perhaps does."""
+    """True if the arm was found to be behind, by what matters or perhaps does."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and (cell["behind_pct"] or 0.0) > 0 and not cell["best"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What client, proxy and server pay: processor, memory, kernel and system calls (Benoit and Holland 2020, Figure 2)."""
+"""Cost of client, proxy and server: processor, memory, kernel and system calls (Benoit and Holland 2020, Figure 2)."""
 
 from __future__ import annotations
 

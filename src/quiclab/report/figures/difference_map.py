@@ -164,6 +164,6 @@ def _shade(cell: Mapping[str, Any]) -> int:
 
 
 def _coloured(cell: Mapping[str, Any]) -> bool:
-    """Whether a difference was found that matters, or perhaps does, and that has a number."""
+    """True if a difference was found that matters, or perhaps does, and that has a number."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and cell["difference_pct"] is not None

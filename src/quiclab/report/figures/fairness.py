@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each flow at one bottleneck gets over time, and how even that is."""
+"""Shares of the flows at one bottleneck over time, and how even they are."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the screen showed over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021,
-Figure 13)."""
+"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13)."""
 
 from __future__ import annotations
 

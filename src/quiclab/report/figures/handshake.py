@@ -22,7 +22,7 @@ _STEPS = {
     "QUIC, 0-RTT": 5,
     "Version Negotiation": 5,
 }
-"""What a round trip is for → place of its colour, none of which the first two arms have."""
+"""Purpose of a round trip → place of its colour, none of which the first two arms have."""
 _REST = "request and response"
 _ROOM = 0.0105
 """Share of the whole width that a letter takes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits before the bottleneck: up at each packet that joins, down as they are served."""
+"""Queue before the bottleneck: up at each packet that joins, down as they are served."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quiclab.report.figures._series import FURTHER, of_log
 
 
 class QueueLength(Figure):
-    """What waits before the bottleneck: up at each packet that joins, down as they are served."""
+    """Queue before the bottleneck: up at each packet that joins, down as they are served."""
 
     name = "queue"
     question = "How long is the queue before the bottleneck, and how does each arm fill it?"

@@ -99,7 +99,7 @@ class _Panel:
     style: _style.ArmStyle
     arm: str
     named: set[str]
-    """What the legend has already."""
+    """Names that the legend has already."""
     time: tuple[float, float]
     """First and last instant of all panels, ms."""
     wide: int
@@ -128,7 +128,7 @@ class _Panel:
         return self.style if space in _DATA else _style.arm_style(_SPACES.get(space, _OTHER))
 
     def _first(self, label: str) -> bool:
-        """Whether the legend has this for the first time."""
+        """True if the legend has this for the first time."""
         first = label not in self.named
         self.named.add(label)
         return first

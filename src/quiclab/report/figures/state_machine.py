@@ -22,7 +22,7 @@ _ORDER = (
 _HEIGHT_PX = 370
 _RADIUS, _NODE = 1.0, 0.17
 _LABEL = 0.36
-"""Where on its way an arrow's number stands: not in the middle, where most arrows cross."""
+"""Position of an arrow's number on its way: not in the middle, where most arrows cross."""
 _BEND = 0.055
 """The two ways between two states lie side by side."""
 

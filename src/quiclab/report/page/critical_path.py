@@ -52,7 +52,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a page shows beside the timeline."""
+    """Texts that a page shows beside the timeline."""
 
     arms: tuple[str, ...]
     sums: tuple[Sum, ...]

@@ -69,7 +69,7 @@ class _ReadOnce(OpenedStudy):
 
 
 def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple[list[Drawn], list[Absent]]:
-    """What can be drawn, in the order of the registry, and what cannot."""
+    """Figures that can be drawn, in the order of the registry, and those that cannot."""
     drawn: list[Drawn] = []
     absent: list[Absent] = []
     asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)

@@ -18,7 +18,7 @@ from quiclab.store.layout import Attempt, StudyDir
 
 
 def folder_of(analysis: StudyAnalysis) -> str:
-    """Where the pages of pairs lie in a study."""
+    """Folder of the pages of pairs in a study."""
     return f"{analysis.page}/pairs"
 
 

@@ -32,9 +32,9 @@ class Part:
     name: str
     """Name of its element on the page."""
     title: str
-    """What tells it from the others; empty where there is one."""
+    """Title that tells it from the others; empty where there is one."""
     rest: str
-    """What it leaves out, with the command that draws that too; empty where it is whole."""
+    """Part that it leaves out, with the command that draws that too; empty where it is whole."""
     spec: Mapping[str, Any]
 
 
@@ -46,7 +46,7 @@ class Section:
     question: str
     parts: tuple[Part, ...]
     by_cell: bool
-    """Whether they are small enough to stand side by side."""
+    """True if they are small enough to stand side by side."""
 
 
 def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:

@@ -113,7 +113,7 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def _at_once(values: pl.Series) -> str:
-    """How many trials ran beside each other: `1`, or such as `3 (2 in the median trial)`."""
+    """Number of trials that ran beside each other: `1`, or such as `3 (2 in the median trial)`."""
     most, median = round(worst(values)), middle(values)
     return number_text.count(most) if most == median else f"{number_text.count(most)} ({median:g} in the median trial)"
 
@@ -163,7 +163,7 @@ def _decode_stats(study: Study) -> TextTable:
 
 
 def _proofs(study: Study) -> TextTable:
-    """What the trials of each arm proved to have run: facts that hold in every one of them."""
+    """Table of what the trials of each arm proved to have run: facts that hold in every one of them."""
     by_arm: dict[str, dict[str, list[str]]] = {str(arm["name"]): {} for arm in study.items("arms")}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():

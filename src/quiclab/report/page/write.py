@@ -94,7 +94,7 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the page about one metric is made of."""
+    """Parts of the page about one metric."""
 
     study: Study
     analysis: StudyAnalysis
@@ -197,7 +197,7 @@ def _page(parts: _Parts) -> str:
 
 
 def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
-    """Why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
+    """Reason why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
     metric = analysis.metric.name
     return of_another_time(metric, Of.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 

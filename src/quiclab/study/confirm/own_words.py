@@ -64,7 +64,7 @@ def _added(before: Command, after: Command) -> tuple[str, ...]:
 
 
 def _inserted(before: list[str], after: list[str]) -> list[str]:
-    """What a list has more than another one, in its order."""
+    """Items that a list has more than another one, in its order."""
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     changed = (slice(first, last) for tag, _, _, first, last in matcher.get_opcodes() if tag in ("insert", "replace"))
     return [word for each in changed for word in after[each]]

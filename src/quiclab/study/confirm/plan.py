@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asks for."""
+    """Request of a user."""
 
     study: Path
     cell: str
@@ -44,15 +44,15 @@ class Plan:
     """Everything about a confirming run before it begins."""
 
     directory: Path
-    """Where the confirming study is, or goes on."""
+    """Directory in which the confirming study is, or goes on."""
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: Declared
     spec: str
     title: str
     """Name of the mechanism for readers."""
     gain: str
-    """What the setting is for, as a sentence."""
+    """Purpose of the setting, as a sentence."""
     also_changes: tuple[str, ...]
     own_words: tuple[str, ...]
     """The setting as the program's own configuration or command line has it."""
@@ -203,7 +203,7 @@ def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
 
 
 def _not_predicted(suspect: Suspect) -> str | None:
-    """Why nothing can be predicted of a mechanism; None where something can."""
+    """Reason why nothing can be predicted of a mechanism; None where something can."""
     from quiclab.why.confirm.predict import LEAST_BLOCKS
 
     predicted = suspect.predicted
@@ -264,7 +264,7 @@ def is_free(folder: Path, declaration: str) -> bool:
 
 
 def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
-    """Whether a run was declared for the same arms, and more blocks could decide it."""
+    """True if a run was declared for the same arms, and more blocks could decide it."""
     is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
     return is_same and (found.judgement is None or not found.judgement.final)
 

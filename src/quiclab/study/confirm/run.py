@@ -26,12 +26,12 @@ Trials = Callable[[Study, StudyDir, Mapping[str, int]], int]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a look at a confirming run found, for a process that must not load what reads tables."""
+    """Result of a look at a confirming run, for a process that must not load what reads tables."""
 
     verdict: str
     """`confirmed`, `rejected` or `undecided`."""
     final: bool
-    """Whether more blocks would change nothing."""
+    """True if more blocks would change nothing."""
     blocks: int
     """Blocks with both runs."""
     lacking: int
@@ -45,12 +45,12 @@ class Runnable(Protocol):
 
     @property
     def directory(self) -> Path:
-        """Where its study is."""
+        """Directory of its study."""
         ...
 
     @property
     def begun(self) -> bool:
-        """Whether it goes on."""
+        """True if it goes on."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class Runnable(Protocol):
 
     @property
     def effect_pct(self) -> float:
-        """What counts as the same, in per cent of the whole."""
+        """Bound below which times count as the same, in per cent of the whole."""
         ...
 
 

@@ -35,7 +35,7 @@ class PlanTogether:
 
     directory: Path
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: DeclaredTogether
     spec: str
     least_blocks: int
@@ -110,7 +110,7 @@ def beside(asked: Asked, study: Study, cause: str) -> str | None:
 
 
 def _is_possible(cell: Cell, *causes: str) -> bool:
-    """Whether each of these can be taken away together with others, by a setting of its own."""
+    """True if each of these can be taken away together with others, by a setting of its own."""
     try:
         changes = [_possible(cell, cause) for cause in causes]
     except SpecError:
@@ -176,7 +176,7 @@ def _spec(cell: Cell, changes: Mapping[str, Change], directory: Path, alpha: flo
 
 
 def _is_open(directory: Path, declared: DeclaredTogether) -> bool:
-    """Whether a run was declared in just this way, and its result is not final."""
+    """True if a run was declared in just this way, and its result is not final."""
     try:
         kept = read_object(directory / DECLARATION)
         shown = read_object(directory / RESULT) if (directory / RESULT).exists() else {}

@@ -263,7 +263,8 @@ def value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
 
 
 def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
-    """Whether the other arm has the value too, and why the mechanism cannot be given to it; None where it can."""
+    """Pair of a flag and a reason: the other arm has the value too, and why the mechanism cannot be given to it; None
+    where it can."""
     try:
         # Two arms are the least that a spec has.
         _, study = read_back(

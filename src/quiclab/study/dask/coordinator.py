@@ -53,7 +53,7 @@ _SPARE_S = 30
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run, and how."""
+    """Blocks to be run, and how."""
 
     study: Study
     study_dir: StudyDir
@@ -61,7 +61,7 @@ class Asked:
     backend: str | None
     keep_raw: KeepRaw
     anyway: bool
-    """Whether arms may lack their programs."""
+    """True if arms may lack their programs."""
 
 
 @dataclass
@@ -167,7 +167,7 @@ class _Coordinator:
             )
 
     def outcome(self) -> Outcome:
-        """How all trials ended that have been tried."""
+        """Numbers of all trials that have been tried, by how they ended."""
         attempts, damaged = self._ledger.attempts(), self._ledger.damaged()
         final = Counter(tries[-1].status for tries in attempts.values())
         return Outcome(

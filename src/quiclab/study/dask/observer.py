@@ -25,7 +25,7 @@ class ClusterObserver(Observer):
         """A worker is gone with the block that it ran, which is granted to another one."""
 
     def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
-        """What a worker sent for a block does not count."""
+        """Tells that what a worker sent for a block does not count."""
 
     def not_for_workers(self, blocks: int) -> None:
         """Blocks are left that stayed void, or had begun in a run without workers: no worker is given

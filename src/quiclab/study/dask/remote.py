@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of a cluster is asked to do. Arguments and answers are plain values, so that workers with another
-version of quiclab can at least say so."""
+"""Tasks of a cluster's worker. Arguments and answers are plain values, so that workers with another version of quiclab
+can at least say so."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a response waits whose client changes its address in the middle of it."""
+"""Reasons why a response waits whose client changes its address in the middle of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SERVED = (Why.LINK_BUSY, Why.LAST_FLIGHT)
 
 @dataclass(frozen=True)
 class Judges:
-    """What is known of a sender with a connection for each of the client's addresses."""
+    """Judges of a sender with a connection for each of the client's addresses."""
 
     before: Judge
     after: Judge
@@ -32,19 +32,20 @@ class Judges:
     changed_ns: int
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
-        """Why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
+        """Reason why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
         return self._of(position).reason(position, idle_from_ns)
 
     def probes(self, position: int) -> bool:
-        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        """True if a packet without data left, unprompted, because a timer of the sender's log had ended."""
         return self._of(position).probes(position)
 
     def cause(self, position: int, reason: Reason, data: int) -> Cause:
-        """What a packet's sending goes back to, given why the packet at position `data` came no earlier."""
+        """Cause that a packet's sending goes back to, given why the packet at position `data` came no earlier."""
         return self._of(position).cause(position, reason, data)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
-        """Why the sender had waited for the packet that came at an instant before it sent the one at a position."""
+        """Reason why the sender had waited for the packet that came at an instant before it sent the one at a
+        position."""
         return (self.after if came_ns >= self.changed_ns else self.before).before_arrival(came_ns, reason, position)
 
     def _of(self, position: int) -> Judge:

@@ -90,7 +90,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
 
 
 def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
-    """Why → ms of a full account, as one end sees it.
+    """Cause → ms of a full account, as one end sees it.
 
     After early data the amplification limit holds back an answer, which is a wait. What held up the request itself,
     such as its loss, is part of the time until the answer. That a packet left the link late no end can see: it is time
@@ -109,7 +109,7 @@ def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
 
 
 def _covered(evidence: Evidence) -> bool:
-    """Whether a trial is one download over one link, of which alone one end's account is."""
+    """True if a trial is one download over one link, of which alone one end's account is."""
     trial, expected = evidence.trial, evidence.trial.get("expected") or {}
     several = len(expected.get("objects") or ()) > 1 or expected.get("page") or expected.get("video")
     others = ("competition", "address_change", "second_link", "proxy")

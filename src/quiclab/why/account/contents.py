@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each packet of one direction carries: first-time bytes, bytes sent again, acknowledgments, a handshake."""
+"""Contents of each packet of one direction: first-time bytes, bytes sent again, acknowledgments, a handshake."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ class Content:
     payload_bytes: int = 0
     """Bytes of the transport's streams."""
     again: bool = False
-    """Whether it repeats what was sent before: data, a handshake, or a probe in their place.
+    """True if it repeats what was sent before: data, a handshake, or a probe in their place.
 
     A probe larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
     """
     set_up: bool = False
-    """Whether it has a message of the handshake before the connection can be used."""
+    """True if it has a message of the handshake before the connection can be used."""
     stream: int | None = None
     """The request's stream with the most bytes in it; None where it has bytes of none, or where that is not known."""
     reached: Reached | None = None
-    """What had been sent until then, this packet included."""
+    """Bytes that had been sent until then, this packet included."""
     asks: bool = False
-    """Whether it has a PING or IMMEDIATE_ACK, which a sender adds to a probe that is to be acknowledged."""
+    """True if it has a PING or IMMEDIATE_ACK, which a sender adds to a probe that is to be acknowledged."""
 
     @property
     def unasked(self) -> bool:
-        """Whether it is sent for no other reason than a timer, where no packet prompts it."""
+        """True if it is sent for no other reason than a timer, where no packet prompts it."""
         return self.again or (self.asks and self.what is What.ACKNOWLEDGMENTS)
 
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a sender had come."""
+    """Progress of a sender at a packet."""
 
     stream: int
     """Highest offset of the packet's stream; of TCP, of its connection."""
@@ -143,12 +143,12 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
 
 @dataclass(frozen=True)
 class _Anew:
-    """What an end that begins anew sends a second time without a loss."""
+    """Bytes that an end that begins anew sends a second time without a loss."""
 
     retry_ns: int | None
     """Instant from which a client repeats its ClientHello because of Retry or Version Negotiation."""
     refused: bool
-    """Whether a client repeats what it had sent as early data because the server refused that."""
+    """True if a client repeats what it had sent as early data because the server refused that."""
 
     @classmethod
     def of(cls, evidence: Evidence, end: End) -> _Anew:

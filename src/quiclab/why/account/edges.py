@@ -23,7 +23,7 @@ _WHOLE = (Why.ANSWER, Why.ORIGIN)
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a sender sent no earlier, the table that shows it, and the event that last tightened the limit."""
+    """Reason why a sender sent no earlier, the table that shows it, and the event that last tightened the limit."""
 
     why: Why
     evidence: str
@@ -86,5 +86,5 @@ def _of_laboratory(edge: Edge) -> Edge:
 
 
 def gaps(edges: Iterable[Edge]) -> list[int]:
-    """What lies between the end of each edge and the beginning of the next: all 0 in an account."""
+    """Distances between the end of each edge and the beginning of the next: all 0 in an account."""
     return [after.from_ns - before.until_ns for before, after in pairwise(edges)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client's capture or log shows of one transfer: the levels E1, E2 and E3."""
+"""One transfer as a client's capture or log shows it: the levels E1, E2 and E3."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _COVERS_ONE = "an account is of one request on a connection of its own"
 
 
 def seen_by_client(tables: Tables, transport: Transport) -> Seen:
-    """What the client's end shows. Raises Unknown where that is not one transfer from its beginning to its end."""
+    """Transfer as the client's end shows it. Raises Unknown where that is not one transfer from its beginning to its
+    end."""
     of = recorded(tables, transport)
     asked = _asked(of)
     if of.opened:

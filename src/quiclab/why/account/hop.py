@@ -38,7 +38,7 @@ class Hop:
     written: list[int | None]
     """Instant at which the link wrote it at the far end; None where it did not."""
     whole: list[bool]
-    """Whether the link left its bits as they were, and it is no copy: what an endpoint takes."""
+    """True for each packet whose bits the link left as they were, and that is no copy: what an endpoint takes."""
     size: list[int]
     served: list[int]
     """Positions, in the order of service."""

@@ -76,7 +76,7 @@ def _way(evidence: Evidence, direction: Direction, *, apart: bool) -> Way:
 
 
 def _siblings(among: Evidence, own: Way) -> Collection[Spot]:
-    """Where the trial's other connections have packets, in the hops of one connection's way."""
+    """Spots of the packets of the trial's other connections, in the hops of one connection's way."""
     competed = bool(among.trial.get("competition"))
     whole = _way(among, "up" if own.direction == "up" else "down", apart=competed)
     pairs = enumerate(zip(whole.owner, own.owner, strict=True))

@@ -199,7 +199,7 @@ def of_connection(evidence: Evidence, connection: str) -> Evidence:
 
 
 def _packets(evidence: Evidence, connection: str) -> tuple[bool, pl.DataFrame]:
-    """Whether a connection is one of QUIC, and the rows of ip_packets between its addresses and ports."""
+    """Pair of a flag, true for a connection of QUIC, and the rows of ip_packets between its addresses and ports."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     shown = evidence.table("packets").filter(pl.col("connection") == connection, pl.col("source").is_in(captures))
     packets = evidence.table("ip_packets")

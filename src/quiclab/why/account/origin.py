@@ -49,7 +49,7 @@ class Origin:
     sent: Steps[int]
     """Bytes with data that the proxy had sent to its origin."""
     own: OriginSender | None = None
-    """What is known of the origin as a sender."""
+    """The origin as a sender, as far as it is known."""
     asked_ns: int | None = None
     """Instant at which the proxy had its first request whole; None where no record of its own shows it."""
 
@@ -95,7 +95,7 @@ class Origin:
         return self.edges(last, sent_ns, floor_ns)
 
     def _keeps(self, client: Path, time_ns: int) -> bool:
-        """Whether the proxy had at least a TLS record more of the upload than it had sent to the origin."""
+        """True if the proxy had at least a TLS record more of the upload than it had sent to the origin."""
         came = (client.content(client.up, at) for at in reversed(client.up.came[: client.up.number_by(time_ns)]))
         last = next((each for each in came if each and each.reached and each.reached.bodies), None)
         if last is None or last.reached is None:
@@ -109,7 +109,7 @@ class Origin:
         return next((p for p in came if down.size[p] > HEADERS_BYTES), None)
 
     def _had_sent_on(self, client: Path, position: int, arrived_ns: int) -> bool:
-        """Whether the proxy had sent all that it had got before an instant, when it sent a packet."""
+        """True if the proxy had sent all that it had got before an instant, when it sent a packet."""
         before = (client.content(client.down, at) for at in range(position))
         first = next((each for each in before if each and each.reached and each.payload_bytes), None)
         back_to = (client.content(client.down, at) for at in reversed(range(position)))

@@ -54,7 +54,7 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
 
 @dataclass(frozen=True)
 class _Told:
-    """What the browser's own account says of each URL."""
+    """The browser's own account of each URL."""
 
     document: str
     because: Mapping[str, str]
@@ -75,11 +75,11 @@ class _Told:
         )
 
     def awaited(self, load: Load) -> bool:
-        """Whether the load event waits for an object."""
+        """True if the load event waits for an object."""
         return self.types.get(load.url, "other") not in _NEVER_AWAITED
 
     def prompt(self, chain: Chain, load: Load, by_ns: int) -> Prompt | None:
-        """What prompted an object's request, or its connection, by an instant; None of the document."""
+        """Prompt of an object's request, or of its connection, by an instant; None of the document."""
         if load.url == self.document:
             return None
         found = [self._initiator(chain, load, by_ns)]

@@ -35,7 +35,7 @@ from quiclab.why.account.set_up import SetUp
 _ASKS = Reason(Why.PLAYER, "http_requests")
 _ONE = Objects(None, (), 1, (), None)
 _TICK_MS = 50.0
-"""How much less than a whole segment a player may say that it has: pictures end a little before."""
+"""Time by which less than a whole segment a player may say that it has: pictures end a little before."""
 _LEAST_SHARE = 0.01
 """Share of a file below which Chromium does not reckon by bytes how much it has of the video, but tells which pictures
 it has taken out of them; the first ones have more bytes than others."""
@@ -235,7 +235,7 @@ class Playback:
         return sorted((hop.end(at), position) for position, hop, at in lasts if hop.left[at] is not None)
 
     def _end(self, fetch: Fetch, completing: int) -> int:
-        """How much the server had sent when the next request left."""
+        """Bytes that the server had sent when the next request left."""
         later = [each.left_ns for each in self.fetched if each.left_ns > fetch.left_ns]
         last = bisect_left(self.path.down.arrival, min(later)) - 1 if later else len(self._sent) - 1
         return self._sent[max(last, completing)]

@@ -44,7 +44,7 @@ class Recorded:
     app (whether it can carry a request or an answer), flags."""
     resolution_ns: int
     opened: bool
-    """Whether the contents of its packets are known."""
+    """True if the contents of its packets are known."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Rows of this connection; none where the recording has no such table."""
@@ -155,7 +155,7 @@ def _resolution(tables: Tables) -> int:
 
 
 def _opened(tables: Tables, transport: Transport, connection: str) -> bool:
-    """Whether the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
+    """True if the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
     cut = tables["decode_stats"].filter(pl.col("name").is_in(CUT)).height
     if cut:  # a capture of headers shows the contents of its first packets alone
         return False
@@ -200,7 +200,7 @@ def _check_place(of: Recorded) -> None:
 
 
 def _check_whole(of: Recorded) -> None:
-    """What an end acknowledges must be in the capture."""
+    """Checks that the capture has all that an end acknowledges."""
     acks = of.table("acks")
     if "kind" not in acks.columns:
         return

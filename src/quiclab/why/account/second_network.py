@@ -15,7 +15,7 @@ from quiclab.why.account.edges import Edge
 from quiclab.why.account.forward_path import Way
 
 _APART = 1 << 31
-"""What is added to `index` in link_packets for the second network's link."""
+"""Number added to `index` in link_packets for the second network's link."""
 _INDEX = pl.col("packet_index")
 
 

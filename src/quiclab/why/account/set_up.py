@@ -32,9 +32,9 @@ class Trip:
     """Latest first."""
     servers: tuple[Leg, ...]
     repeats: bool
-    """Whether the client's sending that follows it repeats what was lost."""
+    """True if the client's sending that follows it repeats what was lost."""
     receipt: bool = False
-    """Whether the client's sending that begins it has acknowledgments alone."""
+    """True if the client's sending that begins it has acknowledgments alone."""
 
     @property
     def until_ns(self) -> int:
@@ -44,7 +44,7 @@ class Trip:
 
 @dataclass(frozen=True)
 class SetUp:
-    """What is known of the time before the bodies."""
+    """Handshake and other events before the bodies, as far as they are known."""
 
     evidence: Evidence
     path: Path
@@ -171,11 +171,12 @@ class SetUp:
         return content is not None and content.again
 
     def _repeats(self, position: int) -> bool:
-        """Whether the client's packet at a position repeats something, or probes."""
+        """True if the client's packet at a position repeats something, or probes."""
         return self._again("client", position) or self._cause("client", position).what is What.TIMER
 
     def _cause(self, end: End, position: int) -> Cause:
-        """What a sending before the bodies goes back to: a timer where it repeats something unprompted, or probes.
+        """Cause that a sending before the bodies goes back to: a timer where it repeats something unprompted, or
+        probes.
 
         A TCP client has next to nothing on its way whose acknowledgment could show a loss: it repeats by its timer
         alone, which runs from what it sent last, whatever came just before.
@@ -216,7 +217,7 @@ class SetUp:
         ]
 
     def _answers(self, trip: Trip) -> set[str]:
-        """What came to the client of the handshake within a round trip."""
+        """Messages of the handshake that came to the client within a round trip."""
         within = (pl.col("time_ns") > trip.begin_ns) & (pl.col("time_ns") <= trip.until_ns + PROMPT_NS)
         return set(self._told.filter(within, pl.col("direction") == "down")["step"].to_list())
 
@@ -240,7 +241,7 @@ class SetUp:
         return Why.AMPLIFICATION_LIMIT if self._limited(trip) else Why.QUIC_HANDSHAKE
 
     def _limited(self, trip: Trip) -> bool:
-        """Whether the server sent what was new of its handshake only when more had come from the client."""
+        """True if the server sent what was new of its handshake only when more had come from the client."""
         return any(
             (content := self.path.content(self.path.down, leg.position)) is not None
             and content.set_up

@@ -135,7 +135,7 @@ _NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
 
 
 def over_several(evidence: Evidence) -> bool:
-    """Whether the objects of a trial came over more than one connection."""
+    """True if the objects of a trial came over more than one connection."""
     several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
     return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared before a run that is to confirm a cause: the prediction, the checks and their bounds.
+"""Declaration before a run that is to confirm a cause: the prediction, the checks and their bounds.
 
 Its hash is kept with the study that follows, so that nobody, quiclab included, can fit the prediction to the result.
 """
@@ -44,7 +44,7 @@ _FORM = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where the trials of a role are in the confirming study."""
+    """Place of a role's trials in the confirming study."""
 
     cell: str
     arm: str
@@ -78,7 +78,7 @@ class Declared:
     other: str
     """Arm that it was compared with."""
     table: str
-    """Where the setting stands: `sender`, `receiver`, `client`, `tcp`, `certificate` or `path`."""
+    """Table of the setting: `sender`, `receiver`, `client`, `tcp`, `certificate` or `path`."""
     key: str
     value: Value
     doses: tuple[str | int | float, ...]
@@ -100,7 +100,7 @@ class Declared:
     places: Mapping[str, Place]
     """Role → where its trials are."""
     sham: str
-    """What the sham is, as a clause."""
+    """Description of the sham, as a clause."""
     left_out: tuple[str, ...]
     """Parts of the plan that are not possible here, and why, a clause each."""
     spec_sha256: str

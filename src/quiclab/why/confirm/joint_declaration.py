@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared before a run without two or three causes, in all combinations."""
+"""Declaration before a run without two or three causes, in all combinations."""
 
 from __future__ import annotations
 

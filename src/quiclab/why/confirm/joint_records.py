@@ -22,7 +22,7 @@ _RESULT = {"sha256!": str, "blocks!": int, "whole!": {"ms": Number}, "parts!": [
 
 @dataclass(frozen=True)
 class KeptTogether:
-    """What a run without several causes showed."""
+    """Result of a run without several causes."""
 
     directory: Path
     """The study that was run."""
@@ -36,7 +36,7 @@ class KeptTogether:
     open_parts: tuple[str, ...]
     """Causes whose part is not decided."""
     sound: bool
-    """Whether the declaration and the spec are those whose hashes were kept before the run."""
+    """True if the declaration and the spec are those whose hashes were kept before the run."""
 
 
 def kept_together(study: Path) -> list[KeptTogether]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a sender was ahead of the acknowledgments when it had no more credit."""
+"""Distance of a sender ahead of the acknowledgments when it had no more credit."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ROUND_TRIPS = (Why.TCP_HANDSHAKE, Why.TLS_ROUND_TRIP, Why.QUIC_HANDSHAKE, Why.SE
 SET_UP = (*ROUND_TRIPS, Why.HELLO_RETRY_REQUEST, Why.RETRY, Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)
 _SYN = 2
 _CLOCK_NS = 100_000
-"""How far a capture's time of a packet may lie before the end of its way in the account."""
+"""Distance of a capture's time of a packet from the end of its way in the account."""
 
 
 def amplification(trial: Trial) -> pl.Series:

@@ -23,7 +23,7 @@ OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
 _BEHIND = 3
 """Number of packets behind a lost one whose acknowledgment shows the loss."""
 _LATE_NS = 30_000_000
-"""How much later than that a sender may notice it, in addition to a round trip."""
+"""Additional time, beyond a round trip, after which a sender may notice it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +44,16 @@ class Trial:
         return pl.Series([False] * self.account.height, dtype=pl.Boolean)
 
     def why(self, *whys: Why) -> pl.Series:
-        """Whether each edge has one of some reasons."""
+        """True for each edge with one of some reasons."""
         return self._any_of(self.account["why"], whys)
 
     def what(self, *whats: What) -> pl.Series:
-        """Whether each edge has one of some labels of what passes the time."""
+        """True for each edge with one of some labels of what passes the time."""
         return self._any_of(self.account["what"], whats)
 
     def _any_of(self, told: pl.Series, wanted: Iterable[Why | What]) -> pl.Series:
-        """Whether each edge is told as one of those wanted. Mechanisms ask this often: plain comparisons are quicker
-        than `is_in`, which goes through the query engine."""
+        """True for each edge that is told as one of those wanted. Mechanisms ask this often: plain comparisons are
+        quicker than `is_in`, which goes through the query engine."""
         return reduce(or_, (told == str(each) for each in wanted), self.none())
 
     @cached_property
@@ -121,7 +121,8 @@ class Trial:
 
     @cached_property
     def event_fates(self) -> list[str | None]:
-        """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
+        """Reason why the packet of each edge's event was dropped: "" where it was delivered, None where it is not
+        known.
 
         An event that names no packet has the fate of the one whose loss its sender must have noticed about then, or of
         all of the trial's drops, where these have one reason.
@@ -171,7 +172,7 @@ class Trial:
 
     @cached_property
     def after_the_answer(self) -> pl.Series:
-        """Whether each edge lies behind the first one on which the bottleneck serves the bodies."""
+        """True for each edge behind the first one on which the bottleneck serves the bodies."""
         return self.why(Why.LINK_BUSY).cast(pl.UInt32).cum_sum().shift(1, fill_value=0) > 0
 
     @cached_property
@@ -217,6 +218,6 @@ class Trial:
 
     @cached_property
     def overtaken(self) -> bool:
-        """Whether a packet of the bodies' direction left the sender's link later than one that had come after it."""
+        """True if a packet of the bodies' direction left the sender's link later than one that had come after it."""
         rows = self.ahead.filter(pl.col("index").is_in(list(self.own)), pl.col("due_ns").is_not_null()).sort("index")
         return bool((rows["due_ns"] < rows["due_ns"].cum_max()).any())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies upstream of mechanisms that a lost packet sets off, and of the window's growth."""
+"""Causes upstream of mechanisms that a lost packet sets off, and of the window's growth."""
 
 from __future__ import annotations
 

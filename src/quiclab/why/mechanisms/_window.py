@@ -17,7 +17,7 @@ from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._trial import Trial
 
 _NEAR_NS = 5_000_000
-"""How far a log's word of a loss and that of the smaller window may lie apart."""
+"""Distance in time of a log's word of a loss and that of the smaller window."""
 _WIDEST = 0.2
 """Widest range of a share that is told: ten points either way."""
 _FULL_BYTES = 1200
@@ -130,7 +130,7 @@ def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
 
 
 def taken_back(trial: Trial) -> int:
-    """How often the window came back, in one step, to just what it was before a reduction.
+    """Number of times that the window came back, in one step, to just what it was before a reduction.
 
     Some senders undo a reduction when they find the loss to have been a small or a spurious one. Only QUIC's logs tell
     each step.

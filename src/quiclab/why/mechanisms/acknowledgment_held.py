@@ -17,7 +17,7 @@ as long as the next packet takes to come: 1.2 ms at 10 Mbit/s."""
 _MOST_TCP_MS, _MOST_QUIC_MS = 200.0, 25.0
 """Longest delay that is a receiver's policy: Linux's own, and QUIC's where the receiver announces no other."""
 _LATE_NS = 5_000_000
-"""How much later than its policy a receiver may be."""
+"""Time by which a receiver may be later than its policy."""
 _WAITS = (
     Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW, Why.STREAM_CREDIT, Why.CONNECTION_CREDIT,
     Why.STREAM_LIMIT, Why.RECEIVE_WINDOW, Why.SEND_BUFFER, Why.CONTESTED, Why.LOSS_DETECTION, Why.AWAITING_ACKS,

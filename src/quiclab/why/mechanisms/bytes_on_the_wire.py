@@ -10,7 +10,7 @@ from quiclab.why.mechanisms._api import Claim, Counted, Each, Fact, Family, Mech
 from quiclab.why.mechanisms._trial import Trial
 
 _OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
-"""What the bottleneck serves that no transfer of the object needs."""
+"""Content that the bottleneck serves and that no transfer of the object needs."""
 
 
 def _claim(trial: Trial) -> Claim:

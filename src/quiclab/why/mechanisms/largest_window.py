@@ -35,13 +35,13 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _flat(trial: Trial, edges: pl.Series) -> bool:
-    """Whether a window that nothing had reduced stayed the same for some round trips in which it was full."""
+    """True if a window that nothing had reduced stayed the same for some round trips in which it was full."""
     spans, trip_ns = trial.times(edges & trial.why(Why.SLOW_START)), trial.round_trip_ns
     return bool(spans and trip_ns) and spans[-1][1] - spans[0][0] >= _TRIPS * (trip_ns + trial.longest_queue_ns)
 
 
 def _reached_again(told: pl.Series, most: float) -> bool:
-    """Whether it grew to just this value again after it had been reduced.
+    """True if it grew to just this value again after it had been reduced.
 
     A reduction that the sender takes back leads there in one step, which is no growth.
     """

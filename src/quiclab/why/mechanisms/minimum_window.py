@@ -34,7 +34,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _persistent(trial: Trial) -> int:
-    """How often the sender's log says that congestion was persistent (RFC 9002 section 7.6)."""
+    """Number of times that the sender's log says that congestion was persistent (RFC 9002 section 7.6)."""
     states = trial.evidence.table("cc_states").filter(pl.col("vantage") == trial.evidence.sender, ~pl.col("estimate"))
     return states.filter(pl.col("new_state") == "persistent_congestion").height
 

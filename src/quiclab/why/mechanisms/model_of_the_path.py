@@ -39,7 +39,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _long_after(trial: Trial) -> pl.Series:
-    """Whether an edge ends so long after its event that a sender with a model has its window back."""
+    """True for each edge that ends so long after its event that a sender with a model has its window back."""
     since_ns = trial.account["until_ns"] - trial.account["event_ns"]
     return (since_ns > _TRIPS * (trial.round_trip_ns + trial.longest_queue_ns)).fill_null(value=False)
 

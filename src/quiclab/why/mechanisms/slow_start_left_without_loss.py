@@ -34,7 +34,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _rise_ms(trial: Trial, exit_ns: int, trip_ns: int) -> float | None:
-    """How far the largest sample of the round-trip time just before the exit lies above the smallest one so far."""
+    """Height of the largest sample of the round-trip time just before the exit above the smallest one so far."""
     evidence = trial.evidence
     if evidence.quic:
         rows = evidence.table("transport_metrics").filter(pl.col("vantage") == evidence.sender, ~pl.col("estimate"))

@@ -100,7 +100,7 @@ class Piece(plain.Transfer):
 
 
 class Notice:
-    """How the program learns of its new address: it is told, its connection fails, or nothing arrives for a while."""
+    """Notice of its new address to the program: it is told, its connection fails, or nothing arrives for a while."""
 
     def __init__(self, change: dict[str, Any]) -> None:
         self._kind = change["notice"]
@@ -130,7 +130,7 @@ class Notice:
             self._multi = None
 
     def comes(self, failed: bool, last_data_ns: int | None) -> bool:
-        """Whether the notice comes now: once, and only in the way that the job names."""
+        """True if the notice comes now: once, and only in the way that the job names."""
         if self.noticed_ns is not None:
             return False
         silent = self.silent_at_ns(last_data_ns)

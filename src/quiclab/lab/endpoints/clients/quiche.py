@@ -69,8 +69,8 @@ class QuicheClient:
 
 
 def _acknowledgements(knobs: Knobs) -> str:
-    """How the client acknowledges: quiche does so with the next packet that it is asked for, and our program asks later
-    if it is told to."""
+    """Acknowledgement policy of the client: quiche acknowledges with the next packet that it is asked for, and our
+    program asks later if it is told to."""
     if knobs.ack_delay is None and knobs.ack_frequency is None:
         return "at each wake-up"
     number = f"{knobs.ack_frequency} packets or " if knobs.ack_frequency else ""
