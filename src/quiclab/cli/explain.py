@@ -188,7 +188,7 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
 def _print_confirmed(
     console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall, causes: tuple[Verdict, ...]
 ) -> None:
-    """What runs without a cause showed where no verdict of the cell says so: of runs before the last one, and of causes
+    """Prints the runs without a cause that no verdict of the cell speaks of: runs before the last one, and of causes
     that the cell's pairs show no more."""
     from rich.padding import Padding
     from rich.text import Text

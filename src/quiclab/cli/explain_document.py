@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab explain --json` prints: accounts, verdicts and the runs that tested them, as a document."""
+"""Document of `quiclab explain --json`: accounts, verdicts and the runs that tested them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Label = TypeVar("Label", bound=str)
 
 @dataclass(frozen=True)
 class Shares:
-    """What is known of the trials that have an account."""
+    """State of the trials that have an account."""
 
     why_ms: Mapping[str, FloatArray]
     """Trial → ms of each `Why`, in their order."""

@@ -61,7 +61,7 @@ class Step:
         return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
 
     def leans(self, alpha: float) -> bool:
-        """Whether the exact test of pairs finds a difference that the interval of the mean does not exclude."""
+        """True if the exact test of pairs finds a difference that the interval of the mean does not exclude."""
         return self.p_adjusted is not None and self.p_adjusted <= alpha and not self.differs(alpha)
 
 
@@ -86,7 +86,7 @@ class Waterfall:
     first_without: str | None = None
     """The first trial without an account."""
     of: Of = Of.TTLB
-    """What the accounts are of."""
+    """Scope of the accounts."""
 
     @property
     def tested(self) -> int:
@@ -125,7 +125,7 @@ def _untested(found: Waterfall) -> Waterfall:
 
 
 def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
-    """Why the first trial without an account has none; "" where all have one."""
+    """Reason why the first trial without an account has none; "" where all have one."""
     trial_id = waterfall.first_without
     if trial_id is None:
         return ""

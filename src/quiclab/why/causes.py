@@ -31,7 +31,7 @@ SMALL_PCT = 3.0
 
 
 class Status(enum.StrEnum):
-    """What is known of one part of a difference."""
+    """State of knowledge of one part of a difference."""
 
     CONFIRMED = "confirmed"
     """The same, and runs without the mechanism took as much less time as had been declared before them."""
@@ -68,7 +68,7 @@ _BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: St
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one part of a cell's difference."""
+    """Verdict on one part of a cell's difference."""
 
     status: Status
     step: Step
@@ -85,12 +85,12 @@ class Verdict:
     """Tables that decided the reasons in question."""
     facts: tuple[FactOfArms, ...]
     against: tuple[str, ...]
-    """What the records show against it, or were searched for in vain."""
+    """Evidence against it in the records, or what was searched for in vain."""
     pairs_needed: int | None
     """Pairs like these that would show the difference in four studies of five; None where it is shown, where these
     tell too little of others, and where 400 are not enough."""
     followers: tuple[Follower, ...] = ()
-    """What follows from it, and is among its time: mechanisms that take longer, and are as much in both arms."""
+    """Mechanisms that follow from it, and are among its time: they take longer, and are as much in both arms."""
     fixed: FixedCount | None = None
     """The count that shows it, where the records do so by themselves."""
     tested: Confirmation | None = None

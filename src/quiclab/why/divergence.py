@@ -55,7 +55,7 @@ def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:
-    """How long one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
+    """Time that one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
     last new byte was served."""
     if account["why"].eq(str(Why.BROWSER)).any():  # a page has many set-ups and requests
         return np.zeros(len(Role))

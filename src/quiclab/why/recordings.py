@@ -38,7 +38,7 @@ class RecordedStep:
 
     @property
     def told(self) -> bool:
-        """Whether the recordings are exact enough to tell the sign of the difference."""
+        """True if the recordings are exact enough to tell the sign of the difference."""
         return not self.difference.low_ms <= 0 <= self.difference.high_ms
 
 

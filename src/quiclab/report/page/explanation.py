@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the arms differ, on the page: a sentence for each cell, and its waterfall of reasons."""
+"""Reasons why the arms differ, on the page: a sentence for each cell, and its waterfall of reasons."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CellReasons:
     sentences: tuple[Markup, ...]
     """Each number leads to the page of the median trials, where its reason stands."""
     verdicts: tuple[Markup, ...]
-    """What is known of each cause, the largest first."""
+    """Verdicts on the causes, the largest first."""
     spec: Mapping[str, Any]
     """The waterfall."""
 
@@ -50,9 +50,9 @@ class Because:
 
     cells: tuple[CellReasons, ...]
     limits: str
-    """What the numbers are of, and what they do not tell."""
+    """Scope and limits of the numbers."""
     lacking: str
-    """What of the study has no account; empty where all has."""
+    """Part of the study that has no account; empty where all has."""
 
 
 def because(
@@ -159,6 +159,6 @@ def linked(sentence: str, clauses: Sequence[tuple[str, Why]], file: str | None) 
 
 
 def bar_links(waterfall: Waterfall, file: str) -> dict[str, Any]:
-    """Where the bars of a waterfall lead, for the page's script: the page, and the place of each bar's reason."""
+    """Links of a waterfall's bars, for the page's script: the page, and the place of each bar's reason."""
     headings = {step.label.heading: place_of(step.label) for step in waterfall.steps if isinstance(step.label, Why)}
     return {"opens": file, "places": {figures.reason_name(name): place for name, place in headings.items()}}

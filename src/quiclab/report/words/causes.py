@@ -147,4 +147,4 @@ UNPROVEN = (
     "A cause is what the records show in the time that differs. Only a run without it proves it: "
     "quiclab explain STUDY CELL --confirm."
 )
-"""What verdicts rest on, and what proves one."""
+"""Basis of verdicts, and what proves one."""

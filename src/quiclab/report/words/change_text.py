@@ -39,7 +39,7 @@ def render_change(found: StudiesCompared, judgements: Sequence[Judgement], conso
 
 
 def opening(found: StudiesCompared) -> list[str]:
-    """What is compared and how, before any number."""
+    """Lines on what is compared and how, before any number."""
     lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
     if found.sequential:
         lines.append(_SEQUENTIAL if found.paired else _UNPAIRED)
@@ -101,7 +101,7 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
 
 
 def legend(found: StudiesCompared) -> str:
-    """What the signs and blanks mean."""
+    """Meaning of the signs and blanks."""
     tested = sum(not each.refused for each in found.changes)
     levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
     told = " to ".join(dict.fromkeys(number_text.level(level) for level in levels[:1] + levels[-1:]))
@@ -145,7 +145,7 @@ def remarks(found: StudiesCompared) -> list[str]:
 
 
 def _whys(found: StudiesCompared) -> list[str]:
-    """Why cells have no answer, the cells of one reason together."""
+    """Reasons why cells have no answer, the cells of one reason together."""
     places: dict[str, dict[str, None]] = {}
     for each in found.changes:
         if each.why:
@@ -206,7 +206,7 @@ def _not_judged(found: StudiesCompared, judgements: Iterable[Judgement]) -> list
 
 
 def _error_rate(found: StudiesCompared, judgements: Iterable[Judgement]) -> list[str]:
-    """How often such a gate fails a build that it should not, and what that chance leaves out."""
+    """Rate at which such a gate fails a build that it should not, and what that chance leaves out."""
     tested = sum(not each.change.refused for each in judgements)
     if not tested:
         return []

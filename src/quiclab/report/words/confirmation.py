@@ -46,7 +46,7 @@ def setting(declared: Declared, value: Value | None = None) -> str:
 
 
 def declaration(declared: Declared, title: str) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     predicted, low_high = declared.predicted, declared.expected_ms
     blocks = number_text.counted(predicted.blocks, "block")
     within = in_ms(declared.tolerance_ms)
@@ -150,7 +150,7 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
 
 
 def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
-    """What the run showed: the verdict, the checks that it rests on, and what limits next."""
+    """Result of the run: the verdict, the checks that it rests on, and what limits next."""
     lines = [_headline(declared, judgement, title)]
     lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
     effects = {each.name: each for each in judgement.effects}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else was measured in each cell, beside the metric that is compared."""
+"""Other metrics of each cell, beside the one that is compared."""
 
 from __future__ import annotations
 

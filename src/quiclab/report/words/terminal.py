@@ -74,7 +74,7 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
 
 
 def _legend(analysis: StudyAnalysis) -> str:
-    """What the columns, signs and words of the tables mean."""
+    """Meaning of the columns, signs and words of the tables."""
     said = {comparison.conclusion for comparison in analysis.comparisons}
     matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
     baseline = analysis.comparisons[0].baseline.arm

@@ -15,7 +15,7 @@ from quiclab.why.confirm.joint_records import KeptTogether
 
 
 def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     lines = [
         f"{declared.cell}: {number_text.listed([titles[cause] for cause in declared.predicted])} in {declared.arm}, "
         f"which takes {in_ms(declared.total_ms)} (median)."
@@ -36,7 +36,7 @@ def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[s
 
 
 def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str]) -> list[str]:
-    """What the run showed, a line each."""
+    """Result of the run, a line each."""
     blocks = number_text.counted(found.blocks, "block")
     lines = [f"Without all of them {declared.cell} in {declared.arm} takes {_told(found.whole)} less, in {blocks}."]
     lines += [
