@@ -84,7 +84,7 @@ def trials(study: OpenedStudy, blocks: int) -> Iterator[tuple[str, Evidence]]:
     """(arm, evidence) of the verified trials of the first blocks of each cell."""
     rows = study.table("trials").filter(status="verified")
     for row in rows.filter(pl.col("block").rank("dense").over("cell_id") <= blocks).iter_rows(named=True):
-        tables = {name: each for name in TABLES if (each := study.of_trial(name, row["trial_id"])) is not None}
+        tables = {name: each for name in TABLES if (each := study.trial_table(name, row["trial_id"])) is not None}
         yield str(row["arm"]), Evidence(tables, read_record(study.directory / "trials" / row["trial_id"]))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from quiclab.compare.cell_comparison import arm_result, compare
 from quiclab.compare.model import Comparison, Metric, TrialResult
-from quiclab.why.account import UNIONS, Of, What, Why
+from quiclab.why.account import UNIONS, MetricScope, What, Why
 from quiclab.why.account_shares import WHATS, WHYS, Shares
 from quiclab.why.cause_parts import Known, Member, Pair
 from quiclab.why.mechanisms import LOST_ON_THE_PATH, ROUND_TRIP, SENT, TRIAL
@@ -63,7 +63,9 @@ def cell_of(ms: Mapping[str, Mapping[Member, float]], facts: Facts, pairs: int) 
             why[trial][WHYS.index(label)] += value
         what[trial][WHATS.index(What.PAYLOAD)] = sum(parts.values())
     # Stalls have no stages, which would be read from tables.
-    shares = Shares(why, what, dict.fromkeys(ms, 1e6), {trial: {} for trial in ms}, dict.fromkeys(ms, Of.STALL))
+    shares = Shares(
+        why, what, dict.fromkeys(ms, 1e6), {trial: {} for trial in ms}, dict.fromkeys(ms, MetricScope.STALL)
+    )
     known = Known(ms, {trial: {} for trial in ms}, facts, {})
     return Cell(compare(("1MB/p", "main", "1MB", "p"), *arms, STALLS, 0.05), shares, known, names)
 

@@ -202,7 +202,7 @@ def _write(*, check: bool) -> int:
     headlines, results = read_all()
     made = {PAGE: page(headlines, results)}
     for paper in headlines.papers:
-        if placed := marks(headlines.of(paper), results):
+        if placed := marks(headlines.for_paper(paper), results):
             made[PAGE.parent / picture_of(paper)] = picture(paper.name, placed)
     if not check:
         for file, text in made.items():

@@ -88,7 +88,7 @@ def _paper(
 ) -> str:
     lines = [f"## {paper.name}\n", f"*{paper.title}*: {paper.conditions}.\n", "| | the paper says | where | here |"]
     lines.append("|---|---|---|---|")
-    own = headlines.of(paper)
+    own = headlines.for_paper(paper)
     for each in own:
         why = each.not_testable or (each.not_run if verdicts[each.id] is Verdict.NOT_RUN else "")
         told = f"**{verdicts[each.id]}**{_agreeing(each, results)}{f': {why}' if why else ''}"
@@ -151,10 +151,10 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
             paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
         link = f"{row['claim']}, {_link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
-        yield f"| {headline.id} | {link} | {_place(row)} | {paper} | {_ours(row)} | {n} | {_judged(row)} |"
+        yield f"| {headline.id} | {link} | {_claim_cell(row)} | {paper} | {_ours(row)} | {n} | {_judged(row)} |"
 
 
-def _place(row: Mapping[str, Any]) -> str:
+def _claim_cell(row: Mapping[str, Any]) -> str:
     """Arms, work and path of a claim."""
     arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
     return f"{arms}; {', '.join(filter(None, (row['workload'], row['path'])))}"
@@ -196,7 +196,7 @@ def _ours(row: Mapping[str, Any]) -> str:
     sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 
-    def told(value: float) -> str:
+    def shown_value(value: float) -> str:
         if not row["second_arm"]:
             return number_text.percent(value, signed=False) if unit == "%" else number_text.quantity(value, unit)
         if not unit:  # of things that are counted, such as stalls
@@ -204,9 +204,9 @@ def _ours(row: Mapping[str, Any]) -> str:
         size = number_text.percent(abs(value), signed=False) if unit == "%" else number_text.quantity(abs(value), unit)
         return f"{size} {'less' if value < 0 else 'more'}"
 
-    interval = f" ({' … '.join(told(each) for each in ends)})" if ends else ""
+    interval = f" ({' … '.join(shown_value(each) for each in ends)})" if ends else ""
     p = "" if row["adjusted_p"] is None else f", p {number_text.p_sign(row['adjusted_p'])}"
-    return f"{told(sign * row['ours'])}{interval}{p}"
+    return f"{shown_value(sign * row['ours'])}{interval}{p}"
 
 
 def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdict) -> Iterator[str]:
@@ -238,7 +238,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
     the one without, in the same blocks."""
     if of.claim:
         again = [
-            f"{_place(row)}: {_ours(row).rstrip('.')}, {_count(row)}{row['verdict']}"
+            f"{_claim_cell(row)}: {_ours(row).rstrip('.')}, {_count(row)}{row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
         return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""

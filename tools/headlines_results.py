@@ -86,7 +86,7 @@ class Headlines:
     papers: tuple[Paper, ...]
     headlines: tuple[Headline, ...]
 
-    def of(self, paper: Paper) -> list[Headline]:
+    def for_paper(self, paper: Paper) -> list[Headline]:
         """Headlines of one paper, in order."""
         return [each for each in self.headlines if each.id.startswith(paper.key)]
 

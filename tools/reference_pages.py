@@ -64,7 +64,7 @@ def endpoints_page() -> str:
     for endpoint in ENDPOINTS:
         told = []
         for protocol in sorted(endpoint.protocols):
-            facts = endpoint.facts(Program(endpoint.name), protocol, Tcp("reno"))
+            facts = endpoint.traits(Program(endpoint.name), protocol, Tcp("reno"))
             told += [f"{protocol}: {name.replace('_', ' ')} {value}" for name, value in facts.items()]
         speaks = ", ".join(sorted(endpoint.protocols))
         knobs = [
@@ -110,7 +110,7 @@ def figures_page() -> str:
         _NOTE,
     ]
     rows = ["| figure | question | where | its data |", "|---|---|---|---|"]
-    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_place(figure)} |" for figure in FIGURES]
+    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_figure_place(figure)} |" for figure in FIGURES]
     return "\n".join(head + rows) + "\n"
 
 
@@ -125,7 +125,7 @@ _OWN_PLACES = {
 }
 
 
-def _place(figure: Figure) -> str:
+def _figure_place(figure: Figure) -> str:
     """Place of a figure, and the file with its data."""
     if figure.where is Where.PAIR and figure.name not in _OWN_PLACES:
         return "pairs | by command"

@@ -136,12 +136,24 @@ def print_pairs(studies: Iterable[Study]) -> None:
                 found = correlation((arms[arm][block], arms[baseline][block]) for block in both)
                 if found is not None:
                     by_kind[kinds.get(path, "unknown")].append(found)
-                    _row(study.name, cell, f"{arm}, {baseline}", kinds.get(path, "?"), found.pairs, _told(found))
+                    _row(
+                        study.name,
+                        cell,
+                        f"{arm}, {baseline}",
+                        kinds.get(path, "?"),
+                        found.pairs,
+                        _correlation_text(found),
+                    )
     print()
     _row("path", "cells", "pairs", "correlation")
     for kind, cells in sorted(by_kind.items()):
         together = pooled(cells)
-        _row(kind, len(cells), sum(each.pairs for each in cells), "-" if together is None else _told(together))
+        _row(
+            kind,
+            len(cells),
+            sum(each.pairs for each in cells),
+            "-" if together is None else _correlation_text(together),
+        )
 
 
 def kind_of(path: Mapping[str, Any]) -> str:
@@ -164,7 +176,7 @@ def kind_of(path: Mapping[str, Any]) -> str:
     return ", ".join(kinds) or "nothing drawn"
 
 
-def _told(found: Correlation) -> str:
+def _correlation_text(found: Correlation) -> str:
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 

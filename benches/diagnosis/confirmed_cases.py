@@ -27,7 +27,7 @@ from drawing import Plan, mechanisms, plans
 from golden_twin import Run, Twin, built
 from planted import CAUSES
 from scoring import SHOWN, read
-from trials import ALPHA, Result, Told, UnfitError, arms_of, hash_of, runs_of
+from trials import ALPHA, Result, ScoredVerdict, UnfitError, arms_of, hash_of, runs_of
 
 from quiclab.compare import statistics
 from quiclab.model.units import ByteCount
@@ -41,8 +41,8 @@ from quiclab.why.confirm.declaration import (  # fmt: skip
     WITH,
     WITHOUT,
     Declared,
-    Place,
     Predicted,
+    TrialPlace,
 )
 from quiclab.why.confirm.judge import judge
 from quiclab.why.confirm.times import WHYS, Times
@@ -101,7 +101,7 @@ class Tested:
     """Time by which it fell: median over all blocks."""
 
 
-def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
+def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, ScoredVerdict, bool]]:
     """Mechanisms that a result names: kind of the case, verdict, and whether that is a planted cause."""
     right = {name for names in mechanisms(plan) for name in names}
     for kind, told in ((plan.kind, result.verdicts), ("open", result.open_set)):
@@ -110,7 +110,7 @@ def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
             yield kind, first, first.mechanism in right
 
 
-def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: bool) -> Tested:
+def confirmation_of(twin: Twin, plan: Plan, kind: str, told: ScoredVerdict, *, right: bool) -> Tested:
     """Put one verdict to the test. Raises UnfitError where a transfer has no account."""
     mechanism = BY_NAME[str(told.mechanism)]
     setting = next((each for each in mechanism.settings if each.key in _GONE), None)
@@ -181,7 +181,7 @@ def _declared(setting: Setting, predicted: Predicted, beyond: float, case: Mappi
     return Declared(
         study="twin", cell="case", cause="", arm="slow", other="fast", table=setting.table, key=setting.key,
         value=setting.value, doses=tuple(doses), alpha=ALPHA, seed=0, predicted=predicted, total_ms=0.0, noise_ms=0.0,
-        tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: Place("case", REPLAY)},
+        tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: TrialPlace("case", REPLAY)},
         sham="the same again", left_out=(), spec_sha256="",
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ _SEEDS = 1 << 32
 
 
 @dataclass(frozen=True)
-class Told:
+class ScoredVerdict:
     """One verdict, as far as it is scored."""
 
     name: str
@@ -69,8 +69,8 @@ class Result:
     """Mean difference of the arms without any of the causes; exact."""
     label: str
     """Meaning of the effects, before any verdict: `cause`, `null`, or `grey`, which is not scored."""
-    verdicts: tuple[Told, ...]
-    open_set: tuple[Told, ...]
+    verdicts: tuple[ScoredVerdict, ...]
+    open_set: tuple[ScoredVerdict, ...]
     """Verdicts where the detectors that name the cause are left out; empty where not one cause is planted."""
 
 
@@ -216,7 +216,7 @@ def runs_of(twin: Twin, trials: Trials, plan: Plan) -> Iterator[Run]:
         raise UnfitError(str(error)) from error
 
 
-def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Mechanism]) -> tuple[Told, ...]:
+def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Mechanism]) -> tuple[ScoredVerdict, ...]:
     """The verdicts on a study of these trials, by the functions that `quiclab explain` calls."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder)
@@ -228,7 +228,7 @@ def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Me
         comparison = compare(("case", "main", "case", "twin"), first, second, _TTLB, ALPHA)
         (found,) = verdicts(opened, waterfalls(opened, [comparison], ALPHA, "ttlb_ms"), ALPHA)
     sign = -1 if plan.planted_first else 1
-    return tuple(_told(each, sign) for each in found)
+    return tuple(_scored_verdict(each, sign) for each in found)
 
 
 def _written(study: Path, name: str, runs: Iterable[Run], looked_for: Sequence[Mechanism]) -> ArmResult:
@@ -249,9 +249,9 @@ def _write(study: Path, table: str, trial_id: str, rows: pl.DataFrame) -> None:
     rows.write_parquet(folder / f"{trial_id}.parquet")
 
 
-def _told(verdict: Verdict, sign: int) -> Told:
+def _scored_verdict(verdict: Verdict, sign: int) -> ScoredVerdict:
     mechanism = verdict.mechanism
-    return Told(
+    return ScoredVerdict(
         verdict.name,
         verdict.status.value,
         verdict.status.found,
@@ -273,12 +273,13 @@ def as_line(found: Result) -> str:
     return json.dumps(asdict(found))
 
 
-def of_line(line: str) -> Result:
+def result_from_json(line: str) -> Result:
     """The result that a line of JSON holds."""
     row = json.loads(line)
     for key in ("verdicts", "open_set"):
         row[key] = tuple(
-            Told(**{**each, "rivals": tuple(each["rivals"]), "settings": tuple(each["settings"])}) for each in row[key]
+            ScoredVerdict(**{**each, "rivals": tuple(each["rivals"]), "settings": tuple(each["settings"])})
+            for each in row[key]
         )
     for key in ("causes", "protocols", "effects_ms"):
         row[key] = tuple(row[key])

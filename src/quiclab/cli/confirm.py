@@ -100,14 +100,14 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
-    print(f"Study: {shown(plan.directory)}", flush=True)
+    print(f"Study: {typed_path(plan.directory)}", flush=True)
     with measuring(arguments):
         judged, code = run_confirmation(plan, minutes, trials_of(arguments))
     if judged is None:
         return code
     for line in in_fresh_process(_verdict_lines, (plan, asked, study)):
         print(line, flush=True)
-    again = shlex.join(["quiclab", "explain", shown(plan.directory)])
+    again = shlex.join(["quiclab", "explain", typed_path(plan.directory)])
     print(f"Its trials are a study of their own: {again}")
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
@@ -201,7 +201,7 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
         both = ["--cause", plan.declared.cause, "--cause", other]
         arms = [] if asked.baseline is None else ["--baseline", asked.baseline]
         arms += [] if asked.arm is None else ["--arm", asked.arm]
-        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arms])
+        command = shlex.join(["quiclab", "explain", typed_path(asked.study), asked.cell, "--confirm", *both, *arms])
         lines.append(f"Another cause may stand behind it. What the two are worth together: {command}")
     return lines
 
@@ -218,7 +218,7 @@ def _document(plan: Plan) -> object:
     return as_json(ConfirmDocument(VERSION, str(plan.directory), declared.sha256, declared.document(), shown))
 
 
-def shown(directory: Path) -> str:
+def typed_path(directory: Path) -> str:
     """Return a directory as it can be typed here."""
     here = Path.cwd()
     return str(directory.relative_to(here)) if directory.is_relative_to(here) else str(directory)

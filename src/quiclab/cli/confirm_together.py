@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
+from quiclab.cli.confirm import code_of_verdict, refuse_too_few, typed_path
 from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import ExitCode
@@ -33,14 +33,14 @@ def run_together(
         print(line, flush=True)
     refuse_too_few(plan, plan.least_blocks, minutes)
     if not arguments.dry_run:
-        print(f"Study: {shown(plan.directory)}", flush=True)
+        print(f"Study: {typed_path(plan.directory)}", flush=True)
         with measuring(arguments):
             judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
         if judged is None:
             return code
         for line in in_fresh_process(_result_lines, plan):
             print(line, flush=True)
-        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', shown(plan.directory)])}")
+        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', typed_path(plan.directory)])}")
         code = code_of_verdict(code, decided=judged.final)
     if arguments.json:
         print_document(in_fresh_process(_document, plan))

@@ -142,13 +142,13 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.why.accounts import why_without
 
     console = VisibleConsole(highlight=False)
-    if note := account.of_one_look(analysis):
+    if note := account.single_look_note(analysis):
         console.print(Text(note))
-    if note := account.of_another_time(analysis.metric.name, found[0][0].of, None):
+    if note := account.other_time_note(analysis.metric.name, found[0][0].of, None):
         console.print(Text(note))
     several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
     for each, causes in found:
-        place = comparison_words.place(each.comparison, analysis)
+        place = comparison_words.cell_name(each.comparison, analysis)
         if several:
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {headline(each, causes, analysis.alpha)}", style="bold"))
@@ -200,7 +200,7 @@ def _print_confirmed(
     from quiclab.why.mechanisms import BY_NAME
 
     comparison = waterfall.comparison
-    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.named}
+    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.names_one}
     for each in confirmations(study.directory):
         declared = each.declared
         if each.directory not in told_already and each.is_of(comparison):

@@ -18,7 +18,7 @@ from quiclab.model import number_text
 from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
-from quiclab.store.look_records import Look, keep_look
+from quiclab.store.look_records import InterimLook, keep_look
 from quiclab.study.observer import Observer
 from quiclab.study.trial_tables import kept_metrics
 
@@ -74,7 +74,7 @@ class Medians(Observer):
         if not self._new or self._resolved.get("only_blocks"):
             return
         self._new = False
-        look = Look(
+        look = InterimLook(
             datetime.now(UTC).isoformat(timespec="seconds"),
             self._resolved["blocks"],
             dict(sorted(self._blocks.items())),

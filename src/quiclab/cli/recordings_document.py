@@ -106,7 +106,7 @@ def _recording(file: str, account: OneEnd) -> RecordingEntry:
 
 def _part(step: RecordedStep) -> PartEntry:
     name = str(step.part) if step.part else "total"
-    return PartEntry(name, _span(step.first), _span(step.second), _span(step.difference), step.told)
+    return PartEntry(name, _span(step.first), _span(step.second), _span(step.difference), step.has_clear_sign)
 
 
 def _span(span: Span) -> SpanEntry:

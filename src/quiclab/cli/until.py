@@ -34,7 +34,7 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
     return Goal(effect, most)
 
 
-def look(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
+def look_at_study(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
     """Look, and say what is decided; whether there is more to run."""
     found = look_once(study_dir, study, goal)
     told = f"look {found.number}: {found.pairs} pairs, {found.decided} of {found.comparisons} decided"

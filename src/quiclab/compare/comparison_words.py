@@ -167,7 +167,7 @@ def interval_levels(analysis: StudyAnalysis) -> str:
     return f"{usual}, wider where a result was picked out of all cells: {listed(told)} (Benjamini–Yekutieli 2005)."
 
 
-def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
+def cell_name(comparison: Comparison, analysis: StudyAnalysis) -> str:
     """The cell by the names that the figures use: `1 % loss, 5 MB`."""
     path = analysis.path_titles.get(comparison.path, comparison.path)
     return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"
@@ -178,7 +178,7 @@ def whys(analysis: StudyAnalysis) -> list[str]:
     places: dict[str, list[str]] = {}
     for comparison in analysis.comparisons:
         if comparison.why:
-            places.setdefault(comparison.why, []).append(place(comparison, analysis))
+            places.setdefault(comparison.why, []).append(cell_name(comparison, analysis))
     every = len(analysis.comparisons)
     return [placed(why, "every cell" if len(at) == every > 1 else "; ".join(at)) for why, at in places.items()]
 

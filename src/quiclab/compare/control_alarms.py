@@ -38,7 +38,7 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
     rows = tuple(
         (
             _arm(c),
-            comparison_words.place(c, analysis),
+            comparison_words.cell_name(c, analysis),
             comparison_words.estimate_text(c, analysis.metric),
             comparison_words.estimate_interval(c, analysis.metric, 1 - analysis.alpha),
             number_text.p_text(c.p),

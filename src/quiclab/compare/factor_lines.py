@@ -91,19 +91,19 @@ def _bytes(size: float) -> str:
 
 
 def _rate(side: str, word: str) -> Callable[[Entry], str]:
-    def told(path: Entry) -> str:
+    def value_of(path: Entry) -> str:
         rate = path_asked.rate_bit_per_s(path, side)
         return "" if rate is None else f"{rate / 1e6:g} Mbit/s{word}"
 
-    return told
+    return value_of
 
 
 def _loss(side: str, word: str) -> Callable[[Entry], str]:
-    def told(path: Entry) -> str:
+    def value_of(path: Entry) -> str:
         loss = path_asked.loss_pct(path, side)
         return "" if loss is None else f"{loss:g} % loss{word}"
 
-    return told
+    return value_of
 
 
 _TOLD: Mapping[str, Callable[[Entry], str]] = MappingProxyType(

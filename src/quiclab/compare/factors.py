@@ -155,7 +155,7 @@ def _arms(analysis: StudyAnalysis) -> list[str]:
 def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
     """Return which cells are left out as they are not judged, of all comparisons or those of one arm; "" of none."""
     spoiled = [
-        comparison_words.place(each, analysis)
+        comparison_words.cell_name(each, analysis)
         for each in analysis.comparisons
         if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm)
     ]

@@ -51,7 +51,7 @@ def independence_table(analysis: StudyAnalysis) -> TextTable:
     """Return the table of both statistics: of each comparison, and of all together."""
     everything = statistics.independence(_series_by_cell(analysis.comparisons, analysis.metric))
     rows = [
-        (comparison_words.place(each, analysis), each.other.arm, *_cells(found), "")
+        (comparison_words.cell_name(each, analysis), each.other.arm, *_cells(found), "")
         for each in analysis.comparisons
         if (found := statistics.independence(_series_by_cell([each], analysis.metric))) is not None
     ]

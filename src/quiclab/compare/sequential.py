@@ -95,7 +95,7 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         return []
     rows = tuple(
         (
-            comparison_words.place(comparison, analysis),
+            comparison_words.cell_name(comparison, analysis),
             comparison.other.arm,
             _decided(comparison, rule),
             comparison_words.estimate_text(comparison, analysis.metric),

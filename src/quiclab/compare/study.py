@@ -116,15 +116,15 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
             frame = pl.read_parquet(file)
         absent = [name for name in columns if name not in frame.columns]
         if absent:
-            missing.append(f"{_place(path)} has no column {', '.join(absent)}.")
+            missing.append(f"{_short_path(path)} has no column {', '.join(absent)}.")
         return frame.select(
             (pl.lit(None) if name in absent else pl.col(name)).cast(dtype, strict=False).alias(name)
             for name, dtype in columns.items()
         )
     except FileNotFoundError:
-        missing.append(f"{_place(path)} is missing.")
+        missing.append(f"{_short_path(path)} is missing.")
     except (OSError, pl.exceptions.PolarsError) as error:
-        missing.append(f"{_place(path)} cannot be read ({str(error).splitlines()[0]}).")
+        missing.append(f"{_short_path(path)} cannot be read ({str(error).splitlines()[0]}).")
     return pl.DataFrame(schema=columns)
 
 
@@ -134,11 +134,11 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
         value = json.loads(read_own(path))
         if isinstance(value, dict):
             return value
-        missing.append(f"{_place(path)} holds no JSON object.")
+        missing.append(f"{_short_path(path)} holds no JSON object.")
     except FileNotFoundError:
-        missing.append(f"{_place(path)} is missing.")
+        missing.append(f"{_short_path(path)} is missing.")
     except (OSError, ValueError, RecursionError) as error:
-        missing.append(f"{_place(path)} cannot be read ({error}).")
+        missing.append(f"{_short_path(path)} cannot be read ({error}).")
     return {}
 
 
@@ -148,5 +148,5 @@ def read_record(folder: Path) -> dict[str, Any]:
     return {} if misfit(record, TRIAL) else record
 
 
-def _place(path: Path) -> str:
+def _short_path(path: Path) -> str:
     return f"{path.parent.name}/{path.name}" if path.parent.name in {"tables", "report"} else path.name

@@ -86,7 +86,7 @@ class OpenedStudy:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A lazy table, which is read only as far as needed. Raises SpecError for one that is not there."""
-        files = self._of(name)
+        files = self._files_of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
         rows = pl.scan_parquet(
@@ -108,7 +108,7 @@ class OpenedStudy:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
-    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+    def trial_table(self, name: str, trial_id: str) -> pl.DataFrame | None:
         """The rows of one trial, without `trial_id`; None where that trial has no such table."""
         file = self.directory / "tables" / name / f"{trial_id}.parquet"
         try:
@@ -187,14 +187,14 @@ class OpenedStudy:
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""
-        self._of(name)
+        self._files_of(name)
         return OF_STUDY.get(name) or TABLES.get(name)
 
     def _has_trial_ids(self, name: str) -> bool:
         """True if a table has a file per trial instead of a column with the id."""
         return name not in OF_STUDY
 
-    def _of(self, name: str) -> list[Path]:
+    def _files_of(self, name: str) -> list[Path]:
         if name not in self._files:
             raise SpecError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]

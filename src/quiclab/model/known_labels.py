@@ -8,9 +8,9 @@ import polars as pl
 
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.model.metric_scope import Of
+from quiclab.model.metric_scope import MetricScope
 
-_OF = rf"^({Of.TTLB}|{Of.PAGE}|{Of.START_UP}|{Of.STALL}( [0-9]{{1,9}})?)$"
+_OF = rf"^({MetricScope.TTLB}|{MetricScope.PAGE}|{MetricScope.START_UP}|{MetricScope.STALL}( [0-9]{{1,9}})?)$"
 _KNOWN = {
     "what": pl.col("what").is_in([str(each) for each in What]),
     "why": pl.col("why").is_in([str(each) for each in Why]),

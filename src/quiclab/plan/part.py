@@ -33,7 +33,7 @@ class Part:
         """True if nothing is left out."""
         return self == WHOLE
 
-    def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
+    def rows_of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
         """The rows of this part, in their order."""
         return tuple(
             row

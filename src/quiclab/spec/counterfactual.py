@@ -39,7 +39,7 @@ class Change:
     value: Value
 
     @property
-    def of_path(self) -> bool:
+    def is_of_path(self) -> bool:
         """True if all arms share it, so that it takes a second path instead of a second arm."""
         return self.table == "path"
 

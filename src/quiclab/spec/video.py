@@ -79,7 +79,7 @@ class Video:
         return ByteCount(round(max(rate.bit_per_s for rate in self.bit_rates) * self.length.s / 8))
 
     @property
-    def shown(self) -> Duration:
+    def shown_length(self) -> Duration:
         """Length of the trial if nothing goes wrong."""
         return min(self.watch, self.length)
 

@@ -162,7 +162,7 @@ class Guards:
     most: int
     _cells: dict[tuple[str, str], Guard] = field(default_factory=dict, init=False)
 
-    def of(self, row: PlanRow) -> Guard:
+    def guard_of(self, row: PlanRow) -> Guard:
         """The guard of a trial's workload and path."""
         return self._cells.setdefault((row.workload, row.path), Guard(self.most))
 

@@ -116,7 +116,7 @@ def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[st
     """Differences of two machines in what they must have in common, by the facts of their host.json, a sentence
     each."""
     return tuple(
-        f"{key} is {_told(facts.get(key))}, elsewhere {_told(others.get(key))}"
+        f"{key} is {_fact_text(facts.get(key))}, elsewhere {_fact_text(others.get(key))}"
         for key in _SAME
         if facts.get(key) != others.get(key)
     )
@@ -141,7 +141,7 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyD
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
 
 
-def _told(value: object) -> str:
+def _fact_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 

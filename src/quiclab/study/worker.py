@@ -64,7 +64,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Told:
+class WorkerEvent:
     """Message of a worker while it works: the name of an event of `Observer`, with its arguments."""
 
     event: str
@@ -86,13 +86,13 @@ class Relay(Observer):
         self._connection = connection
 
     def running(self, row: PlanRow) -> None:
-        self._connection.send(Told("running", (row,)))
+        self._connection.send(WorkerEvent("running", (row,)))
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
-        self._connection.send(Told("ended", (row, attempt)))
+        self._connection.send(WorkerEvent("ended", (row, attempt)))
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
-        self._connection.send(Told("set_aside", (trial_id, folder)))
+        self._connection.send(WorkerEvent("set_aside", (trial_id, folder)))
 
 
 class _Considerate(Onlooker):

@@ -58,7 +58,7 @@ class Status(enum.StrEnum):
         return self not in (Status.UNDECIDED, Status.IN_BOTH)
 
     @property
-    def named(self) -> bool:
+    def names_one(self) -> bool:
         """True if a difference is shown, and one mechanism in it: what a run without it can test."""
         return self in (Status.INDICATED, Status.RECORDED, Status.CONFIRMED, Status.REJECTED)
 
@@ -125,10 +125,10 @@ def verdicts(
     if not waterfalls:
         return []
     known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
-    return [() if known is None else _of_cell(each, known, alpha, tested, foretold) for each in waterfalls]
+    return [() if known is None else _cell_verdicts(each, known, alpha, tested, foretold) for each in waterfalls]
 
 
-def _of_cell(
+def _cell_verdicts(
     waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation], foretold: bool
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
@@ -146,7 +146,9 @@ def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: boo
         return ()
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
-    follow = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if _told(step, steps, alpha)})
+    follow = followers(
+        known, pairs, parts, {at: step for at, step in enumerate(steps) if _is_shown(step, steps, alpha)}
+    )
     if follow:
         parts = joined(known, pairs, parts, steps, follow)
         steps = family([known.times(part, pairs) for part in parts], alpha)
@@ -165,7 +167,7 @@ def _least_ms(steps: Sequence[Step]) -> float:
     return max(1e-9, sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100)
 
 
-def _told(step: Step, steps: Sequence[Step], alpha: float) -> bool:
+def _is_shown(step: Step, steps: Sequence[Step], alpha: float) -> bool:
     return step.differs(alpha) and abs(step.difference_ms) >= _least_ms(steps)
 
 
@@ -174,9 +176,9 @@ def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
     if test is None:
         return verdict
     shown = test.judgement.verdict if test.sound and test.judgement is not None else None
-    if test.declared.of_path and shown is judge.Verdict.CONFIRMED:
+    if test.declared.is_of_path and shown is judge.Verdict.CONFIRMED:
         shown = None  # a condition of the difference, as runs of earlier versions called it
-    status = _BY_RUN.get(shown, verdict.status) if verdict.status.named and shown else verdict.status
+    status = _BY_RUN.get(shown, verdict.status) if verdict.status.names_one and shown else verdict.status
     return replace(verdict, status=status, tested=test)
 
 
@@ -212,7 +214,7 @@ class _Cell:
             self._most(part),
             part.rivals,
             tuple(sorted({table for tables in decided for table in tables})),
-            self._facts(part.mechanism),
+            self._facts_of(part.mechanism),
             self._against(part.mechanism),
             needed,
             part.followers,
@@ -249,7 +251,7 @@ class _Cell:
         losses = losses_of(self.known, self.pairs, mechanism)
         return losses is not None and is_luck(self.known.times(part, self.pairs), losses)
 
-    def _facts(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
+    def _facts_of(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
         return () if mechanism is None else self.known.facts_of(self.pairs, mechanism.name)
 
     def _against(self, mechanism: Mechanism | None) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def differences(
     found = (
         *(Difference(*each) for each in machine),
         *_programs(old, new, hosts),
-        *(_of_spec(each, new) for each in specs),
+        *(_spec_difference(each, new) for each in specs),
     )
     builds = {
         each: each.program
@@ -144,7 +144,7 @@ def _differing(group: str, old: Mapping[str, str], new: Mapping[str, str]) -> It
             yield group + key, old.get(key, _ABSENT), new.get(key, _ABSENT)
 
 
-def _of_spec(found: tuple[str, str, str], study: Study) -> Difference:
+def _spec_difference(found: tuple[str, str, str], study: Study) -> Difference:
     for arm in study.items("arms"):
         place = f"spec.arms.{arm['name']}."
         if found[0].startswith(place):

@@ -80,7 +80,7 @@ class StudiesCompared:
     notes: tuple[str, ...]
     """Gaps and limits of what can be said; a sentence each."""
 
-    def place(self, found: Change) -> str:
+    def cell_name(self, found: Change) -> str:
         """The cell by the names that the figures use."""
         path = self.path_titles.get(found.path, found.path)
         return f"{path}, {self.workload_titles.get(found.workload, found.workload)}"

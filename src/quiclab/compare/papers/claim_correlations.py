@@ -62,7 +62,7 @@ def obstacle(claim: Claim, workload: str, path: str, cells: Cells) -> str:
     return next(filter(None, (cells.obstacle(each, workload, path) for each in both)), "")
 
 
-def of_correlation(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdict, str]:
+def correlation_verdict(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdict, str]:
     """Return the verdict in one cell, with both correlations and the reason where it does not agree."""
     if found.first is None or found.second is None or found.told is None:
         few = [arm for arm, each in zip(claim.arms, (found.first, found.second), strict=True) if each is None]

@@ -57,7 +57,7 @@ def _tcp_closed_ns(evidence: Evidence) -> int | None:
 
 def _quic_closed_ns(evidence: Evidence) -> int | None:
     try:
-        frames = quic.told(evidence, "client", "sent", "frames")
+        frames = quic.quic_packets(evidence, "client", "sent", "frames")
     except Unknown:
         return None
     first = (

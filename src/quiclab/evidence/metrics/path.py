@@ -28,10 +28,10 @@ def _links(evidence: Evidence) -> list[pl.DataFrame]:
         packets = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
     elif evidence.second_link is None:
         return [packets]
-    return [_of_log(packets, log) for log in logs]
+    return [_rows_of_log(packets, log) for log in logs]
 
 
-def _of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
+def _rows_of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
     return packets.filter(pl.col("source") == f"raw/{log}")
 
 
@@ -41,7 +41,7 @@ def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     if link is None:
         return packets.clear()
     mine = pl.col("direction") == direction
-    return _of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
+    return _rows_of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
 
 
 @lru_cache(maxsize=3)

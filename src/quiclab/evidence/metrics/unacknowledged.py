@@ -102,7 +102,7 @@ def _quic(evidence: Evidence) -> Iterator[_Step]:
     by_number = {(connection, number): pieces for (connection, _, number), pieces in carried.items()}
     for known in numbers.values():
         known.sort()
-    acks = quic.told(evidence, evidence.sender, "received", "acks").filter(pl.col("packet_type") == "1RTT")
+    acks = quic.quic_packets(evidence, evidence.sender, "received", "acks").filter(pl.col("packet_type") == "1RTT")
     columns = ("connection", "packet_type", "packet_number", "first", "last")
     arrived = (
         (came[name, kind, number], name, first, last)

@@ -109,7 +109,7 @@ def frames_dropped_pct(evidence: Evidence) -> float:
     return 100 * float(dropped) / float(decoded)
 
 
-def _shown(evidence: Evidence) -> pl.DataFrame:
+def _playing_samples(evidence: Evidence) -> pl.DataFrame:
     """Samples at which the position had moved on: what was shown since the sample before."""
     samples = _rows(evidence, "player_samples").sort("time_ns")
     shown = samples.with_columns(moved_ms=pl.col("position_ms").diff()).filter(
@@ -124,14 +124,14 @@ def mean_quality_bit_per_s(evidence: Evidence) -> float:
     """Bitrate of the quality that was shown, over the time that it was."""
     video = _video(evidence)
     rates = {int(each["height"]): float(each["bit_per_s"]) for each in video.get("representations") or []}
-    shown = _shown(evidence)
+    shown = _playing_samples(evidence)
     total = sum(rates.get(height, 0.0) * moved for height, moved in shown.select("height", "moved_ms").iter_rows())
     return float(total) / float(shown["moved_ms"].sum())
 
 
 def switches(evidence: Evidence) -> float:
     """Number of times that the quality that was shown became another."""
-    return int((_shown(evidence)["height"].diff().fill_null(0) != 0).sum())
+    return int((_playing_samples(evidence)["height"].diff().fill_null(0) != 0).sum())
 
 
 def _per_second(evidence: Evidence) -> list[int]:

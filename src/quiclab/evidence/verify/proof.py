@@ -62,7 +62,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
     proof = {
         **_hellos(read_handshake(wire, found) if seen else None),
         **_on_the_wire(wire if seen else None, document),
-        **_told(folder, document),
+        **_other_facts(folder, document),
     }
     if document.get("competition") is not None:
         proof["competition"] = prove_competition(tables, document)
@@ -98,7 +98,7 @@ def _hellos(handshake: Handshake | None) -> dict[str, Any]:
     }
 
 
-def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
+def _other_facts(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     """Facts from elsewhere than the measured capture: the programs, the kernel and the capture of another leg."""
     requests = (document["client"] or {}).get("requests") or [{}]
     host = document["host"]

@@ -278,7 +278,7 @@ class Endpoint(Protocol):
         knob."""
         ...
 
-    def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
         """Describe what decides the program's speed, as it is in the version that `program` has (`_versions.Known`).
 
         Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.

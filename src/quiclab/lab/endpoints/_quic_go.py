@@ -68,7 +68,7 @@ def packet_size(knobs: Knobs) -> str | ByVersion:
 def sender_facts(program: Program) -> dict[str, str]:
     """Facts about quic-go as a sender."""
     knobs = program.knobs
-    return KNOWN.facts(
+    return KNOWN.traits(
         program,
         {
             "congestion_control": "New Reno with beta 0.7",

@@ -68,7 +68,7 @@ def sending_facts(program: Program) -> dict[str, str]:
         "datagrams_per_system_call": "1" if knobs.gso is False else "up to 10 (UDP_SEGMENT)",
     }
     facts |= {"max_window": str(knobs.max_window)} if knobs.max_window else {}
-    return KNOWN.facts(program, facts)
+    return KNOWN.traits(program, facts)
 
 
 def quinn_command(

@@ -51,7 +51,7 @@ class ProbeTransfer:
                 namespaces["client"],
                 work_dir=trial.home,
                 output=trial.raw / "client.out",
-                jail=trial.jails.of("client"),
+                jail=trial.jails.jail("client"),
                 waits_for_go=True,
             )
         )

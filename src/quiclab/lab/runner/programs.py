@@ -91,7 +91,7 @@ class Programs:
             self._namespaces[place_of_part(trial.arm, trial.path, part)],
             work_dir=trial.home,
             output=trial.raw / f"{part}.out",
-            jail=trial.jails.of(role_of(part)),
+            jail=trial.jails.jail(role_of(part)),
             waits_for_go=command.waits_for_go,
         )
         trial.resources.enter_context(process)

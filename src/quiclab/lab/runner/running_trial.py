@@ -67,7 +67,7 @@ class RunningTrial:
 
     def real(self, part: Part, shown: Path) -> Path:
         """Path on disk of a file that a part of the trial knows as `shown`."""
-        return self.jails.of(role_of(part)).real(shown)
+        return self.jails.jail(role_of(part)).real(shown)
 
     @property
     def arm(self) -> model.Arm:

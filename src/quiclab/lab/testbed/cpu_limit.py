@@ -58,7 +58,7 @@ class CpuQuota:
         self._period_us = max(_SHORTEST_US, -(-_SHORTEST_US // share.value))
         self._quota_us = max(_SHORTEST_US, round(self._period_us * share.value))
         # A stall of RTT/4 is told from its neighbours by looks that are twice as frequent.
-        self._ticker = Ticker(Duration(max(_SHORTEST_LOOK_NS, rtt.ns // 8)), self._look)
+        self._ticker = Ticker(Duration(max(_SHORTEST_LOOK_NS, rtt.ns // 8)), self._sample)
         self._stalls_ns: list[int] = []
         self._stalled_ns = 0
 
@@ -97,7 +97,7 @@ class CpuQuota:
             stop_and_go=median is not None and median > self._rtt.ns / 4,
         )
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         stalled_ns = self._group.counts()[2]
         if stalled_ns > self._stalled_ns:
             self._stalls_ns.append(stalled_ns - self._stalled_ns)

@@ -38,7 +38,7 @@ class Finding:
     """True if no study needs it."""
 
 
-def facts() -> dict[str, str | int]:
+def host_facts() -> dict[str, str | int]:
     """Facts that the numbers of a study depend on."""
     return {
         "kernel": platform.release(),
@@ -139,7 +139,7 @@ def _keeps_time() -> Finding:
     except (HostError, VoidError) as error:
         return Finding("keeps time", "limited", f"the link could not be tried: {error.message}", error.hint or "again")
     state: State = "ok" if measured.for_every_path else "limited"
-    return Finding("keeps time", state, measured.told, measured.remedy, asdict(measured))
+    return Finding("keeps time", state, measured.summary, measured.remedy, asdict(measured))
 
 
 def _netem() -> Finding:

@@ -17,7 +17,7 @@ PREFIXES = {4: 24, 6: 64}
 
 
 @dataclass(frozen=True)
-class Place:
+class LinkPlace:
     """A place where programs run, or packets are forwarded."""
 
     namespace: NetworkNamespace
@@ -67,7 +67,7 @@ class Span:
 class Ends:
     """The ends of all links of a path."""
 
-    places: Sequence[Place]
+    places: Sequence[LinkPlace]
     """Places in order from client to server."""
     row: Sequence[Span]
     """Links between the places, in the same order."""

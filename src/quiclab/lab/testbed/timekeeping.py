@@ -84,7 +84,7 @@ class Timekeeping:
         return round(2 * self.p99_ns / ONE_WAY_DELAY_SHARE)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The numbers and the verdict, in words."""
         p50, p99, most = (short_time(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
         numbers = f"packets left the link ({self._scheduling}) late by {p50} (p50), {p99} (p99), {most} (max)"

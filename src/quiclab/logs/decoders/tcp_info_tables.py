@@ -32,7 +32,7 @@ class TcpInfo:
         """Decode into one row per sample and connection, and one per change of the congestion control's state."""
         del take
         log = read_tcp_info_log(path)
-        samples = _named(log, context)
+        samples = _connection_samples(log, context)
         tables = {
             "tcp_info": samples,
             "tcp_limits": tcp_limits(samples),
@@ -59,7 +59,7 @@ class TcpInfo:
         )
 
 
-def _named(log: TcpInfoLog, context: Context) -> pl.DataFrame:
+def _connection_samples(log: TcpInfoLog, context: Context) -> pl.DataFrame:
     """Samples with the columns that all tables of connections have."""
 
     def end(which: str) -> pl.Expr:

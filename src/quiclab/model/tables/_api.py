@@ -61,7 +61,7 @@ MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX, LEFT)
 """Columns that a decoder cannot fill: they are known only about a file as a whole, or from other files."""
 
 
-def of_logs(name: str, doc: str, *columns: Column) -> Table:
+def log_table(name: str, doc: str, *columns: Column) -> Table:
     """Make a table that decoders fill: every row names its file and how exact its instants are."""
     return Table(name, doc, (SOURCE, *columns, UNCERTAINTY))
 

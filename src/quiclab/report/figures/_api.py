@@ -41,7 +41,7 @@ class Figure(Protocol):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the columns that it declares; no row where the study has nothing of the kind. Raises SpecError."""
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether `data` says enough for a section of the report."""
         return bool(data.height)
 

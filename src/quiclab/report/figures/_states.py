@@ -23,7 +23,7 @@ Span = tuple[str, float]
 
 
 @dataclass(frozen=True)
-class _Told:
+class _SenderStates:
     """States of the sender in one trial."""
 
     spans: list[Span]
@@ -32,7 +32,7 @@ class _Told:
     """The interval of samples, within which states are missed; None where a log tells of every change."""
 
 
-def about(told: list[_Told]) -> dict[str, dict[str, object]]:
+def about(told: list[_SenderStates]) -> dict[str, dict[str, object]]:
     """Return each state of an arm with its share of all trials' time, its visits, and how many trials tell of it.
 
     The state that was entered most often comes first.
@@ -48,7 +48,7 @@ def about(told: list[_Told]) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def told_by_arm(asked: Asked) -> dict[str, list[_Told]]:
+def told_by_arm(asked: Asked) -> dict[str, list[_SenderStates]]:
     """Return the trials of each arm that have a time; nothing where no sender at all tells of itself."""
     known = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
     times_ms = dict(known.select("trial_id", "value").iter_rows())
@@ -57,14 +57,16 @@ def told_by_arm(asked: Asked) -> dict[str, list[_Told]]:
         arm: [
             told
             for trial_id in trial_ids
-            if (told := _told(asked.study, trial_id, times_ms.get(trial_id), bounds.get(arm))) is not None
+            if (told := _sender_states(asked.study, trial_id, times_ms.get(trial_id), bounds.get(arm))) is not None
         ]
         for arm, trial_ids in asked.trials_by_arm().items()
     }
     return found if any(each.spans[0][0] != NOT_TOLD for told in found.values() for each in told) else {}
 
 
-def _told(study: OpenedStudy, trial_id: str, end_ms: float | None, most_bytes: int | None) -> _Told | None:
+def _sender_states(
+    study: OpenedStudy, trial_id: str, end_ms: float | None, most_bytes: int | None
+) -> _SenderStates | None:
     zero_ns = start_ns(study, trial_id)
     if zero_ns is None or end_ms is None:
         return None
@@ -74,7 +76,7 @@ def _told(study: OpenedStudy, trial_id: str, end_ms: float | None, most_bytes: i
         missed_ms = None
         spans = _quic_states.spans(study, trial_id, zero_ns, most_bytes)
     spans = [(state, begin) for state, begin in spans if begin < end_ms]
-    return _Told(merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)], end_ms, missed_ms)
+    return _SenderStates(merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)], end_ms, missed_ms)
 
 
 def _most(arm: Mapping[str, Any]) -> int | None:
@@ -95,7 +97,7 @@ def merged(spans: list[Span]) -> list[Span]:
     return kept
 
 
-def _shares(told: list[_Told]) -> dict[str, float]:
+def _shares(told: list[_SenderStates]) -> dict[str, float]:
     spent: dict[str, float] = {}
     for each in told:
         for (state, begin), (_, end) in pairwise([*each.spans, ("", each.end_ms)]):
@@ -104,7 +106,7 @@ def _shares(told: list[_Told]) -> dict[str, float]:
     return {state: 100 * time / total if total else 0.0 for state, time in spent.items()}
 
 
-def follows(told: list[_Told]) -> dict[str, list[tuple[str, float]]]:
+def follows(told: list[_SenderStates]) -> dict[str, list[tuple[str, float]]]:
     """State → what followed it, and in how many per cent of the times that it was left."""
     counts: dict[str, Counter[str]] = {state: Counter() for each in told for state, _ in each.spans}
     for each in told:

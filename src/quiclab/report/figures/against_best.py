@@ -89,7 +89,7 @@ class AgainstBest(Figure):
                 )
         return pl.DataFrame(rows, schema=_SCHEMA)
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether there are several arms beside the baseline: of two the map of differences tells the same."""
         return bool(data.height) and len({c.other.arm for c in asked.analysis.comparisons}) > 1
 

@@ -102,7 +102,7 @@ class Filmstrip(Figure):
 
 def _screenshots(study: OpenedStudy, trial_id: str) -> pl.DataFrame | None:
     """x_ms, progress and image, in order; None of a trial without screenshots."""
-    progress, events = study.of_trial("page_progress", trial_id), study.of_trial("page_events", trial_id)
+    progress, events = study.trial_table("page_progress", trial_id), study.trial_table("page_events", trial_id)
     if progress is None or events is None or not progress.height:
         return None
     shots = events.filter((pl.col("name") == "Screenshot") & pl.col("image").is_not_null()).sort("time_ns")

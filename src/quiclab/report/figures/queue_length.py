@@ -12,7 +12,7 @@ from quiclab.model.tables.drop_reasons import Stage, reasons_at
 from quiclab.report.figures import _curves
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import FURTHER, of_log
+from quiclab.report.figures._series import FURTHER, log_curves
 
 
 class QueueLength(Figure):
@@ -27,7 +27,7 @@ class QueueLength(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the bytes that wait before each bottleneck towards the client, since the client began."""
-        return asked.over_blocks(partial(of_log, of_one=_waiting))
+        return asked.over_blocks(partial(log_curves, of_one=_waiting))
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""

@@ -70,7 +70,7 @@ def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str
         view["trials"] = {arm: trial_id for arm, trial_id in view["trials"].items() if trial_id in known}
     return {
         "cell_id": comparisons[0].cell_id,
-        "title": comparison_words.place(comparisons[0], analysis),
+        "title": comparison_words.cell_name(comparisons[0], analysis),
         "views": [view for view in views if view["trials"]],
     }
 

@@ -26,7 +26,7 @@ from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
 from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
 from quiclab.report.words.headline import clauses, headline
-from quiclab.why.account import Of, Why
+from quiclab.why.account import MetricScope, Why
 from quiclab.why.accounts import Waterfall, waterfalls
 from quiclab.why.causes import Verdict, verdicts
 
@@ -62,7 +62,7 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name not in {of.metric for of in Of}:
+    if analysis.metric.name not in {of.metric for of in MetricScope}:
         return None
     try:
         opened = OpenedStudy(study.directory)
@@ -77,7 +77,7 @@ def because(
     for each, causes in zip(found, judged, strict=True):
         if not each.pairs:
             continue
-        place = comparison_words.place(each.comparison, analysis)
+        place = comparison_words.cell_name(each.comparison, analysis)
         steps = pl.DataFrame(steps_of(each, place, analysis.alpha))
         cells.append(_cell(each, causes, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
         rows.append(steps)
@@ -93,7 +93,7 @@ def because(
         filter(
             None,
             (
-                account.of_one_look(analysis),
+                account.single_look_note(analysis),
                 account.limits(with_pairs, analysis.alpha),
                 f"{PARTED_BY_CAUSE}. {UNPROVEN}" if any(each.verdicts for each in cells) else "",
             ),

@@ -60,11 +60,11 @@ class _ReadOnce(OpenedStudy):
         vars(self).update(vars(study))  # its files are listed already
         self._read: dict[tuple[str, str], pl.DataFrame | None] = {}
 
-    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+    def trial_table(self, name: str, trial_id: str) -> pl.DataFrame | None:
         """Return the table of a trial as the study has it; it is read the first time only."""
         key = (name, trial_id)
         if key not in self._read:
-            self._read[key] = super().of_trial(name, trial_id)
+            self._read[key] = super().trial_table(name, trial_id)
         return self._read[key]
 
 

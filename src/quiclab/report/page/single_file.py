@@ -71,11 +71,11 @@ def _pages_of_pairs(report: str, page: Path) -> list[str]:
     """Paths of the pages that the report leads to: those of median trials first, then block by block."""
     found = re.findall(rf'href="({re.escape(page.stem)}/pairs/[^"#]+)"', report)
 
-    def place(name: str) -> int:
+    def position(name: str) -> int:
         number = re.search(r"block-(\d+)\.html$", name)
         return int(number[1]) if number else -1
 
-    return sorted(dict.fromkeys(found), key=place)
+    return sorted(dict.fromkeys(found), key=position)
 
 
 def _fitting(study: Path, names: list[str], most_bytes: int) -> dict[str, tuple[str, str]]:

@@ -168,7 +168,7 @@ def _proofs(study: Study) -> TextTable:
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         record = read_record(study.directory / "trials" / trial_id)
-        for key, value in facts_of(of_its_transport(record)):
+        for key, value in facts_of(transport_facts(record)):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     by_arm = {arm: told for arm, told in by_arm.items() if told}
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
@@ -244,7 +244,7 @@ def facts_of(record: Any) -> Iterator[tuple[str, str]]:
             yield _key(parts), told
 
 
-def of_its_transport(record: Mapping[str, Any]) -> dict[str, Any]:
+def transport_facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts that a trial's proof can have: what is QUIC's is not `unproven` of an arm over TCP, nor what is
     TCP's of one over QUIC, nor the leg behind a proxy where there is none."""
     proof = record.get("proof") or {}

@@ -41,7 +41,7 @@ from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
 from quiclab.report.page.validity import trust_tables
-from quiclab.report.words.account import of_another_time
+from quiclab.report.words.account import other_time_note
 from quiclab.report.words.answers import answers
 from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
@@ -49,7 +49,7 @@ from quiclab.report.words.remarks import remark_tables
 from quiclab.report.words.results import results_table
 from quiclab.report.words.system_call_table import system_call_table
 from quiclab.store.own_files import read_own
-from quiclab.why.account import Of
+from quiclab.why.account import MetricScope
 
 
 # The figures that show why arms differ, where the difference is largest.
@@ -199,7 +199,7 @@ def _page(parts: _Parts) -> str:
 def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
     """Reason why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
     metric = analysis.metric.name
-    return of_another_time(metric, Of.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
+    return other_time_note(metric, MetricScope.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 
 
 def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:
@@ -350,7 +350,7 @@ def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[
         for trace in spec["data"]:
             words = trace["text"]
             trace["text"] = [
-                [_told(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
+                [_broken_lines(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
                 for y, row in enumerate(trace["y"])
             ]
             trace["y"] = [_lines(row) for row in trace["y"]]
@@ -363,7 +363,7 @@ def _lines(name: str) -> str:
     return "<br>".join(textwrap.wrap(parts, _NAME, break_long_words=False, break_on_hyphens=False)) or name
 
 
-def _told(word: str | None, reason: str) -> str | None:
+def _broken_lines(word: str | None, reason: str) -> str | None:
     """Words of a cell in lines that fit a phone, with the reason below them."""
     for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median alike", "median<br>alike")):
         word = word and word.replace(at, broken)

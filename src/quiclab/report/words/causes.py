@@ -23,7 +23,7 @@ def sentence(verdict: Verdict, waterfall: Waterfall) -> str:
         f"{title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(verdict)}){_followed(verdict)}"
     )
     decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
-    if verdict.status.named:
+    if verdict.status.names_one:
         return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:
         return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
@@ -90,7 +90,7 @@ def details(verdict: Verdict, waterfall: Waterfall, found: Sequence[Verdict]) ->
         arms = f"{waterfall.comparison.baseline.arm} / {waterfall.comparison.other.arm}"
         lines.append(f"Means of {arms}, over the trials that show it: {'; '.join(map(_fact, shown))}.")
     lines += [*map(_why_it_follows, verdict.followers), *verdict.against]
-    if verdict.status.named and verdict.status is not Status.REJECTED:
+    if verdict.status.names_one and verdict.status is not Status.REJECTED:
         there = {each.mechanism.name for each in found if each.mechanism}
         absent = [
             f"{BY_NAME[rival.name].title} ({rival.told_apart_by})"

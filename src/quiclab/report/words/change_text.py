@@ -127,7 +127,7 @@ def remarks(found: StudiesCompared) -> list[str]:
         for study, arm in (("OLD", each.old), ("NEW", each.new)):
             trouble = comparison_words.trouble(arm)
             if trouble and each.metric == found.metrics[0]:
-                lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
+                lines.append(f"{each.arm}, {found.cell_name(each)}, {study}: {trouble} of {arm.attempts} attempts.")
     lines = lines or ["No trial failed and none was repeated."]
     lines += _whys(found)
     for metric in found.metrics:
@@ -139,7 +139,7 @@ def remarks(found: StudiesCompared) -> list[str]:
         small = [c for c in found.changes if c.metric == metric and c.outcome.significant]
         small = [c for c in small if c.change_pct is not None and abs(c.change_pct) < reach]
         if small:
-            cells = number_text.listed([f"{c.arm} in {found.place(c)}" for c in small])
+            cells = number_text.listed([f"{c.arm} in {found.cell_name(c)}" for c in small])
             lines.append(f"Significant, yet smaller than this floor: {cells}.")
     return [*lines, *_surroundings(found), *found.notes]
 
@@ -149,7 +149,7 @@ def _whys(found: StudiesCompared) -> list[str]:
     places: dict[str, dict[str, None]] = {}
     for each in found.changes:
         if each.why:
-            places.setdefault(each.why, {})[f"{each.arm}, {found.place(each)}"] = None
+            places.setdefault(each.why, {})[f"{each.arm}, {found.cell_name(each)}"] = None
     every = len({(each.arm, each.workload, each.path) for each in found.changes})
     return [
         comparison_words.placed(why, "every cell" if len(at) == every > 1 else "; ".join(at))
@@ -165,7 +165,7 @@ def _surroundings(found: StudiesCompared) -> list[str]:
         moved = [each for each in cells if each.outcome.significant]
         told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
         where = number_text.listed(
-            [f"{found.place(c)} ({number_text.percent(c.change_pct) or 'no ratio'})" for c in moved]
+            [f"{found.cell_name(c)} ({number_text.percent(c.change_pct) or 'no ratio'})" for c in moved]
         )
         warning = f": {where}. Something other than the build changed: do not trust the other arms until you know what"
         lines.append(f"{told}{warning if moved else ''}.")
@@ -184,7 +184,7 @@ def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[
         told = f"{verdict.upper()} {count[verdict]} of {cells}{f' ({others})' if others else ''}"
         lines.append(f"Gate {bound.text}: {told}.")
         lines += [
-            f"  {each.change.arm}, {found.place(each.change)}: {each.reason}"
+            f"  {each.change.arm}, {found.cell_name(each.change)}: {each.reason}"
             for each in mine
             if each.verdict is Verdict.FAILED
         ]
@@ -201,7 +201,7 @@ def _not_judged(found: StudiesCompared, judgements: Iterable[Judgement]) -> list
     places: dict[str, list[str]] = {}
     for each in judgements:
         if each.verdict is Verdict.NOT_JUDGED:
-            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.place(each.change)}")
+            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.cell_name(each.change)}")
     return [f"  Not judged: {'; '.join(cells)}: {reason}" for reason, cells in places.items()]
 
 

@@ -38,9 +38,12 @@ def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[s
 def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str]) -> list[str]:
     """Result of the run, a line each."""
     blocks = number_text.counted(found.blocks, "block")
-    lines = [f"Without all of them {declared.cell} in {declared.arm} takes {_told(found.whole)} less, in {blocks}."]
+    lines = [
+        f"Without all of them {declared.cell} in {declared.arm} takes {_time_text(found.whole)} less, in {blocks}."
+    ]
     lines += [
-        f"  {titles[each.cause]}: {_told(each.part)} of it ({_orders(each)}{_removed(each)})" for each in found.parts
+        f"  {titles[each.cause]}: {_time_text(each.part)} of it ({_orders(each)}{_removed(each)})"
+        for each in found.parts
     ]
     lines.append(
         "The parts are Shapley values, means over all orders; in each block they add up to the whole. A cause that "
@@ -91,14 +94,14 @@ def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
 
 
 def _orders(part: Part) -> str:
-    return f"{_told(part.first)} where it goes first, {_told(part.last)} where it goes last"
+    return f"{_time_text(part.first)} where it goes first, {_time_text(part.last)} where it goes last"
 
 
 def _removed(part: Part) -> str:
     return "" if part.removed_share is None else f"; {100 * part.removed_share:.0f} % of its own time is gone"
 
 
-def _told(difference: Difference) -> str:
+def _time_text(difference: Difference) -> str:
     if difference.ms is None:
         return "an unknown time"
     interval = difference.interval

@@ -80,7 +80,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     tables that do not name mechanisms.
     """
     from quiclab.compare.study_tables import open_study
-    from quiclab.why.confirm.predict import cell_times, following, named, suspects
+    from quiclab.why.confirm.predict import cell_times, following, suspect_named, suspects
     from quiclab.why.mechanisms import BY_NAME
 
     opened = open_study(asked.study)
@@ -92,9 +92,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     if asked.cause is not None:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
-        found = [named(found, asked.cause, asked.cell)]
+        found = [suspect_named(found, asked.cause, asked.cell)]
     else:
-        found, refused = _shown(opened, asked, arms, study.alpha, found)
+        found, refused = _shown_suspects(opened, asked, arms, study.alpha, found)
     of_cell = _OfCell(opened, asked, study, names, times, following(opened, asked.cell, arms, study.alpha))
     for suspect in found:
         planned = of_cell.plan(suspect)
@@ -109,7 +109,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     )
 
 
-def _shown(
+def _shown_suspects(
     opened: OpenedStudy, asked: Asked, arms: tuple[str, str], alpha: float, found: Sequence[Suspect]
 ) -> tuple[list[Suspect], list[str]]:
     """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises

@@ -74,7 +74,7 @@ P = TypeVar("P", bound=Runnable)
 
 def run_confirmation(plan: Plan, minutes: float, trials: Trials) -> tuple[Judged | None, int]:
     """Run the plan of one cause: see `run_in_rounds`. Raises DecodeError too, where the declaration was changed."""
-    return run_in_rounds(plan, minutes, trials, _declare, _look)
+    return run_in_rounds(plan, minutes, trials, _declare, _judge_so_far)
 
 
 def run_in_rounds(
@@ -152,7 +152,7 @@ def _tell(look: int, found: Judged) -> None:
     print(told + (f"; open: {', '.join(open_checks)}" if open_checks else ""), flush=True)
 
 
-def _look(plan: Plan) -> Judged:
+def _judge_so_far(plan: Plan) -> Judged:
     from quiclab.compare.study_tables import open_study
     from quiclab.study.tables import make_tables
     from quiclab.why.confirm.judge import judge

@@ -84,7 +84,7 @@ def run_on_cluster(
     no worker is left, and for blocks that were given up.
     """
     study, study_dir = asked.study, asked.study_dir
-    rows = asked.part.of(grow_plan(study, {}))
+    rows = asked.part.rows_of(grow_plan(study, {}))
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         ledger.plan(rows)
@@ -163,7 +163,7 @@ class _Coordinator:
                 f"{number_text.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
                 "will not be tried again now",
                 "run the same command again, or look into what ends their workers; all other trials are kept",
-                tuple(f"{self._place(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
+                tuple(f"{self._cell_of(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
             )
 
     def outcome(self) -> Outcome:
@@ -182,7 +182,7 @@ class _Coordinator:
         )
 
     def _step(self) -> None:
-        gone = self._members.look()
+        gone = self._members.refresh()
         for address in self._running.keys() & gone.keys():
             running = self._running.pop(address)
             running.task.drop()
@@ -306,7 +306,7 @@ class _Coordinator:
         expected = sum(expected_duration(row, self._asked.study, senders).s for row in self._blocks[block_id])
         return 2 * expected + _SPARE_S
 
-    def _place(self, block_id: str) -> str:
+    def _cell_of(self, block_id: str) -> str:
         row = self._blocks[block_id][0]
         return f"{row.cell_id} block {row.block}"
 

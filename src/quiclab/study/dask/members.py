@@ -75,7 +75,7 @@ class Members:
         self.cannot_run: Mapping[str, str] = {}
         """Arms whose programs workers lack, each with the reason."""
 
-    def look(self) -> dict[str, Member]:
+    def refresh(self) -> dict[str, Member]:
         """See which workers there are, and have new ones examined. Returns those that are gone, by address."""
         self._takes_work = self._cluster.workers()
         gone = {address: self._known.pop(address) for address in self._known.keys() - self._takes_work.keys()}

@@ -72,10 +72,12 @@ def contents(
     """
     end: End = "server" if direction == "down" else "client"
     if not evidence.quic:
-        found = _of_tcp(evidence, end, direction, delivered, None if own is None else layout(evidence, end, direction))
+        found = _tcp_contents(
+            evidence, end, direction, delivered, None if own is None else layout(evidence, end, direction)
+        )
     else:
         try:
-            found = _of_quic(evidence, end, delivered)
+            found = _quic_contents(evidence, end, delivered)
         except Unknown:
             return {}
     return found if own is None else {index: _by_object(content, own) for index, content in found.items()}
@@ -87,7 +89,7 @@ def _by_object(content: Content, own: int) -> Content:
     return content
 
 
-def _of_tcp(
+def _tcp_contents(
     evidence: Evidence, end: End, direction: Direction, delivered: Collection[int], streams: Layout | None
 ) -> dict[int, Content]:
     found: dict[int, Content] = {}
@@ -115,10 +117,10 @@ def _of_tcp(
     return found
 
 
-def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[int, Content]:
+def _quic_contents(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[int, Content]:
     """Packets by what their frames say; several that share a datagram count as the one that carries the most."""
     placed = quic.departures(evidence, end)
-    frames = quic.told(evidence, end, "sent", "frames").select(
+    frames = quic.quic_packets(evidence, end, "sent", "frames").select(
         "connection", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes"
     )
     size = dict(evidence.packets(end, _WAY[end]).select("packet_index", "payload_bytes").drop_nulls().iter_rows())
@@ -128,7 +130,7 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
         lambda: (IntervalSet(), IntervalSet())
     )
     highest: defaultdict[int, int] = defaultdict(int)
-    for index, several in _by_datagram(frames, placed, _Anew.of(evidence, end)):
+    for index, several in _by_datagram(frames, placed, _Anew.from_evidence(evidence, end)):
         content = _datagram(several, ranges, highest, arrives=index in delivered)
         if content.what is What.PROBE and size.get(index, 0) > largest > 0:
             content = replace(content, again=False)
@@ -151,7 +153,7 @@ class _Anew:
     """True if a client repeats what it had sent as early data because the server refused that."""
 
     @classmethod
-    def of(cls, evidence: Evidence, end: End) -> _Anew:
+    def from_evidence(cls, evidence: Evidence, end: End) -> _Anew:
         told = at_client(evidence).filter(pl.col("step").is_in(["retry", "version_negotiation"]))
         refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
         return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]

@@ -106,9 +106,9 @@ class Path:
     def sent_before(self, end: End, position: int) -> Iterator[int]:
         """Positions of what an endpoint sent before a packet, latest first, on its connection."""
         before = reversed(range(position))
-        return iter(before) if end == "client" else self.of_connection(position, before)
+        return iter(before) if end == "client" else self.on_same_connection(position, before)
 
-    def of_connection(self, position: int, others: Iterable[int]) -> Iterator[int]:
+    def on_same_connection(self, position: int, others: Iterable[int]) -> Iterator[int]:
         """Other positions down, but only those of the same connection as a packet.
 
         Over TCP the server still repeats to an address that the client has left, beside what it sends to the new one.

@@ -46,7 +46,7 @@ class Chain:
     def wire(self, load: Load) -> Wire:
         """The connection of an object."""
         if load.connection not in self._wires:
-            self._wires[load.connection] = Wire.of(self.evidence, load.connection, self.loads)
+            self._wires[load.connection] = Wire.for_connection(self.evidence, load.connection, self.loads)
         return self._wires[load.connection]
 
     def edges(self, load: Load, until_ns: int, zero_ns: int) -> list[Edge]:

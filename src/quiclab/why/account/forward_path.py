@@ -114,7 +114,7 @@ def way(
         hops,
         course,
         owner,
-        [Stay.of(hop, owner[number]) for number, hop in enumerate(hops)],
+        [Stay.in_hop(hop, owner[number]) for number, hop in enumerate(hops)],
         frozenset(number for stage in numbers if len(stage) > 1 for number in stage),
         [arrival for arrival, _, _ in sent],
         [hops[number].index[at] for _, number, at in sent],

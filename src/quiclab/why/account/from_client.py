@@ -34,7 +34,7 @@ def seen_by_client(tables: Tables, transport: Transport) -> Seen:
     of = recorded(tables, transport)
     asked = _asked(of)
     if of.opened:
-        answer_ns, last, early_ns, told = _told(of)
+        answer_ns, last, early_ns, told = _answer_span(of)
     else:
         answer_ns, last, early_ns = _guessed(of, asked)
         told = {}
@@ -86,7 +86,7 @@ def _asked(of: Recorded) -> Instant:
     return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
-def _told(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
+def _answer_span(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
     """The answer's first packet, its last byte, and what the recording says of it."""
     requests = of.table("http_requests")
     told: dict[str, Any] = {}

@@ -108,7 +108,7 @@ class Stay:
     """Position of a packet of the flow that was served → that of the packet with whose arrival its time began."""
 
     @classmethod
-    def of(cls, hop: Hop, own: Collection[int] | None = None) -> Stay:
+    def in_hop(cls, hop: Hop, own: Collection[int] | None = None) -> Stay:
         """Find the times of the packets at the positions `own`, in a hop; of all packets if that is None."""
         opener: dict[int, int] = {}
         together: list[int] = []

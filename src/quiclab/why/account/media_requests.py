@@ -99,7 +99,7 @@ def connections(evidence: Evidence) -> set[str]:
 def fetches(evidence: Evidence) -> list[Fetch]:
     """Fetches of the video over its one connection, in the order of the requests."""
     client, server = (_rows(evidence, end) for end in _ENDS)
-    progress = _Progress.of(evidence)
+    progress = _Progress.from_evidence(evidence)
     made = [_fetch(progress, rows, server.get(stream, [])) for stream, rows in client.items()]
     return sorted(made, key=lambda each: each.left_ns)
 
@@ -159,7 +159,7 @@ class _Progress:
     """QUIC: stream → departure of the first packet with bytes of its request."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Progress:
+    def from_evidence(cls, evidence: Evidence) -> _Progress:
         captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
         if not evidence.quic:
             connections = tcp.sent_segments(evidence, "client", "down")

@@ -133,17 +133,17 @@ class Origin:
         yield Edge(What.SERVER, arrived_ns, sent_ns, down.arrived_as[last], "down", link=down.hops[-1].link)
         edges, first = crossing(self.path, down, last)
         why: Why | None = Why.LAST_FLIGHT
-        yield from self._named(edges, why)
+        yield from self._with_reasons(edges, why)
         end_ns = down.arrival[first]
         for leg in back(self.path, "server", first, floor_ns, self._cause):
             if leg.end == self.path.sender:
                 why = self.own.why(self.path, leg) if self.own else None
-            yield from self._named(leg.edges, why)
+            yield from self._with_reasons(leg.edges, why)
             end_ns = leg.edges[-1].from_ns if leg.edges else end_ns
         if end_ns > floor_ns:  # nothing that shows had come to the proxy before
             yield Edge(What.SERVER, floor_ns, end_ns)
 
-    def _named(self, edges: Iterable[Edge], why: Why | None) -> Iterator[Edge]:
+    def _with_reasons(self, edges: Iterable[Edge], why: Why | None) -> Iterator[Edge]:
         """Edges with why the origin had not sent earlier, where something is known of it."""
         for edge in edges:
             yield replace(edge, origin_why=(Why.LINK_BUSY if edge.what is What.SERVED else why) if self.own else None)

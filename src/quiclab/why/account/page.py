@@ -38,7 +38,7 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
         raise Unknown("a page whose client changes its address is not accounted for")
     end_ns = page.load_event_ns(evidence)
     zero_ns = end_ns - round(page.plt_ms(evidence) * 1e6)
-    told = _Told.of(evidence)
+    told = _BrowserAccount.from_evidence(evidence)
     loads = loads_of(evidence, lambda rows: rows)
     if all(load.url != told.document for load in loads):
         raise Unknown("the captures do not show the request for the document: early data may have no secret there")
@@ -53,7 +53,7 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _BrowserAccount:
     """The browser's own account of each URL."""
 
     document: str
@@ -64,7 +64,7 @@ class _Told:
     """URL → instant at which the page asked for it."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Told:
+    def from_evidence(cls, evidence: Evidence) -> _BrowserAccount:
         rows = page.requests(evidence)
         told = rows.drop_nulls("initiator").select("url", "initiator")
         return cls(

@@ -58,7 +58,7 @@ class Looks:
         return self.longest_ns[at] if found else 0
 
 
-def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
+def name_processor_edges(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     """The edges of an account, of which those, or their parts, in which an endpoint waited for a processor say so."""
     listed = list(edges)
     front = "proxy" if evidence.trial.get("proxy") else "server"

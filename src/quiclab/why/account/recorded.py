@@ -67,7 +67,7 @@ class Recorded:
 def recorded(tables: Tables, transport: Transport) -> Recorded:
     """The only connection over a transport. Raises Unknown for none or several, or what begins or ends elsewhere."""
     if tables["packets"]["vantage"].n_unique() > 1:  # a log of both ends: the client's is what the others are
-        tables = {name: _of_client(table) for name, table in tables.items()}
+        tables = {name: _client_rows(table) for name, table in tables.items()}
     rows = tables["packets"].filter(
         pl.col("transport") == transport, pl.col("event").is_in(_EVENTS), pl.col("direction").is_not_null()
     )
@@ -105,7 +105,7 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
     return found
 
 
-def _of_client(table: pl.DataFrame) -> pl.DataFrame:
+def _client_rows(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("vantage") == "client") if "vantage" in table.columns else table
 
 

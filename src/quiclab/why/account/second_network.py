@@ -61,7 +61,7 @@ def told_together(edge: Edge) -> Edge:
     return edge if index is None or index < _APART else replace(edge, packet_index=index - _APART)
 
 
-def of_nobody(evidence: Evidence) -> set[int]:
+def unclaimed_packets(evidence: Evidence) -> set[int]:
     """Indices, at the client's links, of packets that came for an address after the client had left it."""
     return set(evidence.for_nobody["packet_index"].drop_nulls().to_list())
 

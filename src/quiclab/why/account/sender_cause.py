@@ -107,7 +107,7 @@ class Judge:
         if not prompted:
             return self._unprompted_reason(position, idle_from_ns, again=again)
         if again and (spent or self._all_sent(position)):
-            return self._of_loss(position, waited_ns, idle_from_ns, full=full)
+            return self._reason_by_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def probes(self, position: int) -> bool:
@@ -214,7 +214,7 @@ class Judge:
         self, sent_ns: int, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
     ) -> Reason:
         if full is None and self.kernel.samples and not spent:
-            return self._of_kernel(sent_ns, came_ns, idle_from_ns, again=again)
+            return self._reason_by_kernel(sent_ns, came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
@@ -227,7 +227,7 @@ class Judge:
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
 
-    def _of_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
+    def _reason_by_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
         """Reason why old data had not been sent again earlier, where nothing new was left, or none that the credit
         allowed.
 
@@ -237,7 +237,7 @@ class Judge:
         if full is None:
             waits = self.kernel.owed(half_ns, lambda since_ns: self._sent_again(bisect_right(sent, since_ns), position))
         else:
-            waits = full and not self.timers.told(half_ns, sent[position])
+            waits = full and not self.timers.declared_loss(half_ns, sent[position])
         return self._history(came_ns) if waits else Reason(Why.LOSS_DETECTION, "ip_packets")
 
     def _sent_again(self, first: int, end: int) -> int:
@@ -245,7 +245,7 @@ class Judge:
         between = (self.path.content(self.path.ahead, at) for at in range(first, end))
         return sum(1 for content in between if content and content.again)
 
-    def _of_kernel(self, sent_ns: int, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
+    def _reason_by_kernel(self, sent_ns: int, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Reason by a TCP sender's kernel: bytes to send that neither buffer nor receiver holds back wait for a window.
 
         It may wait with up to a third of the window free, for a longer burst; with more free it paces, if the socket

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
-from quiclab.model.metric_scope import Of
+from quiclab.model.metric_scope import MetricScope
 from quiclab.model.tables import TABLES
 from quiclab.why.account.edges import Edge
 from quiclab.why.account.playback import accounts_of_video
@@ -18,7 +18,7 @@ def accounts_of(evidence: Evidence) -> dict[str, list[Edge]]:
     expected = evidence.trial.get("expected") or {}
     if expected.get("video"):
         return accounts_of_video(evidence)
-    return {str(Of.PAGE if expected.get("page") else Of.TTLB): account_of_transfer(evidence)}
+    return {str(MetricScope.PAGE if expected.get("page") else MetricScope.TTLB): account_of_transfer(evidence)}
 
 
 def account_table(evidence: Evidence) -> pl.DataFrame:

@@ -48,7 +48,7 @@ class Expired:
         found = self.reasons[first:end]
         return next((each for each in reversed(found) if not (prompted and each in self.by_sending)), None)
 
-    def told(self, since_ns: int, sent_ns: int) -> bool:
+    def declared_loss(self, since_ns: int, sent_ns: int) -> bool:
         """True if the sender declared a loss between an instant and its next sending."""
         return bisect_left(self.declared_ns, since_ns) < bisect_right(self.declared_ns, sent_ns + 100_000)
 

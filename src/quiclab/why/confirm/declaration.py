@@ -43,7 +43,7 @@ _FORM = {
 
 
 @dataclass(frozen=True)
-class Place:
+class TrialPlace:
     """Place of a role's trials in the confirming study."""
 
     cell: str
@@ -97,7 +97,7 @@ class Declared:
     beyond_ms: float
     """Time that may go with the mechanism's own: that of the arm's other mechanisms which the setting takes away as
     well, and by how much longer it takes in what follows from it."""
-    places: Mapping[str, Place]
+    places: Mapping[str, TrialPlace]
     """Role → where its trials are."""
     sham: str
     """Description of the sham, as a clause."""
@@ -110,7 +110,7 @@ class Declared:
     then what the arm has more."""
 
     @property
-    def of_path(self) -> bool:
+    def is_of_path(self) -> bool:
         """True if the setting is one of the path, which both arms share."""
         return self.table == "path"
 
@@ -165,7 +165,7 @@ def declared_from(document: Any) -> Declared | None:
             "value": tuple(value) if isinstance(value, list) else value,
             "doses": tuple(doses),
             "predicted": Predicted(**document["predicted"]),
-            "places": {role: Place(place["cell"], place["arm"]) for role, place in document["places"].items()},
+            "places": {role: TrialPlace(place["cell"], place["arm"]) for role, place in document["places"].items()},
             "left_out": tuple(document["left_out"]),
         }
     )

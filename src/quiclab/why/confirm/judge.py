@@ -138,7 +138,7 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
 def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) -> Verdict:
     states = {check.name: check.state for check in checks}
     if not any(state in (State.FAILS, State.OPEN) for state in states.values()):
-        return Verdict.CONDITION if declared.of_path else Verdict.CONFIRMED
+        return Verdict.CONDITION if declared.is_of_path else Verdict.CONFIRMED
     total = statistics.median_sequence(fell, declared.alpha)
     stayed = total is not None and -declared.tolerance_ms <= total.low and total.high <= declared.tolerance_ms
     # A sham that moves the total says that something else differs between the arms.

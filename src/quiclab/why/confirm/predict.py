@@ -97,7 +97,7 @@ def beyond_ms(
     return sum(also) + sum(behind)
 
 
-def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
+def suspect_named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
     """The suspect of that name. Raises SpecError where the cell shows nothing of it."""
     for each in found:
         if each.cause == cause:

@@ -57,7 +57,7 @@ class Setting:
     """True if the mechanism stays there, and only what an arm has more of it than another one goes."""
 
 
-def of_both_transports(
+def settings_of_both_transports(
     key: str,
     value: str | int | float | bool,
     gain: str,

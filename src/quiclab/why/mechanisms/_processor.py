@@ -84,4 +84,4 @@ def without_processor(trial: Trial, role: str) -> pl.Series:
             at += 1
         return at < len(ends) and of_what[whats[ends[at]]] == role
 
-    return trial.of_runs(edges, ends_there)
+    return trial.keep_runs(edges, ends_there)

@@ -47,10 +47,10 @@ def unharmed(trial: Trial, from_ns: int, until_ns: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _both(trial: Trial) -> tuple[_Packets, _Packets]:
-    return _of(trial, trial.way), _of(trial, trial.back)
+    return _packets_of(trial, trial.way), _packets_of(trial, trial.back)
 
 
-def _of(trial: Trial, direction: Direction) -> _Packets:
+def _packets_of(trial: Trial, direction: Direction) -> _Packets:
     rows = at_sender(trial.evidence, direction)
     lost = course(trial.evidence, direction).filter(pl.col("reason") != "")["index"]
     return _Packets(rows["arrival_ns"].to_list(), rows["index"].is_in(lost.to_list()).to_list())

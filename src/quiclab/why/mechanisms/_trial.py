@@ -15,7 +15,7 @@ from quiclab.evidence.metrics import Evidence
 from quiclab.evidence.metrics.evidence import Direction
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account import What, Why
-from quiclab.why.mechanisms._course import at_sender, course, of_client
+from quiclab.why.mechanisms._course import at_sender, client_rows, course
 
 OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
 """Kinds of drops by which the path itself loses a packet, whatever its sender does."""
@@ -69,7 +69,7 @@ class Trial:
     @cached_property
     def round_trip_ns(self) -> int:
         """Least round trip over the client's links, without queue and service; 0 where their logs do not tell."""
-        ways = [of_client(self.evidence, each) for each in (self.way, self.back)]
+        ways = [client_rows(self.evidence, each) for each in (self.way, self.back)]
         rows = pl.concat(ways).filter(pl.col("action") == "delivered").drop_nulls(("due_ns", "left_ns"))
         least = rows.group_by("source", "direction").agg((pl.col("due_ns") - pl.col("left_ns")).min().alias("way"))
         if self.evidence.second_link is not None:  # one network after the other
@@ -104,7 +104,7 @@ class Trial:
     @cached_property
     def _drops(self) -> Mapping[Direction, pl.DataFrame]:
         ways: tuple[Direction, ...] = (self.way, self.back)
-        found = {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        found = {each: client_rows(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
         if not self.evidence.trial.get("competition"):
             return found
         ends = {self.way: self.evidence.sender, self.back: self.evidence.receiver}
@@ -192,7 +192,7 @@ class Trial:
         begin, end = self.account["from_ns"], self.account["until_ns"]
         return [(begin[first], end[after - 1]) for first, after in self.runs(edges)]
 
-    def of_runs(self, edges: pl.Series, keep: Callable[[int, int], bool]) -> pl.Series:
+    def keep_runs(self, edges: pl.Series, keep: Callable[[int, int], bool]) -> pl.Series:
         """Keep some edges by their waits; `keep` gets its first edge and the one after the last."""
         kept = [False] * self.account.height
         for first, after in self.runs(edges):

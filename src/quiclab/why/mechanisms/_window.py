@@ -64,7 +64,7 @@ class Left:
     least: float
     most: float
 
-    def facts(self, name: str) -> tuple[Fact, ...]:
+    def share_facts(self, name: str) -> tuple[Fact, ...]:
         """Facts of that name, in whole percents where it is not exact; none where it is not known to ten points."""
         if self.least == self.most:
             return (Fact(name, 100 * self.least, "%"),)

@@ -20,7 +20,7 @@ def _claim(trial: Trial) -> Claim:
     if not lost:
         return Claim(trial.none())
     begin, end = trial.account["from_ns"], trial.account["until_ns"]
-    edges = trial.of_runs(
+    edges = trial.keep_runs(
         waits, lambda first, after: bisect_left(lost, begin[first]) < bisect_left(lost, end[after - 1])
     )
     times = trial.times(edges)

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
 from quiclab.why.mechanisms._trial import Trial
 from quiclab.why.mechanisms._upstream import OF_A_LOSS
 from quiclab.why.mechanisms._window import before_each_end
@@ -61,7 +61,7 @@ MINIMUM_WINDOW = Mechanism(
             "Without losses the window does not shrink.",
             ("retransmissions and timers of the same losses go too",),
         ),
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that does not reduce its window at every loss.",

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, settings_of_both_transports
 from quiclab.why.mechanisms._trial import Trial
 
 _WHYS = (Why.SLOW_START, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
@@ -87,7 +87,7 @@ MODEL_OF_THE_PATH = Mechanism(
         Rival("loss_on_the_path", "a loss had reduced the window"),
     ),
     (
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "cubic",
             "A congestion control that fills the queue instead of estimating the rate.",

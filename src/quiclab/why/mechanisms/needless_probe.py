@@ -17,7 +17,7 @@ def _claim(trial: Trial) -> Claim:
     if not waits.any():
         return Claim(waits)
     begin, end = trial.account["from_ns"], trial.account["until_ns"]
-    edges = trial.of_runs(waits, lambda first, after: unharmed(trial, begin[first], end[after - 1]))
+    edges = trial.keep_runs(waits, lambda first, after: unharmed(trial, begin[first], end[after - 1]))
     losses = trial.evidence.table("losses").filter(
         pl.col("vantage") == trial.evidence.sender, pl.col("rule") == "pto_expired"
     )

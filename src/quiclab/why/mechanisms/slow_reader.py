@@ -26,7 +26,7 @@ def _claim(trial: Trial) -> Claim:
         kept_ns = int(lengths.filter(at_receiver[first:after]).sum())
         return bool(kept_ns >= max(_LEAST_NS, (end[after - 1] - begin[first]) // 2))
 
-    edges = trial.of_runs(waits, slow)
+    edges = trial.keep_runs(waits, slow)
     kept_ms = trial.ms(edges & at_receiver)
     return Claim(edges, (Fact("kept_unread", kept_ms, "ms"),) if edges.any() else ())
 

@@ -23,7 +23,7 @@ def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
     made = plan(write(tmp_path / "s", times, path='loss = "1 %"'))
     declared = made.declared
     assert (declared.cause, declared.arm, declared.table) == ("loss_on_the_path", "h3", "path")
-    assert declared.of_path
+    assert declared.is_of_path
     assert declared.places["without"].cell == "1MB/p-without"
     assert {declared.places[role].cell for role in ("replay", "sham", "fast")} == {"1MB/p"}
     other = declared.places["fast-without"]

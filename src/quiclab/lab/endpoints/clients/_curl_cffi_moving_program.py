@@ -92,7 +92,7 @@ class Piece(plain.Transfer):
         self._first_byte_ns = self._first_byte_ns or time.monotonic_ns()
         return len(data)
 
-    def told(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Any]:
         """Account of this connection's request."""
         names = ("start_ns", "status", "http_version", "first_byte_ns", "last_byte_ns", "error")
         own = {name: self.result[name] for name in names if name in self.result}
@@ -188,7 +188,7 @@ def download(job: dict[str, Any]) -> dict[str, Any]:
         "close_ns": close_ns,
         "body_bytes": len(body.content),
         "sha256": hashlib.sha256(body.content).hexdigest(),
-        "connections": [piece.told() for piece in pieces],
+        "connections": [piece.account() for piece in pieces],
         "address_change": {
             "noticed_ns": notice.noticed_ns,
             "body_bytes_before": body.bytes_before,
