@@ -21,7 +21,7 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked, Plan
-    from quiclab.study.confirm.run import Runnable, Trials
+    from quiclab.study.confirm.confirming_run import Runnable, Trials
 
 _USUAL_MINUTES = 10.0
 _OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend", "wait")

@@ -17,7 +17,7 @@ from quiclab.spec.model import Study
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked
-    from quiclab.study.confirm.run import Trials
+    from quiclab.study.confirm.confirming_run import Trials
     from quiclab.study.confirm.together import PlanTogether
 
 
@@ -25,7 +25,7 @@ def run_together(
     arguments: argparse.Namespace, asked: Asked, causes: Sequence[str], study: Study, minutes: float, trials: Trials
 ) -> int:
     """Plan, show the plan, run it, and share out what the causes take."""
-    from quiclab.study.confirm.run import run_in_rounds
+    from quiclab.study.confirm.confirming_run import run_in_rounds
     from quiclab.study.confirm.together import declare_together, look_together
 
     plan: PlanTogether = in_fresh_process(_planned, (asked, tuple(causes), study))

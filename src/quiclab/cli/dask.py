@@ -20,8 +20,8 @@ from quiclab.plan.part import Part
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask.cluster import check_dask, connected
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster
-from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.observer import Both, Observer
 from quiclab.study.stopping import Stop
 

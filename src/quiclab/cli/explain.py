@@ -137,7 +137,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.cli.console import VisibleConsole
     from quiclab.compare import comparison_words
     from quiclab.report.words import account
-    from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
+    from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN
     from quiclab.report.words.headline import headline
     from quiclab.why.accounts import why_without
 
@@ -173,7 +173,7 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
     from rich.padding import Padding
     from rich.text import Text
 
-    from quiclab.report.words.causes import details, rest_ms, sentence
+    from quiclab.report.words.cause_lines import details, rest_ms, sentence
 
     if causes:
         rest = rest_ms(waterfall, causes) or 0.0

@@ -17,7 +17,7 @@ from quiclab.cli.account_documents import (
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION
 from quiclab.compare.study_tables import OpenedStudy
-from quiclab.report.words.causes import rest_ms
+from quiclab.report.words.cause_lines import rest_ms
 from quiclab.report.words.headline import headline
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.cause_parts import FactOfArms

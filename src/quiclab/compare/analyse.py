@@ -20,10 +20,10 @@ from quiclab.compare.control_alarms import control_notes
 from quiclab.compare.damaged import damage_notes
 from quiclab.compare.disturbance import with_ends, with_most
 from quiclab.compare.disturbance_notes import disturbance_notes
-from quiclab.compare.independence import independence_notes
 from quiclab.compare.interim_analyses import look_notes, looks_at
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.occasions import occasion_notes
+from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
 from quiclab.compare.refused_packets import refusal_notes
 from quiclab.compare.sequential import rule_of, sequential_note, sequentially

@@ -15,7 +15,7 @@ import polars as pl
 
 from quiclab.evidence.metrics.asked_for import asked_for, is_named_by
 from quiclab.evidence.metrics.expected_bytes import may_use_several_sockets, protocol_of, when_carried
-from quiclab.evidence.verify.responses import CAPTURE
+from quiclab.evidence.verify.http_responses import CAPTURE
 
 _ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 """Identifiers of RFC 7301's registry by the protocol of an arm."""

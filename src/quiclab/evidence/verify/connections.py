@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.evidence.verify.responses import CAPTURE
+from quiclab.evidence.verify.http_responses import CAPTURE
 from quiclab.evidence.verify.wire import Sender, socket_name
 
 _FLAGS = ("disable_active_migration", "grease_quic_bit")

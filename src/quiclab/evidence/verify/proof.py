@@ -12,13 +12,13 @@ import polars as pl
 from quiclab.evidence.metrics.measured_flow import measured_tables
 from quiclab.evidence.verify.account import account_contradiction
 from quiclab.evidence.verify.captured import capture_problem
-from quiclab.evidence.verify.competition import prove_competition
+from quiclab.evidence.verify.competing_flows import prove_competition
 from quiclab.evidence.verify.connections import Connection, captured, connections
 from quiclab.evidence.verify.decrypted import ClosedError, opened_facts
 from quiclab.evidence.verify.early_data_log import early_data_bytes_by_log
 from quiclab.evidence.verify.handshake import Handshake, read_handshake
+from quiclab.evidence.verify.http_responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.origin_leg import origin_leg
-from quiclab.evidence.verify.responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.wire import Sender, Wire, read_wire
 
 UNPROVEN = "unproven"

@@ -12,7 +12,7 @@ CAPTURES = ("pcapng", "pcap")
 """Formats whose packets were seen on the wire, not logged by a program."""
 
 KEY = ("name", "transport", "way", "packet_type", "packet_number")
-"""Columns that are equal for one packet everywhere; `name` is the connection's, once `with_common_names` has matched them."""
+"""Columns that are equal for one packet everywhere; `name` is the connection's, as `with_common_names` gives it."""
 _LEAST_OVERLAP = 0.5
 """Share of the shorter log's packets that must be in the other one for both to be of one connection, whatever its
 name."""

@@ -24,7 +24,7 @@ from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
+from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN, sentence
 from quiclab.report.words.headline import clauses, headline
 from quiclab.why.account import MetricScope, Why
 from quiclab.why.accounts import Waterfall, waterfalls

@@ -17,10 +17,10 @@ from quiclab.compare.damaged import damage_table, damaged_trials
 from quiclab.compare.disturbance_notes import repeats_table
 from quiclab.compare.first_in_block import first_in_block_table
 from quiclab.compare.flags import drift_table, outlier_table
-from quiclab.compare.independence import independence_table
 from quiclab.compare.metric_values import by_path_and_arm, middle, worst
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.occasion_table import occasion_tables
+from quiclab.compare.pair_independence import independence_table
 from quiclab.compare.refused_packets import refusal_table
 from quiclab.compare.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.model import number_text

@@ -30,7 +30,7 @@ from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
 from quiclab.report import figures
-from quiclab.report.page import curves
+from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
 from quiclab.report.page.heading import heading
@@ -130,7 +130,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         others=[(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric],
         differences=differences(analysis),
         trials=trials,
-        acknowledged=curves.bytes_acknowledged(study.directory, trials),
+        acknowledged=pair_selector.bytes_acknowledged(study.directory, trials),
         medians=metric_medians(study, analysis),
         cost=_cost(study, analysis, data),
         beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
@@ -158,7 +158,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
 
 def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
-    selector = curves.selector(analysis, parts.acknowledged)
+    selector = pair_selector.selector(analysis, parts.acknowledged)
     _lead_to_pairs(selector, parts.cells)
     beside_answer = findings(study, analysis)
     return render(

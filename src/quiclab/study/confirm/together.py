@@ -14,8 +14,8 @@ from quiclab.model.errors import DecodeError, SpecError
 from quiclab.spec.model import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
+from quiclab.study.confirm.confirming_run import Judged
 from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed
-from quiclab.study.confirm.run import Judged
 from quiclab.why.confirm.declaration import REPLAY, WITHOUT, TrialPlace
 from quiclab.why.confirm.joint_records import DECLARATION, RESULT
 

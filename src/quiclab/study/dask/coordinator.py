@@ -28,8 +28,8 @@ from quiclab.store.leases import Lease
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.members import Member, Members
-from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.dask.results import Results
 from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import disturbed_blocks

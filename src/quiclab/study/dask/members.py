@@ -13,7 +13,7 @@ from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
-from quiclab.study.dask.observer import ClusterObserver
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.merge import differences
 
 _FAILURES_IN_A_ROW = 2

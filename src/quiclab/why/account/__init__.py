@@ -6,10 +6,10 @@ from __future__ import annotations
 from quiclab.model.activity import What
 from quiclab.model.cause import UNIONS, Why
 from quiclab.model.metric_scope import MAIN, PLAYING, MetricScope, laid_out, rows_for, with_of
+from quiclab.why.account.account_tables import account_table, account_totals, accounts_of
 from quiclab.why.account.disturbance import Disturbance, disturbance_of
 from quiclab.why.account.edges import PROMPT_NS, Edge, Reason
 from quiclab.why.account.reason_runs import spells
-from quiclab.why.account.table import account_table, account_totals, accounts_of
 from quiclab.why.account.transfer import account_of_transfer
 
 __all__ = [

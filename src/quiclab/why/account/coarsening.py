@@ -16,10 +16,10 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.cause import Why
+from quiclab.why.account.account_tables import account_table
 from quiclab.why.account.levels import Level, Part, members
 from quiclab.why.account.one_end import Span
 from quiclab.why.account.one_recording import account_of_tables, tables_of_files
-from quiclab.why.account.table import account_table
 
 _ROUNDING_MS = 0.1
 """Agreement of a capture's times with the link's log."""

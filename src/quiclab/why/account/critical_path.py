@@ -23,7 +23,7 @@ from quiclab.why.account.hop import ROUNDING_NS, Hop
 from quiclab.why.account.service import service
 
 if TYPE_CHECKING:
-    from quiclab.why.account.origin import Origin
+    from quiclab.why.account.behind_proxy import Origin
 
 _MOST_STEPS = 100_000
 

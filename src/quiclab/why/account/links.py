@@ -10,11 +10,11 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.evidence import Direction, End
+from quiclab.why.account.behind_proxy import origin_of
 from quiclab.why.account.contents import contents
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.forward_path import Spot, Way, way
 from quiclab.why.account.hop import Hop, hop
-from quiclab.why.account.origin import origin_of
 from quiclab.why.account.second_network import abandoned, moved, unclaimed_packets
 
 

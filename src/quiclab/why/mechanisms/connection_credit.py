@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.why.mechanisms._credit import beyond
+from quiclab.why.mechanisms._credit_lead import beyond
 from quiclab.why.mechanisms._trial import Trial
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Transport
-from quiclab.why.mechanisms._set_up import amplification, before_validation
+from quiclab.why.mechanisms._handshake_packets import amplification, before_validation
 from quiclab.why.mechanisms._trial import Trial
 
 

@@ -9,7 +9,7 @@ from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._window import before_each_end, full_bytes, windows
+from quiclab.why.mechanisms._window_course import before_each_end, full_bytes, windows
 
 _FULL = (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
 _TRIPS = 2

@@ -7,9 +7,9 @@ from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import reasons_of
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_LOSS_ON_THE_PATH
 from quiclab.why.mechanisms._trial import OF_THE_PATH, Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS_ON_THE_PATH
-from quiclab.why.mechanisms._window import left_by_reductions, taken_back
+from quiclab.why.mechanisms._window_course import left_by_reductions, taken_back
 
 
 def _claim(trial: Trial) -> Claim:

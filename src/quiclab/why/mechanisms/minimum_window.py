@@ -8,9 +8,9 @@ import polars as pl
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
-from quiclab.why.mechanisms._window import before_each_end
+from quiclab.why.mechanisms._window_course import before_each_end
 
 _LEAST_PACKETS = 2.5
 """Window up to which it counts as the least: two full packets (RFC 9002 section 7.2), with what rounding adds."""

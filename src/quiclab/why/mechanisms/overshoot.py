@@ -9,9 +9,9 @@ from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_FULL_QUEUE
 from quiclab.why.mechanisms._queue import filled_by_others
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_FULL_QUEUE
 
 
 def _claim(trial: Trial) -> Claim:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.why.mechanisms._set_up import dropped
+from quiclab.why.mechanisms._handshake_packets import dropped
 from quiclab.why.mechanisms._trial import Trial
 
 _KINDS = (("syn", "syn"), ("tls", "tls"), ("initial", "initial"), ("handshake", "handshake"), ("0RTT", "early_data"))

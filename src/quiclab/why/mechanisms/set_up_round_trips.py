@@ -7,7 +7,7 @@ from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Setting
-from quiclab.why.mechanisms._set_up import ROUND_TRIPS
+from quiclab.why.mechanisms._handshake_packets import ROUND_TRIPS
 from quiclab.why.mechanisms._trial import Trial
 
 

@@ -7,8 +7,8 @@ from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._flights import flights, grows
+from quiclab.why.mechanisms._follows import OF_THE_FIRST_FLIGHT
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_THE_FIRST_FLIGHT
 
 
 def _claim(trial: Trial) -> Claim:

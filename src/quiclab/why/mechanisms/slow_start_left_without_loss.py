@@ -10,7 +10,7 @@ from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._queue import standing_ms
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._window import windows
+from quiclab.why.mechanisms._window_course import windows
 
 _QUEUE_SHARE = 0.5
 """Share of a rise of the round-trip time that the queue must hold for it to count as the queue's."""

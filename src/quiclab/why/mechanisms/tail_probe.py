@@ -6,8 +6,8 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unit.report.words.test_account import waterfall
 
 from quiclab.compare.statistics import Interval
-from quiclab.report.words.causes import sentence
+from quiclab.report.words.cause_lines import sentence
 from quiclab.report.words.headline import clauses, headline
 from quiclab.why.account import Why
 from quiclab.why.accounts import Step, Waterfall

@@ -12,7 +12,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.rows import distributions
-from quiclab.report.page.curves import bytes_acknowledged, selector, thinned
+from quiclab.report.page.pair_selector import bytes_acknowledged, selector, thinned
 
 SMALL = replace(Shape(), workloads=("100 KB",), paths=("clean", "loss"), voids=frozenset())
 

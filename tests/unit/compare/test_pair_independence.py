@@ -11,7 +11,7 @@ import polars as pl
 from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse_study
-from quiclab.compare.independence import independence_table
+from quiclab.compare.pair_independence import independence_table
 
 SHAPE = Shape(blocks=20, aa_blocks=0, failures=frozenset(), voids=frozenset())
 

@@ -13,7 +13,7 @@ from quiclab.compare.study_tables import open_study
 from quiclab.model.tables import TABLES
 from quiclab.report.figures import _quic_states as quic_states
 from quiclab.report.figures import _tcp_states as tcp_states
-from quiclab.report.figures._states import merged
+from quiclab.report.figures._state_spans import merged
 
 ZERO_NS = 1_000_000_000
 

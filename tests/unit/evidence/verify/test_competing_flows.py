@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.evidence.verify.competition import broken_wire, competition_problem
+from quiclab.evidence.verify.competing_flows import broken_wire, competition_problem
 
 FLOW = {
     "label": "h2-1",

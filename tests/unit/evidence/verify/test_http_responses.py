@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from quiclab.evidence.metrics.measured_flow import measured_tables
-from quiclab.evidence.verify.responses import CAPTURE, closed_because
+from quiclab.evidence.verify.http_responses import CAPTURE, closed_because
 from quiclab.model.tables import TABLES
 
 MEASURED, OTHER = 443, 444

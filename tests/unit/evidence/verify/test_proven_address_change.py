@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from unit.evidence.verify.recordings import judged, proof_of, trial
 
-from quiclab.evidence.verify.address_change import change_problem, changed_in_vain
 from quiclab.evidence.verify.proof import UNPROVEN
+from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
 
 RESUMED: dict[str, Any] = {
     "address_change": {"old_address": "10.77.0.1", "new_address": "10.77.0.3", "changed_ns": 5, "trouble": None},
