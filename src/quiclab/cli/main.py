@@ -92,10 +92,6 @@ def _run(argv: Sequence[str] | None) -> int:
     return code
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 # The parser of every verb: wrong words are told as every other trouble is, with the nearest right one.
 class Parser(argparse.ArgumentParser):
     """Parser of the command line or of one verb. Raises SpecError for words that it does not know."""
@@ -186,3 +182,7 @@ class HelpText(argparse.HelpFormatter):
             return "\n".join(indent + line for line in lines)
         told = textwrap.wrap(" ".join(lines[:first]), width, initial_indent=indent, subsequent_indent=indent)
         return "\n".join([*told, *(indent + line for line in lines[first:])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
