@@ -8,7 +8,7 @@ from quiclab.why.confirm.declaration import Declared, Predicted, TrialPlace
 DECLARED = Declared(
     study="s",
     cell="1MB/long",
-    cause="senders_buffer",
+    cause="send_buffer_limited",
     arm="h3",
     other="h2",
     table="sender",

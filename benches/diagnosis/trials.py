@@ -23,6 +23,7 @@ from golden_twin import Run, Twin
 from quiclab.compare.cell_comparison import arm_result, compare
 from quiclab.compare.model import ArmResult, Metric, TrialResult
 from quiclab.compare.study_tables import open_study
+from quiclab.model.mechanism_names import current_name
 from quiclab.model.tables import OF_STUDY
 from quiclab.why.account import account_totals
 from quiclab.why.accounts import waterfalls
@@ -278,7 +279,15 @@ def result_from_json(line: str) -> Result:
     row = json.loads(line)
     for key in ("verdicts", "open_set"):
         row[key] = tuple(
-            ScoredVerdict(**{**each, "rivals": tuple(each["rivals"]), "settings": tuple(each["settings"])})
+            ScoredVerdict(
+                **{
+                    **each,
+                    "name": current_name(each["name"]) if each["mechanism"] else each["name"],
+                    "mechanism": each["mechanism"] and current_name(each["mechanism"]),
+                    "rivals": tuple(map(current_name, each["rivals"])),
+                    "settings": tuple(each["settings"]),
+                }
+            )
             for each in row[key]
         )
     for key in ("causes", "protocols", "effects_ms"):

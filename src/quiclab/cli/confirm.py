@@ -15,6 +15,7 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.mechanism_names import current_name
 from quiclab.processes import in_fresh_process
 from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cause",
         action="append",
         metavar="NAME",
+        type=current_name,
         help="the cause (default: the largest that is shown to cost the slower arm time, and that a setting takes "
         "away); two or three of one arm: all combinations",
     )
@@ -197,8 +199,8 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
         return []
     lines = confirmation.verdict(plan.declared, found.judgement, plan.title)
     lines += confirmation.next_to_try(plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words)
-    if found.judgement.hidden and (other := beside(asked, study, plan.declared.cause)) is not None:
-        both = ["--cause", plan.declared.cause, "--cause", other]
+    if found.judgement.hidden and (other := beside(asked, study, plan.declared.mechanism)) is not None:
+        both = ["--cause", plan.declared.mechanism, "--cause", other]
         arms = [] if asked.baseline is None else ["--baseline", asked.baseline]
         arms += [] if asked.arm is None else ["--arm", asked.arm]
         command = shlex.join(["quiclab", "explain", typed_path(asked.study), asked.cell, "--confirm", *both, *arms])

@@ -204,7 +204,7 @@ def _print_confirmed(
     for each in confirmations(study.directory):
         declared = each.declared
         if each.directory not in told_already and each.is_of(comparison):
-            title = BY_NAME[declared.cause].title if declared.cause in BY_NAME else declared.cause
+            title = BY_NAME[name].title if (name := declared.mechanism) in BY_NAME else name
             told = in_a_line(declared, each.judgement, title, each.sound)
             console.print(Padding(Text(told), (0, 0, 0, 2)))
     titles = {name: mechanism.title for name, mechanism in BY_NAME.items()}

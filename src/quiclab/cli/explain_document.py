@@ -63,7 +63,7 @@ def _entry(
 def _confirmation(tested: Confirmation) -> ConfirmationEntry:
     declared, judgement = tested.declared, tested.judgement
     return ConfirmationEntry(
-        declared.cause,
+        declared.mechanism,
         declared.arm,
         declared.other,
         str(tested.directory),

@@ -144,7 +144,7 @@ def _to_go_on(study_dir: StudyDir) -> str:
         )
     declared, study = confirming.declared, study_dir.root.parent.parent
     # The words are of a file that may have come from anywhere, and are printed to be copied into a shell.
-    words = shlex.join([declared.cell, "--confirm", "--cause", declared.cause])
+    words = shlex.join([declared.cell, "--confirm", "--cause", declared.mechanism])
     return f"quiclab explain {number_text.from_here(study)} {words}"
 
 

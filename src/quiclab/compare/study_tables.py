@@ -17,7 +17,7 @@ import polars as pl
 from quiclab.model import number_text
 from quiclab.model.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.model.known_labels import TABLES as TABLES_OF_ACCOUNTS
-from quiclab.model.known_labels import unknown_word
+from quiclab.model.known_labels import unknown_word, with_current_names
 from quiclab.model.tables import OF_STUDY, TABLES, Table
 from quiclab.store.disk import check_name
 from quiclab.store.own_files import is_own_file, own_files
@@ -92,7 +92,8 @@ class OpenedStudy:
         rows = pl.scan_parquet(
             files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore", glob=False
         )
-        return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+        rows = rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+        return with_current_names(rows) if name in _OF_ACCOUNT else rows
 
     def columns(self, name: str) -> list[str]:
         """Names of a table's columns. Raises SpecError where there is no such table, DecodeError for a broken one."""
@@ -179,11 +180,11 @@ class OpenedStudy:
         return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
 
     def _known(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
-        """The table itself. Raises DecodeError for an account with words that no account has."""
+        """The table, mechanisms by their names of today. Raises DecodeError for an account with words that none has."""
         if name in TABLES_OF_ACCOUNTS and (wrong := unknown_word(table)) is not None:
             told = f"a table {name} of {self.directory} was made by another version, or changed: {wrong}"
             raise DecodeError(told, f"`quiclab report {number_text.from_here(self.directory)} --again` makes it anew")
-        return table
+        return with_current_names(table) if name in _OF_ACCOUNT else table
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""

@@ -26,6 +26,7 @@ from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
 from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.known_labels import with_current_names
 from quiclab.model.tables import OF_STUDY
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
@@ -321,7 +322,7 @@ def _trial_table_differences(
                 found.append(Difference(place, "rows", "none", str(table.height)))
             continue
         try:
-            kept = pl.read_parquet(file, glob=False)
+            kept = with_current_names(pl.read_parquet(file, glob=False))
         except (OSError, pl.exceptions.PolarsError) as error:
             found.append(Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table"))
             continue

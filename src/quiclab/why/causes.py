@@ -135,7 +135,7 @@ def _cell_verdicts(
     if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
         return ()
     shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha, foretold=foretold)
-    tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
+    tests = {each.declared.mechanism: each for each in confirmed if each.is_of(comparison)}
     return tuple(_tested(each, tests.get(each.name)) for each in shown)
 
 

@@ -58,7 +58,7 @@ def declaration(declared: Declared, title: str) -> list[str]:
         else f"has a share of {in_ms(predicted.ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
     )
     return [
-        f"{declared.cell}: {title} ({declared.cause}) {share} (medians; "
+        f"{declared.cell}: {title} ({declared.mechanism}) {share} (medians; "
         f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {number_text.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}{_kind(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:{width}}  {told}" for role, told in roles),

@@ -161,7 +161,7 @@ def _judge_so_far(plan: Plan) -> Judged:
 
     make_tables(StudyDir(plan.directory))
     places = {role: (place.cell, place.arm) for role, place in plan.declared.places.items()}
-    found = judge(plan.declared, times_of(open_study(plan.directory), places, plan.declared.cause))
+    found = judge(plan.declared, times_of(open_study(plan.directory), places, plan.declared.mechanism))
     keep_judgement(plan.directory, plan.declared, found)
     states = tuple((check.name, check.state.value) for check in found.checks)
     return Judged(found.verdict.value, found.final, found.blocks, found.lacking, states)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.mechanism_names import names_of
 from quiclab.spec.model import Study
 from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
@@ -243,7 +244,7 @@ def _placed(
     changed: list[str] = []
     number = 1
     while True:
-        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        folder = _folder_of(asked.study.resolve() / FOLDER, asked.cell, suspect.cause, number)
         chosen, why_not = possible(folder)
         if chosen is None or is_free(folder, DECLARATION):
             return folder, tuple(changed), chosen, why_not
@@ -255,6 +256,12 @@ def _placed(
                 return folder, tuple(changed), chosen, why_not
             changed.append(f"{FOLDER}/{folder.name}: its spec is not the one that the study's spec.toml gives now")
         number += 1
+
+
+def _folder_of(confirmed: Path, cell: str, cause: str, number: int) -> Path:
+    """Folder of a confirming study, named after its cause: by a former name of that, if the study began with it."""
+    folders = [confirmed / f"{cell.replace('/', '-')}-{name}-{number}" for name in names_of(cause)]
+    return next((folder for folder in folders if folder.exists()), folders[-1])
 
 
 def is_free(folder: Path, declaration: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.model.mechanism_names import current_name
 from quiclab.store.forms import Each, Number, misfit
 
 REPLAY, WITHOUT, SHAM, FAST, WITH, DOSE = "replay", "without", "sham", "fast", "with", "dose-"
@@ -72,7 +73,7 @@ class Declared:
     cell: str
     """The cell as `WORKLOAD/PATH`."""
     cause: str
-    """Name of the mechanism."""
+    """Name of the mechanism when it was declared."""
     arm: str
     """Arm that has the mechanism, or more of it."""
     other: str
@@ -108,6 +109,11 @@ class Declared:
     equal: bool = False
     """True if the setting leaves the arm as much of the mechanism as the other arm has, not none of it: `predicted` is
     then what the arm has more."""
+
+    @property
+    def mechanism(self) -> str:
+        """Name of the mechanism in this version: `cause` stays as it was declared, since it is hashed."""
+        return current_name(self.cause)
 
     @property
     def is_of_path(self) -> bool:

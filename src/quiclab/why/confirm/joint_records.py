@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.mechanism_names import current_name
 from quiclab.store.disk import read_object
 from quiclab.store.forms import Number, misfit
 from quiclab.store.own_files import is_own_file, read_own
@@ -67,7 +68,7 @@ def _read(directory: Path) -> KeptTogether | None:
         declared["arm"],
         shown["blocks"],
         shown["whole"].get("ms"),
-        {each["cause"]: each["part"].get("ms") for each in shown["parts"]},
-        tuple(each["cause"] for each in shown["parts"] if not each["decided"]),
+        {current_name(each["cause"]): each["part"].get("ms") for each in shown["parts"]},
+        tuple(current_name(each["cause"]) for each in shown["parts"] if not each["decided"]),
         own and hashlib.sha256(text.encode()).hexdigest() == told["sha256"] == shown["sha256"],
     )

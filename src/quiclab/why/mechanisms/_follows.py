@@ -6,12 +6,17 @@ from __future__ import annotations
 from quiclab.why.mechanisms._api import Follows
 
 _SENDER = ("application", "pacing", "nagle", "cork", "largest_window")
-_LIMITS = ("stream_credit", "connection_credit", "receive_window", "senders_buffer")
-_ACKS = ("acknowledgment_held", "acknowledgments_lost")
+_LIMITS = (
+    "stream_flow_control_limited",
+    "connection_flow_control_limited",
+    "receive_window_limited",
+    "send_buffer_limited",
+)
+_ACKS = ("delayed_acknowledgment", "acknowledgments_lost")
 
 OF_A_LOSS = Follows((*_ACKS, *_LIMITS, *_SENDER, "competing_flow"), more=("lost",))
 """Timers, reports and repeats: as many packets lost, and each costs more."""
-OF_A_LOSS_ON_THE_PATH = Follows((*OF_A_LOSS.upstream, "set_up_packet_lost"), more=("lost_on_the_path",))
+OF_A_LOSS_ON_THE_PATH = Follows((*OF_A_LOSS.upstream, "handshake_packet_lost"), more=("lost_on_the_path",))
 """A packet lost in the set-up reduces the window too."""
 OF_A_FULL_QUEUE = Follows(OF_A_LOSS.upstream, more=("dropped_by_queues",))
 OF_THE_FIRST_FLIGHT = Follows((*_ACKS, *_SENDER, "jitter", "competing_flow"), less=("first_flight",))

@@ -29,7 +29,7 @@ def mechanism_of(role: str, table: str) -> Mechanism:
         "Linux, /proc/PID/schedstat (run-queue delay); Kakhki et al., IMC 2017, section 5.2 (slow devices)",
         lambda trial: _claim(trial, role),
         (
-            Rival("acknowledgment_held", "the receiver had a processor, and held the acknowledgment back"),
+            Rival("delayed_acknowledgment", "the receiver had a processor, and held the acknowledgment back"),
             Rival("application", "the program had a processor, and nothing to send"),
         ),
         (

@@ -45,8 +45,8 @@ def _marked(trial: Trial, marks: pl.DataFrame) -> pl.Series:
     return trial.why(Why.WINDOW) & trial.account["event_ns"].is_in(after_a_mark).fill_null(value=False)
 
 
-MANAGED_QUEUE = Mechanism(
-    "managed_queue",
+ACTIVE_QUEUE_MANAGEMENT = Mechanism(
+    "active_queue_management",
     "window reduced by a managed queue",
     Family.WINDOW,
     "An active queue management (CoDel, a threshold) dropped or marked packets before the queue was full, to keep it "

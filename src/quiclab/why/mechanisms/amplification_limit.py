@@ -22,8 +22,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("received", came, "bytes"), Fact("sent", sent, "bytes"), *size))
 
 
-CERTIFICATE_BEYOND_AMPLIFICATION = Mechanism(
-    "certificate_beyond_amplification",
+AMPLIFICATION_LIMIT = Mechanism(
+    "amplification_limit",
     "certificate beyond the amplification limit",
     Family.SET_UP,
     "Before it knows the client's address a QUIC server may send three times what came. A longer chain of "
@@ -35,8 +35,8 @@ CERTIFICATE_BEYOND_AMPLIFICATION = Mechanism(
     "CoNEXT 2022",
     _claim,
     (
-        Rival("set_up_packet_lost", "the server repeats what it had sent already"),
-        Rival("early_data_beyond_amplification", "the response to early data waits, not the handshake"),
+        Rival("handshake_packet_lost", "the server repeats what it had sent already"),
+        Rival("early_data_amplification_limit", "the response to early data waits, not the handshake"),
     ),
     (
         Setting(

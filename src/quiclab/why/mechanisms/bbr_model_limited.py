@@ -71,8 +71,8 @@ def _rate(trial: Trial) -> float:
     return float(rate or 0.0)
 
 
-MODEL_OF_THE_PATH = Mechanism(
-    "model_of_the_path",
+BBR_MODEL_LIMITED = Mechanism(
+    "bbr_model_limited",
     "window by the sender's model of the path",
     Family.WINDOW,
     "The sender's congestion control (BBR) sets window and pace by its estimates of the path's rate and round trip. "

@@ -42,7 +42,7 @@ BYTES_ON_THE_WIRE = Mechanism(
     Level.E1,
     "RFC 9000 section 12 (packets), RFC 9293 section 3.1 (headers)",
     _claim,
-    (Rival("needless_repeats", "an earlier copy of the repeated bytes had been delivered"),),
+    (Rival("spurious_retransmission", "an earlier copy of the repeated bytes had been delivered"),),
     (
         Setting(
             "sender",

@@ -17,8 +17,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("waits", trial.waits(edges), ""), *beyond(trial, edges)))
 
 
-CONNECTION_CREDIT = Mechanism(
-    "connection_credit",
+CONNECTION_FLOW_CONTROL_LIMITED = Mechanism(
+    "connection_flow_control_limited",
     "credit of the connection",
     Family.CREDIT,
     "The receiver allows so many bytes of all streams together beyond what it has read. The sender had sent them all, "
@@ -29,7 +29,9 @@ CONNECTION_CREDIT = Mechanism(
     "RFC 9000 section 4.1, RFC 9113 section 6.9; curl issue 1102 (a window of 64 KB)",
     _claim,
     (
-        Rival("stream_credit", "the offset of the stream equals its own limit, and the connection has more"),
+        Rival(
+            "stream_flow_control_limited", "the offset of the stream equals its own limit, and the connection has more"
+        ),
         Rival("slow_start", "the limits of the receiver are higher than what was sent, and the window is full"),
         Rival("credit_update_lost", "the packet that would have raised the limit was dropped"),
     ),

@@ -38,7 +38,12 @@ CREDIT_UPDATE_LOST = Mechanism(
     Level.E0,
     "RFC 9000 sections 4.1 and 13.3; nginx pull request 1492",
     _claim,
-    (Rival("stream_credit", "no update was dropped while the sender waited: the window is too small for the path"),),
+    (
+        Rival(
+            "stream_flow_control_limited",
+            "no update was dropped while the sender waited: the window is too small for the path",
+        ),
+    ),
     (
         Setting(
             "receiver",

@@ -45,8 +45,8 @@ def _most_ms(trial: Trial) -> float:
     return float(values.max()) if values.len() else _MOST_QUIC_MS  # type: ignore[arg-type]
 
 
-ACKNOWLEDGMENT_HELD = Mechanism(
-    "acknowledgment_held",
+DELAYED_ACKNOWLEDGMENT = Mechanism(
+    "delayed_acknowledgment",
     "acknowledgment held back",
     Family.RECOVERY,
     "The receiver holds acknowledgments, or new credit, back to send fewer of them: up to 25 ms over QUIC where "
@@ -59,7 +59,7 @@ ACKNOWLEDGMENT_HELD = Mechanism(
     (
         Rival("client_without_processor", "a thread of the receiver waited for a processor meanwhile"),
         Rival("nagle", "the window has room, and less than a full segment waits"),
-        Rival("slow_reader", "credit waits for the program to read, while acknowledgments leave"),
+        Rival("receiver_application_limited", "credit waits for the program to read, while acknowledgments leave"),
     ),
     (
         Setting(

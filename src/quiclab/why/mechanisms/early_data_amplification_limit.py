@@ -17,8 +17,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("received", came, "bytes"), Fact("sent", sent, "bytes")))
 
 
-EARLY_DATA_BEYOND_AMPLIFICATION = Mechanism(
-    "early_data_beyond_amplification",
+EARLY_DATA_AMPLIFICATION_LIMIT = Mechanism(
+    "early_data_amplification_limit",
     "response to early data beyond the amplification limit",
     Family.SET_UP,
     "The request came with the client's first packets, before the server knew the client's address. The server may "
@@ -31,7 +31,7 @@ EARLY_DATA_BEYOND_AMPLIFICATION = Mechanism(
     _claim,
     (
         Rival("slow_start", "the window is full, and less than three times what came had been sent"),
-        Rival("certificate_beyond_amplification", "the handshake waits, not the response"),
+        Rival("amplification_limit", "the handshake waits, not the response"),
     ),
     transports=frozenset({Transport.QUIC}),
 )

@@ -31,8 +31,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, tuple(facts), against)
 
 
-SET_UP_PACKET_LOST = Mechanism(
-    "set_up_packet_lost",
+HANDSHAKE_PACKET_LOST = Mechanism(
+    "handshake_packet_lost",
     "packet of the set-up lost",
     Family.SET_UP,
     "A packet of the set-up was lost. No round-trip time is known yet, so that the timer that repeats it is long: 1 s "
@@ -43,8 +43,8 @@ SET_UP_PACKET_LOST = Mechanism(
     "RFC 6298 section 2, RFC 9002 section 6.2.2",
     _claim,
     (
-        Rival("set_up_round_trips", "nothing is sent again"),
-        Rival("certificate_beyond_amplification", "the server waits with what is new, and repeats nothing"),
+        Rival("handshake_round_trips", "nothing is sent again"),
+        Rival("amplification_limit", "the server waits with what is new, and repeats nothing"),
     ),
     (
         Setting("path", "loss", "none", "Nothing of the set-up is lost.", ("all other losses go too",)),

@@ -17,8 +17,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("round_trips", trips, ""),) if trips else ())
 
 
-SET_UP_ROUND_TRIPS = Mechanism(
-    "set_up_round_trips",
+HANDSHAKE_ROUND_TRIPS = Mechanism(
+    "handshake_round_trips",
     "round trips of the set-up",
     Family.SET_UP,
     "TCP and TLS 1.3 need two round trips before the request, with TLS 1.2 three; QUIC needs one, and with early data "
@@ -29,7 +29,7 @@ SET_UP_ROUND_TRIPS = Mechanism(
     "RFC 9293 section 3.5, RFC 8446 section 2, RFC 9001 section 4",
     _claim,
     (
-        Rival("set_up_packet_lost", "something of the set-up is sent again"),
+        Rival("handshake_packet_lost", "something of the set-up is sent again"),
         Rival("hello_retry_request", "the server answers the first ClientHello with a HelloRetryRequest"),
     ),
     (

@@ -70,9 +70,10 @@ LARGEST_WINDOW = Mechanism(
     _claim,
     (
         Rival("slow_start", "the window grows with each round trip in which it is full"),
-        Rival("stream_credit", "the highest offset sent equals the limit of the receiver"),
+        Rival("stream_flow_control_limited", "the highest offset sent equals the limit of the receiver"),
         Rival(
-            "senders_buffer", "no congestion window is full; unacknowledged bytes of a stream stay at a round number"
+            "send_buffer_limited",
+            "no congestion window is full; unacknowledged bytes of a stream stay at a round number",
         ),
     ),
     (

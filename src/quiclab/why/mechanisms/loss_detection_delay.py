@@ -18,8 +18,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("waits", trial.waits(edges), ""), Fact("dropped_by_links", drops.height, "packets")))
 
 
-WAITING_FOR_LOSS_REPORT = Mechanism(
-    "waiting_for_loss_report",
+LOSS_DETECTION_DELAY = Mechanism(
+    "loss_detection_delay",
     "waiting for the report of a loss",
     Family.RECOVERY,
     "Nothing new was left to send, or none was allowed, and the lost packet could be sent again only when an "

@@ -36,7 +36,7 @@ LOSS_TIMER = Mechanism(
     "RFC 9002 section 6.1.2, RFC 8985 section 6.2",
     _claim,
     (
-        Rival("waiting_for_loss_report", "an acknowledgment of three later packets shows the loss"),
+        Rival("loss_detection_delay", "an acknowledgment of three later packets shows the loss"),
         Rival("retransmission_timeout", "the sender heard nothing for 190 ms or more"),
         Rival("tail_probe", "no later packet was acknowledged at all: a probe comes first"),
     ),

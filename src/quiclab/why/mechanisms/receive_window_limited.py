@@ -24,8 +24,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, size)
 
 
-RECEIVE_WINDOW = Mechanism(
-    "receive_window",
+RECEIVE_WINDOW_LIMITED = Mechanism(
+    "receive_window_limited",
     "TCP's receive window",
     Family.CREDIT,
     "The receiver's kernel offers no more room. It begins with a small window and raises it as its program reads, a "
@@ -36,8 +36,8 @@ RECEIVE_WINDOW = Mechanism(
     _claim,
     (
         Rival("slow_start", "the kernel does not count the time as limited by the receiver"),
-        Rival("slow_reader", "the receiver's program leaves data unread while the window is closed"),
-        Rival("connection_credit", "HTTP/2's own credit is used up before TCP's window is"),
+        Rival("receiver_application_limited", "the receiver's program leaves data unread while the window is closed"),
+        Rival("connection_flow_control_limited", "HTTP/2's own credit is used up before TCP's window is"),
     ),
     (
         Setting(

@@ -31,8 +31,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("kept_unread", kept_ms, "ms"),) if edges.any() else ())
 
 
-SLOW_READER = Mechanism(
-    "slow_reader",
+RECEIVER_APPLICATION_LIMITED = Mechanism(
+    "receiver_application_limited",
     "slow reader",
     Family.PROGRAMS,
     "The receiver's program read slowly. What it had not read used up the credit, or TCP's receive window, and the "
@@ -44,9 +44,10 @@ SLOW_READER = Mechanism(
     _claim,
     (
         Rival(
-            "stream_credit", "the receiver allows more as soon as packets come: the window is too small for the path"
+            "stream_flow_control_limited",
+            "the receiver allows more as soon as packets come: the window is too small for the path",
         ),
-        Rival("receive_window", "the receiver allows more as soon as packets come"),
+        Rival("receive_window_limited", "the receiver allows more as soon as packets come"),
         Rival("client_without_processor", "the receiver's program waited for a processor"),
     ),
     (

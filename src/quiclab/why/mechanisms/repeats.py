@@ -43,6 +43,6 @@ REPEATS = Mechanism(
     Level.E0,
     "RFC 9002 section 6, RFC 6675",
     _claim,
-    (Rival("needless_repeats", "an earlier copy of the bytes arrived"),),
+    (Rival("spurious_retransmission", "an earlier copy of the bytes arrived"),),
     (Setting("path", "loss", "none", "Nothing is lost.", ("all other losses go too",)),),
 )

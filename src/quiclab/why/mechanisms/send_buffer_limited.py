@@ -26,8 +26,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, tuple(facts))
 
 
-SENDERS_BUFFER = Mechanism(
-    "senders_buffer",
+SEND_BUFFER_LIMITED = Mechanism(
+    "send_buffer_limited",
     "the sender's own send buffer",
     Family.CREDIT,
     "The sender keeps what is not acknowledged in a buffer of fixed size, and takes no more from its program until "
@@ -40,7 +40,7 @@ SENDERS_BUFFER = Mechanism(
     "nginx issue 1712 (http3_stream_buffer_size), openssl issue 22569, s2n-quic issue 700; Linux, tcp_wmem",
     _claim,
     (
-        Rival("stream_credit", "the highest offset sent equals a limit that the receiver gave"),
+        Rival("stream_flow_control_limited", "the highest offset sent equals a limit that the receiver gave"),
         Rival("slow_start", "what is unacknowledged grows from round trip to round trip"),
         Rival("largest_window", "the sender's log shows the congestion window full"),
     ),

@@ -26,8 +26,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, facts if edges.any() else ())
 
 
-NEEDLESS_PROBE = Mechanism(
-    "needless_probe",
+SPURIOUS_PROBE = Mechanism(
+    "spurious_probe",
     "needless probe",
     Family.RECOVERY,
     "A probe timer ended although nothing was lost in either direction: the timer was too short for the path, its "

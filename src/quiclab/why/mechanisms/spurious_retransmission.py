@@ -14,8 +14,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("bytes_served", trial.bytes(edges), "bytes"),) if edges.any() else ())
 
 
-NEEDLESS_REPEATS = Mechanism(
-    "needless_repeats",
+SPURIOUS_RETRANSMISSION = Mechanism(
+    "spurious_retransmission",
     "needless repeats",
     Family.RECOVERY,
     "The sender sent bytes again although an earlier copy of them arrived: after a probe that was not needed, a timer "

@@ -17,8 +17,8 @@ def _claim(trial: Trial) -> Claim:
     return Claim(edges, (Fact("waits", trial.waits(edges), ""), *beyond(trial, edges)))
 
 
-STREAM_CREDIT = Mechanism(
-    "stream_credit",
+STREAM_FLOW_CONTROL_LIMITED = Mechanism(
+    "stream_flow_control_limited",
     "credit of the stream",
     Family.CREDIT,
     "The receiver allows so many bytes of a stream beyond what it has read. The sender had sent them all, and waited "
@@ -29,8 +29,8 @@ STREAM_CREDIT = Mechanism(
     "RFC 9000 section 4.1, RFC 9113 section 5.2; curl issue 20030",
     _claim,
     (
-        Rival("connection_credit", "the sum over all streams equals the limit of the connection"),
-        Rival("senders_buffer", "the limit of the receiver is higher than what was sent"),
+        Rival("connection_flow_control_limited", "the sum over all streams equals the limit of the connection"),
+        Rival("send_buffer_limited", "the limit of the receiver is higher than what was sent"),
         Rival("slow_start", "the limit of the receiver is higher than what was sent, and the window is full"),
         Rival("credit_update_lost", "the packet that would have raised the limit was dropped"),
     ),

@@ -30,7 +30,7 @@ TAIL_PROBE = Mechanism(
     "RFC 9002 section 6.2, RFC 8985 section 7",
     _claim,
     (
-        Rival("needless_probe", "nothing was dropped in either direction"),
+        Rival("spurious_probe", "nothing was dropped in either direction"),
         Rival("acknowledgments_lost", "the data had arrived, and every acknowledgment of it was dropped"),
         Rival("retransmission_timeout", "TCP's long timer ends the wait, not a probe"),
     ),
