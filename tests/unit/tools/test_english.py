@@ -76,10 +76,12 @@ def test_what_is_no_docstring_passes(tmp_path: Path) -> None:
 
 def test_rust(tmp_path: Path) -> None:
     """Doc comments are put together line by line; plain comments may begin as they like."""
-    source = "//! A module.\n\n// Of it.\nstruct A {\n    /// Of the\n    /// body.\n    a: u8,\n    /// Its end.\n}\n"
+    source = (
+        "//! A module.\n\n// Of it.\nstruct A {\n    /// Of the\n    /// body.\n    a: u8,\n    /// What ends it.\n}\n"
+    )
     assert complaints(tmp_path, "it.rs", source) == (
         1,
-        ['5: begins with "Of": Of the body.', '8: begins with "Its": Its end.'],
+        ['5: begins with "Of": Of the body.', '8: asks: begins with "What": What ends it.'],
     )
 
 
