@@ -134,7 +134,7 @@ mod tests {
         tables.finish()
     }
 
-    /// Packets of which the fuzzer says so are opened and read; without 0-RTT of the server, which
+    /// Packets that the fuzzer says to open are opened and read; without 0-RTT of the server, which
     /// there is not.
     #[test]
     fn packets_are_opened() {

@@ -181,7 +181,7 @@ mod tests {
         tables.finish()
     }
 
-    /// Records of which the fuzzer says so are opened and read, under every suite and behind an
+    /// Records that the fuzzer says to open are opened and read, under every suite and behind an
     /// update of the keys.
     #[test]
     fn records_are_opened() {
