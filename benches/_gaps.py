@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How evenly packets leave a busy bottleneck: by the link's packet log, and by stamps of the receiving kernel."""
+"""Evenness of packets that leave a busy bottleneck: by the link's packet log, and by stamps of the receiving kernel."""
 
 from __future__ import annotations
 

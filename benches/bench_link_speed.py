@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the link is: bulk TCP through it, beside a bare veth pair without offloads between two namespaces.
+"""Speed of the link: bulk TCP through it, beside a bare veth pair without offloads between two namespaces.
 
 The link does what such a pair does (every packet of the MTU by itself), and model and packet log besides. Both ends
 and the link share this machine's cores, so the figures are of the whole system.

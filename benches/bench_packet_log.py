@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What logs cost per packet: alone, as the link's own benchmark counts it, and live, as CPU time of the whole link.
+"""Cost of logs per packet: alone, as the link's own benchmark counts it, and live, as CPU time of the whole link.
 
 Live, the same UDP goes through a link without impairment: without logs, with the packet log, with the captures besides.
 Sleeping and spinning are left out (nothing is delayed), both threads of the link are counted.

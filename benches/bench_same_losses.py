@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arms of a block share by each key of the draws of loss, without a machine's noise: the golden twin.
+"""Losses that arms of a block share by each key of the draws, without a machine's noise: the golden twin.
 
 1 MB at 10 Mbit/s over 20 ms with losses down, in virtual time, where a replay is the same to the nanosecond. For each
 pair of arms, over many seeds: the correlation of the logarithms of their times, and the pairs that the signed-rank test

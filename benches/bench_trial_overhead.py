@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial costs beside its transfer, and where it goes; beside a script that runs the same programs by hand.
+"""Cost of a trial beside its transfer, and where it goes; beside a script that runs the same programs by hand.
 
 Overhead = from the start of a trial to the start of the next, minus the client's own time from start to last byte.
 The script, in one namespace: start the server, wait for its sockets, start the client, wait for it, stop the server. It

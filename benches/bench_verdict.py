@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial's verdict costs when the trial ends: all of its logs decoded, and what they prove, in one process.
+"""Cost of a trial's verdict when the trial ends: all of its logs decoded, and what they prove, in one process.
 
 The alternative is tshark, which opens the client's capture alone with the same keys, and prints the suites, frames and
 lengths that the verdict rests on; it puts no clocks together and keeps no tables.

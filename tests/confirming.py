@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from quiclab.why.confirm.declaration import Declared, Place, Predicted
+from quiclab.why.confirm.declaration import Declared, Predicted, TrialPlace
 
 DECLARED = Declared(
     study="s",
     cell="1MB/long",
-    cause="senders_buffer",
+    cause="send_buffer_limited",
     arm="h3",
     other="h2",
     table="sender",
@@ -22,7 +22,7 @@ DECLARED = Declared(
     noise_ms=5.0,
     tolerance_ms=100.0,
     beyond_ms=0.0,
-    places={role: Place("1MB/long", role) for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2")},
+    places={role: TrialPlace("1MB/long", role) for role in ("replay", "without", "sham", "fast", "dose-1", "dose-2")},
     sham="stream_window set to 64 KiB",
     left_out=(),
     spec_sha256="0",

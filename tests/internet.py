@@ -93,7 +93,7 @@ def caddy(outside: NetworkNamespace, folder: Path, protocols: tuple[str, ...] = 
     patience = time.monotonic() + 60
     try:
         with ListeningPorts(outside) as listening:
-            while 443 not in listening.of("tcp") or ("h3" in protocols and 443 not in listening.of("udp")):
+            while 443 not in listening.sockets("tcp") or ("h3" in protocols and 443 not in listening.sockets("udp")):
                 assert process.poll() is None, (work / "log").read_text()
                 assert time.monotonic() < patience, "the server does not listen"
                 time.sleep(0.005)

@@ -59,7 +59,7 @@ class LivePrograms:
         kind: Kind = "udp" if replace(self.context, **changes).protocol == "h3" else "tcp"
         patience = time.monotonic() + PATIENCE_S
         with ListeningPorts(self.server) as listening:
-            while PORT not in listening.of(kind):
+            while PORT not in listening.sockets(kind):
                 assert process.poll() is None, process.communicate()[0]
                 assert time.monotonic() < patience, "the server does not listen"
                 time.sleep(0.005)

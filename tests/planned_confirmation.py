@@ -44,7 +44,7 @@ server = {h3}
 """
 Times = Mapping[str, Mapping[str, float]]
 """Arm → mechanism → ms in each trial; the name "" is time of none."""
-BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "senders_buffer": 1000.0}}
+BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "send_buffer_limited": 1000.0}}
 
 
 def write(

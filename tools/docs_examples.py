@@ -107,7 +107,7 @@ def _pages(study: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _output(command: str, study: Path) -> str:
-    """What a command prints, in a terminal of 80 columns, without spaces at the ends of lines."""
+    """Output of a command, in a terminal of 80 columns, without spaces at the ends of lines."""
     import shlex
 
     from rich.console import Console

@@ -141,8 +141,8 @@ def _known(cells: list[str]) -> list[str]:
 
 
 def _explained(study: Path) -> dict[str, Any]:
-    """What `quiclab explain --json` says of a study, by the first arm of each claim about two; nothing where it has no
-    accounts."""
+    """Document of `quiclab explain --json` for a study, by the first arm of each claim about two; nothing where it has
+    no accounts."""
     claims = study / "report" / "data" / "claims.csv"
     if not claims.exists():
         return {}
@@ -205,7 +205,7 @@ def _write(*, check: bool) -> int:
     headlines, results = read_all()
     made = {PAGE: page(headlines, results)}
     for paper in headlines.papers:
-        if placed := marks(headlines.of(paper), results):
+        if placed := marks(headlines.for_paper(paper), results):
             made[PAGE.parent / picture_of(paper)] = picture(paper.name, placed)
     if not check:
         for file, text in made.items():

@@ -152,7 +152,7 @@ def kind_text(kind: Any, seen: list[type[Any]]) -> str:
 
 
 def meaning(cls: type[Any], key: Key, before: Key | None) -> str:
-    """What a key means, from the docstring of its field or property. Raises KeyError where none says it."""
+    """Meaning of a key, from the docstring of its field or property. Raises KeyError where none says it."""
     if before is not None and key.kind is Level:
         return f"Level of `{before.name}`; null without an interval."
     if before is not None and key.kind is Ends and before.source == key.source:

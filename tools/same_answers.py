@@ -32,7 +32,10 @@ import polars as pl
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "docs" / "demo-study.tar.xz"
-RECORDINGS = (ROOT / "tests" / "unit" / "verify" / "recordings", ROOT / "tests" / "unit" / "cli" / "recordings")
+RECORDINGS = (
+    ROOT / "tests" / "unit" / "evidence" / "verify" / "recordings",
+    ROOT / "tests" / "unit" / "cli" / "recordings",
+)
 DERIVED = ("tables", "metrics.parquet", "report.html")
 SHOWN_LINES, COLUMNS = 12, 120
 Answers = dict[str, str]
@@ -52,11 +55,11 @@ def main(arguments: list[str]) -> int:
 def _keep(folder: Path, studies: list[Path]) -> int:
     folder.mkdir(parents=True)
     asked: list[tuple[Callable[[Path], Answers], Path]] = [
-        *((of_spec, spec) for spec in sorted((ROOT / "experiments").rglob("*.toml")) if spec.name != "paper.toml"),
-        *((of_recording, each) for each in _recordings()),
-        (of_two_recordings, RECORDINGS[1]),
-        (of_record, DEMO),
-        *((of_study, study) for study in studies),
+        *((spec_answers, spec) for spec in sorted((ROOT / "experiments").rglob("*.toml")) if spec.name != "paper.toml"),
+        *((recording_answers, each) for each in _recordings()),
+        (two_recordings_answers, RECORDINGS[1]),
+        (record_answers, DEMO),
+        *((study_answers, study) for study in studies),
     ]
     number = 0
     with concurrent.futures.ProcessPoolExecutor() as pool:
@@ -75,7 +78,7 @@ def _recordings() -> Iterator[Path]:
         yield from (each for each in sorted(folder.iterdir()) if each.is_dir() or each.suffix != ".md")
 
 
-def of_spec(spec: Path) -> Answers:
+def spec_answers(spec: Path) -> Answers:
     """The plan of a spec, or why there is none."""
     name = f"specs/{spec.relative_to(ROOT / 'experiments').with_suffix('')}"
     with _alone() as folder:
@@ -84,7 +87,7 @@ def of_spec(spec: Path) -> Answers:
         return {f"{name}.txt": _printed("plan", "--all", asked), f"{name}.json": _printed("plan", "--json", asked)}
 
 
-def of_recording(recording: Path) -> Answers:
+def recording_answers(recording: Path) -> Answers:
     """The tables of a recording."""
     with _alone() as folder:
         files = [recording] if recording.is_file() else sorted(each for each in recording.rglob("*") if each.is_file())
@@ -95,7 +98,7 @@ def of_recording(recording: Path) -> Answers:
         return {f"{name}.txt": said + _tables(folder / "tables")}
 
 
-def of_two_recordings(recordings: Path) -> Answers:
+def two_recordings_answers(recordings: Path) -> Answers:
     """The explanation of two recordings, as text and as JSON."""
     with _alone() as folder:
         for file in recordings.glob("h[23]*"):
@@ -105,7 +108,7 @@ def of_two_recordings(recordings: Path) -> Answers:
         return {"recordings/explained.txt": _printed(*asked), "recordings/explained.json": _printed(*asked, "--json")}
 
 
-def of_record(record: Path) -> Answers:
+def record_answers(record: Path) -> Answers:
     """The answers of a study that is kept as an archive of its tables: `quiclab report` would ask for its logs."""
     from rich.console import Console
 
@@ -126,7 +129,7 @@ def of_record(record: Path) -> Answers:
         }
 
 
-def of_study(study: Path) -> Answers:
+def study_answers(study: Path) -> Answers:
     """The answers of a finished study, from its raw files."""
     with _alone() as folder:
         shutil.copytree(study, folder / "study", symlinks=True, ignore=shutil.ignore_patterns(*DERIVED))

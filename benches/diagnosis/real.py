@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from trials import ALPHA, CLEAR, NOTHING, Result, _told, as_line
+from trials import ALPHA, CLEAR, NOTHING, Result, _scored_verdict, as_line
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import OpenedStudy, open_study
@@ -42,7 +42,7 @@ class Real:
     client: Keys
     server: Keys
     planted: tuple[str, str, Any]
-    """Where (`client`, `server`, `tcp`, `certificate`), key, value."""
+    """Table (`client`, `server`, `tcp`, `certificate`), key, value."""
     without: Any
     """Value of the same key in the other arm; None where it stays away there."""
     path: Keys = field(default_factory=dict)
@@ -239,7 +239,7 @@ def result(case: Real, folder: Path) -> Result:
         tuple(mean for mean, _ in effects) if case.causes else (),
         0.0,
         "cause" if sure and case.causes else "null" if nothing or not case.causes else "grey",
-        tuple(_told(each, sign) for each in told),
+        tuple(_scored_verdict(each, sign) for each in told),
         (),
     )
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab.open` gives: a study's tables, its comparisons as a table, and its figures, for a notebook or a script.
+"""An opened study (`quiclab.open`): its tables, its comparisons as a table, and its figures, for a notebook or a
+script.
 
 >>> study = quiclab.open("demo-study")  # doctest: +SKIP
 >>> study.differences.filter(kind="main").select("path", "workload", "outcome")  # doctest: +SKIP
@@ -42,7 +43,7 @@ class ExploredStudy(OpenedStudy):
         """A whole table. Raises SpecError for one that is not there, DecodeError for one that cannot be read."""
         rows = super().table(name)
         if shows_results(name):
-            self._look()
+            self._keep_look()
         return rows
 
     def sql(self, query: str) -> pl.DataFrame:
@@ -50,10 +51,10 @@ class ExploredStudy(OpenedStudy):
         for a table that cannot be read."""
         answer = super().sql(query)
         if shows_results(query):
-            self._look()
+            self._keep_look()
         return answer
 
-    def _look(self, metric: str | None = None) -> None:
+    def _keep_look(self, metric: str | None = None) -> None:
         """Keep that a result is seen; of a study that nobody may write in it is not kept."""
         from quiclab.compare.interim_analyses import note_look
 
@@ -79,7 +80,7 @@ class ExploredStudy(OpenedStudy):
         from quiclab.compare.rows import differences
 
         found = differences(analysis := self._analysis(metric))
-        self._look(analysis.metric.name)
+        self._keep_look(analysis.metric.name)
         return found
 
     @property
@@ -138,7 +139,7 @@ class ExploredStudy(OpenedStudy):
         if not data.height:
             raise SpecError(f"this study has nothing that {name} could show: it needs {', '.join(figure.tables)}")
         if figure.where is not Where.PAIR:
-            self._look(asked.analysis.metric.name)
+            self._keep_look(asked.analysis.metric.name)
         return data
 
     @cached_property

@@ -111,7 +111,7 @@ def test_a_client_without_a_processor_is_what_a_slow_transfer_waits_for(tmp_path
     (whole,), (slow,) = ([by_why(study, trial) for trial in trials[arm]] for arm in ("whole", "slow"))
     assert sum(slow.values()) > 1.5 * sum(whole.values())
     assert slow["processor"] > max(100.0, 2 * whole.get("processor", 0.0))
-    waits = OpenedStudy(study).of_trial("run_delays", trials["slow"][0])
+    waits = OpenedStudy(study).trial_table("run_delays", trials["slow"][0])
     assert waits is not None
     counted_ms = waits.filter(role="client")["waited_ns"].sum() / 1e6
     assert slow["processor"] < counted_ms + waits.filter(role="server")["waited_ns"].sum() / 1e6

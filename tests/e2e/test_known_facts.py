@@ -100,7 +100,7 @@ def _of(trials: package.OpenedStudy, table: str, arm: str) -> pl.DataFrame:
 
 
 def _facts(role: Role, program: Program) -> dict[str, str]:
-    return dict(find(role, program.name).facts(program, "h3", Tcp("cubic")))
+    return dict(find(role, program.name).traits(program, "h3", Tcp("cubic")))
 
 
 def test_every_version_that_is_here_is_known() -> None:
@@ -109,7 +109,7 @@ def test_every_version_that_is_here_is_known() -> None:
         found = endpoint.probe(bounded_run)
         if isinstance(found, Available) and endpoint.name != "command":
             protocol = "h3" if "h3" in endpoint.protocols else "h2"
-            facts = endpoint.facts(Program(endpoint.name, version=found.version), protocol, Tcp("cubic"))
+            facts = endpoint.traits(Program(endpoint.name, version=found.version), protocol, Tcp("cubic"))
             assert "(as of" not in str(facts), label_of(endpoint.role, Program(endpoint.name))
 
 

@@ -91,7 +91,7 @@ def test_a_thread_that_others_keep_from_its_processor_waits() -> None:
         delay.begin([one.pid])
         _until(lambda: run_delays(one.pid)[one.pid] > 0)
         delay.begin([one.pid])
-        _until(lambda: (delay.look([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
+        _until(lambda: (delay.update([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
         assert delay.summary()["longest_ns"] == delay.summary()["sum_ns"]
         # Turns of milliseconds: it waits far longer than what many short ones may.
         turns = delay.summary()["longest_turns"] or 0

@@ -16,7 +16,7 @@ pub mod capture;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing {
-    //! What a made capture reaches only with keys, which are made up here.
+    //! Parts of a made capture that are reached only with keys, which are made up here.
     pub use crate::quic::fuzzing::packets;
     pub use crate::tls::fuzzing::records;
 }

@@ -95,9 +95,9 @@ class CauseEntry:
     facts: tuple[FactEntry, ...]
     """Numbers behind it."""
     against: tuple[str, ...]
-    """What speaks against it."""
+    """Evidence against it."""
     followers: tuple[FollowerEntry, ...]
-    """What follows from it: their differences are parts of `difference_ms`."""
+    """Mechanisms that follow from it: their differences are parts of `difference_ms`."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class ConfirmationEntry:
     directory: str
     """Directory of the confirming study."""
     sound: bool
-    """Whether declaration and spec are as they were before the run. Otherwise it counts for nothing."""
+    """True if declaration and spec are as they were before the run. Otherwise it counts for nothing."""
     verdict: Mapping[str, Any] | None
     """Verdict (`confirmed`, `condition`, `rejected` or `undecided`), checks and effects, as `verdict.json` there keeps
     them; null where it has not been judged."""
@@ -136,7 +136,7 @@ class AccountEntry:
     headline: str
     """The sentence that explain, report and terminal print of the cell: of `causes`, with the same numbers."""
     of: str
-    """What the accounts are of: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
+    """Scope of the accounts: `ttlb`, `start_up` of videos, or `stall` of videos, all stalls of a trial together."""
     pairs: int
     """Pairs in which both trials have an account."""
     pairs_without_account: int
@@ -164,7 +164,7 @@ class AccountEntry:
 
 @dataclass(frozen=True)
 class ExplainDocument:
-    """Where the time of a transfer went in each arm."""
+    """Time of a transfer in each arm, by reason and cause."""
 
     version: int
     """Version of the document's form."""

@@ -109,7 +109,7 @@ def _interval(source: str, name: str, value: Callable[[Any], Interval | None]) -
 
 
 def _is(kind: Any, wanted: str) -> bool:
-    """Whether a type hint is the type of a name, or this type or None."""
+    """True if a type hint is the type of a name, or this type or None."""
     return wanted in map(_name, kind.__args__ if isinstance(kind, types.UnionType) else (kind,))
 
 

@@ -7,6 +7,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from quiclab.model.errors import ExitCode, SpecError, nearest
+from quiclab.model.mechanism_names import current_name
 
 if TYPE_CHECKING:
     from quiclab.why.mechanisms import Mechanism
@@ -31,7 +32,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one cause (default: list all)")
+    parser.add_argument("name", nargs="?", metavar="NAME", type=current_name, help="one cause (default: list all)")
     parser.set_defaults(run=run)
 
 

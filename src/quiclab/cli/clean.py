@@ -89,6 +89,6 @@ def _cleaned(study_dir: StudyDir) -> Iterator[str]:
 
 
 def leftovers(study_dir: StudyDir) -> list[Path]:
-    """What no finished trial needs: the mount point, half-copied folders, half-written files."""
+    """Leftovers that no finished trial needs: the mount point, half-copied folders, half-written files."""
     patterns = (".work", "trials/.incoming-*", "failed/.incoming-*", ".*.new")
     return sorted(path for pattern in patterns for path in study_dir.root.glob(pattern))

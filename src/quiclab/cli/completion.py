@@ -99,15 +99,15 @@ def _names(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 
 
 def _cells(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    named = _named(parsed_args)
+    named = _known_names(parsed_args)
     return [f"{workload}/{path}" for path in named("path") for workload in named("workload")]
 
 
 def _arms(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    return _named(parsed_args)("arm")
+    return _known_names(parsed_args)("arm")
 
 
-def _named(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
+def _known_names(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
     """Names of a kind ('path', 'workload', 'arm') in the spec or study of a command line; none where it cannot be
     read."""
     places = [getattr(parsed_args, name, None) for name in ("spec", "study", "new")]

@@ -15,13 +15,14 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.mechanism_names import current_name
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked, Plan
-    from quiclab.study.confirm.run import Runnable, Trials
+    from quiclab.study.confirm.confirming_run import Runnable, Trials
 
 _USUAL_MINUTES = 10.0
 _OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend", "wait")
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cause",
         action="append",
         metavar="NAME",
+        type=current_name,
         help="the cause (default: the largest that is shown to cost the slower arm time, and that a setting takes "
         "away); two or three of one arm: all combinations",
     )
@@ -100,14 +102,14 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
-    print(f"Study: {shown(plan.directory)}", flush=True)
+    print(f"Study: {typed_path(plan.directory)}", flush=True)
     with measuring(arguments):
         judged, code = run_confirmation(plan, minutes, trials_of(arguments))
     if judged is None:
         return code
     for line in in_fresh_process(_verdict_lines, (plan, asked, study)):
         print(line, flush=True)
-    again = shlex.join(["quiclab", "explain", shown(plan.directory)])
+    again = shlex.join(["quiclab", "explain", typed_path(plan.directory)])
     print(f"Its trials are a study of their own: {again}")
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
@@ -197,11 +199,11 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
         return []
     lines = confirmation.verdict(plan.declared, found.judgement, plan.title)
     lines += confirmation.next_to_try(plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words)
-    if found.judgement.hidden and (other := beside(asked, study, plan.declared.cause)) is not None:
-        both = ["--cause", plan.declared.cause, "--cause", other]
+    if found.judgement.hidden and (other := beside(asked, study, plan.declared.mechanism)) is not None:
+        both = ["--cause", plan.declared.mechanism, "--cause", other]
         arms = [] if asked.baseline is None else ["--baseline", asked.baseline]
         arms += [] if asked.arm is None else ["--arm", asked.arm]
-        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arms])
+        command = shlex.join(["quiclab", "explain", typed_path(asked.study), asked.cell, "--confirm", *both, *arms])
         lines.append(f"Another cause may stand behind it. What the two are worth together: {command}")
     return lines
 
@@ -218,7 +220,7 @@ def _document(plan: Plan) -> object:
     return as_json(ConfirmDocument(VERSION, str(plan.directory), declared.sha256, declared.document(), shown))
 
 
-def shown(directory: Path) -> str:
+def typed_path(directory: Path) -> str:
     """Return a directory as it can be typed here."""
     here = Path.cwd()
     return str(directory.relative_to(here)) if directory.is_relative_to(here) else str(directory)

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
+from quiclab.cli.confirm import code_of_verdict, refuse_too_few, typed_path
 from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
 from quiclab.model.errors import ExitCode
@@ -17,7 +17,7 @@ from quiclab.processes import in_fresh_process
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked
-    from quiclab.study.confirm.run import Trials
+    from quiclab.study.confirm.confirming_run import Trials
     from quiclab.study.confirm.together import PlanTogether
 
 
@@ -25,7 +25,7 @@ def run_together(
     arguments: argparse.Namespace, asked: Asked, causes: Sequence[str], study: Study, minutes: float, trials: Trials
 ) -> int:
     """Plan, show the plan, run it, and share out what the causes take."""
-    from quiclab.study.confirm.run import run_in_rounds
+    from quiclab.study.confirm.confirming_run import run_in_rounds
     from quiclab.study.confirm.together import declare_together, look_together
 
     plan: PlanTogether = in_fresh_process(_planned, (asked, tuple(causes), study))
@@ -33,14 +33,14 @@ def run_together(
         print(line, flush=True)
     refuse_too_few(plan, plan.least_blocks, minutes)
     if not arguments.dry_run:
-        print(f"Study: {shown(plan.directory)}", flush=True)
+        print(f"Study: {typed_path(plan.directory)}", flush=True)
         with measuring(arguments):
             judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
         if judged is None:
             return code
         for line in in_fresh_process(_result_lines, plan):
             print(line, flush=True)
-        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', shown(plan.directory)])}")
+        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', typed_path(plan.directory)])}")
         code = code_of_verdict(code, decided=judged.final)
     if arguments.json:
         print_document(in_fresh_process(_document, plan))

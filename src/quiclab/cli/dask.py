@@ -20,8 +20,8 @@ from quiclab.model.study import Study
 from quiclab.plan.part import Part
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask.cluster import check_dask, connected
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster
-from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.observer import Both, Observer
 from quiclab.study.stopping import Stop
 
@@ -43,10 +43,12 @@ class ClusterBar(Bar, ClusterObserver):
         self._note(f"[yellow]worker {escape(worker)} gets no blocks: {escape('; '.join(reasons))}[/yellow]")
 
     def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
-        self._note(f"[yellow]worker {escape(worker)} is gone: {_place(rows)} is run again[/yellow]")
+        self._note(f"[yellow]worker {escape(worker)} is gone: {_cell_and_block(rows)} is run again[/yellow]")
 
     def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
-        self._note(f"[yellow]worker {escape(worker)} sent no result of {_place(rows)}: {escape(reason)}[/yellow]")
+        self._note(
+            f"[yellow]worker {escape(worker)} sent no result of {_cell_and_block(rows)}: {escape(reason)}[/yellow]"
+        )
 
     def not_for_workers(self, blocks: int) -> None:
         self._note(
@@ -128,5 +130,5 @@ def run_by_workers(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _place(rows: Sequence[PlanRow]) -> str:
+def _cell_and_block(rows: Sequence[PlanRow]) -> str:
     return f"{rows[0].cell_id} block {rows[0].block}"

@@ -97,7 +97,7 @@ def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
 
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
-    """What the user named, recognised."""
+    """Recognises the files that the user named."""
     from quiclab.logs.decoders import find
 
     named = [*files, *client, *server]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab decode` prints: the files with their clocks, the tables, and what is missing in them."""
+"""Output of `quiclab decode`: the files with their clocks, the tables, and what is missing in them."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
 
 
 def _is_faulty(endpoint: dict[str, Any]) -> bool:
-    """Whether a program is wrong on purpose, which its name says."""
+    """True if a program is wrong on purpose, which its name says."""
     return "-faulty-" in endpoint["name"]
 
 

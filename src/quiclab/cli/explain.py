@@ -137,18 +137,18 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Wa
     from quiclab.cli.console import VisibleConsole
     from quiclab.compare import comparison_words
     from quiclab.report.words import account
-    from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN
+    from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN
     from quiclab.report.words.headline import headline
     from quiclab.why.accounts import why_without
 
     console = VisibleConsole(highlight=False)
-    if note := account.of_one_look(analysis):
+    if note := account.single_look_note(analysis):
         console.print(Text(note))
-    if note := account.of_another_time(analysis.metric.name, found[0][0].of, None):
+    if note := account.other_time_note(analysis.metric.name, found[0][0].of, None):
         console.print(Text(note))
     several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
     for each, causes in found:
-        place = comparison_words.place(each.comparison, analysis)
+        place = comparison_words.cell_name(each.comparison, analysis)
         if several:
             place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
         console.print(Text(f"{place}: {headline(each, causes, analysis.alpha)}", style="bold"))
@@ -173,7 +173,7 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
     from rich.padding import Padding
     from rich.text import Text
 
-    from quiclab.report.words.causes import details, rest_ms, sentence
+    from quiclab.report.words.cause_lines import details, rest_ms, sentence
 
     if causes:
         rest = rest_ms(waterfall, causes) or 0.0
@@ -188,7 +188,7 @@ def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[V
 def _print_confirmed(
     console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall, causes: tuple[Verdict, ...]
 ) -> None:
-    """What runs without a cause showed where no verdict of the cell says so: of runs before the last one, and of causes
+    """Prints the runs without a cause that no verdict of the cell speaks of: runs before the last one, and of causes
     that the cell's pairs show no more."""
     from rich.padding import Padding
     from rich.text import Text
@@ -200,11 +200,11 @@ def _print_confirmed(
     from quiclab.why.mechanisms import BY_NAME
 
     comparison = waterfall.comparison
-    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.named}
+    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.names_one}
     for each in confirmations(study.directory):
         declared = each.declared
         if each.directory not in told_already and each.is_of(comparison):
-            title = BY_NAME[declared.cause].title if declared.cause in BY_NAME else declared.cause
+            title = BY_NAME[name].title if (name := declared.mechanism) in BY_NAME else name
             told = in_a_line(declared, each.judgement, title, each.sound)
             console.print(Padding(Text(told), (0, 0, 0, 2)))
     titles = {name: mechanism.title for name, mechanism in BY_NAME.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab explain --json` prints: accounts, verdicts and the runs that tested them, as a document."""
+"""Document of `quiclab explain --json`: accounts, verdicts and the runs that tested them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quiclab.cli.account_documents import (
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION
 from quiclab.compare.study_tables import OpenedStudy
-from quiclab.report.words.causes import rest_ms
+from quiclab.report.words.cause_lines import rest_ms
 from quiclab.report.words.headline import headline
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.cause_parts import FactOfArms
@@ -63,7 +63,7 @@ def _entry(
 def _confirmation(tested: Confirmation) -> ConfirmationEntry:
     declared, judgement = tested.declared, tested.judgement
     return ConfirmationEntry(
-        declared.cause,
+        declared.mechanism,
         declared.arm,
         declared.other,
         str(tested.directory),

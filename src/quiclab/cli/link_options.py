@@ -52,7 +52,7 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
 
 
 def words_of(arguments: argparse.Namespace) -> str:
-    """What the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
+    """Effects that the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
     told = []
     for side in ("", "up", "down"):
         for effect in _EFFECTS:
@@ -90,7 +90,7 @@ def read_link_options(arguments: argparse.Namespace) -> Path:
 
 
 def _in_full(effect: str, value: str) -> Any:
-    """What an option says in one text, as the spec has it."""
+    """Full form of an option given in one text, as the spec has it."""
     words = value.split()
     match effect:
         case "jitter":

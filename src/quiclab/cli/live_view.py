@@ -40,7 +40,7 @@ class LiveProgress(Progress):
 
     def __init__(self, console: Console, pressure: Callable[[], Mapping[str, float]]) -> None:
         self.tally: Tally | None = None
-        """What there is to show; nothing before it is set, and nothing once it is None again."""
+        """Counts to show; nothing before it is set, and nothing once it is None again."""
         self.medians: tuple[str, Mapping[Place, str]] | None = None
         """Name of a metric, and the median so far of each arm in each cell; None where they are not to be seen."""
         self._pressure = pressure

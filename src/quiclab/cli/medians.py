@@ -18,7 +18,7 @@ from quiclab.model import number_text
 from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
-from quiclab.store.look_records import Look, keep_look
+from quiclab.store.look_records import InterimLook, keep_look
 from quiclab.study.observer import Observer
 from quiclab.study.trial_tables import kept_metrics
 
@@ -37,7 +37,7 @@ class Medians(Observer):
         self._blocks: Counter[str] = Counter()
         self._new = False
         self.shown: dict[Place, str] = {}
-        """What to show of each arm in each cell that has a value."""
+        """Text to show of each arm in each cell that has a value."""
 
     @property
     def heading(self) -> str:
@@ -74,7 +74,7 @@ class Medians(Observer):
         if not self._new or self._resolved.get("only_blocks"):
             return
         self._new = False
-        look = Look(
+        look = InterimLook(
             datetime.now(UTC).isoformat(timespec="seconds"),
             self._resolved["blocks"],
             dict(sorted(self._blocks.items())),

@@ -54,7 +54,7 @@ def _lacking(study_dir: StudyDir) -> int:
     them; none where the ledger or a table cannot be read, which those who read it tell."""
     import polars as pl
 
-    from quiclab.evidence.made_by import of_another_version
+    from quiclab.evidence.made_by import made_by_another_version
     from quiclab.store.ledger import look_into_ledger
     from quiclab.store.own_files import is_own_file, open_own
 
@@ -69,7 +69,7 @@ def _lacking(study_dir: StudyDir) -> int:
         with open_own(trials) as file:  # by its name Polars reads no file of a folder whose name is not UTF-8
             there = set(pl.read_parquet(file, columns=["trial_id", "attempt"]).iter_rows())
         verified = [each for each, attempt in attempts.items() if attempt.status == "verified"]
-        other = {each for each in of_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
+        other = {each for each in made_by_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
         return len({each for each, _ in last - there} | other)
     return 0
 

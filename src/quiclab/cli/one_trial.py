@@ -43,12 +43,12 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class Stay:
-    """What happens between the client's end and the link's."""
+    """Action between the client's end and the link's."""
 
     shell_at: str | None
     """Place of the shell; None is no shell."""
     keep: bool
-    """Whether to wait for Enter."""
+    """True if to wait for Enter."""
     host_proc: int
     """The caller's /proc, an open directory: only there have processes their numbers outside the sandbox."""
 

@@ -103,7 +103,7 @@ def code_of_run(study: Study, here: Presence) -> ExitCode:
 
 
 def power_of(study: Study, directory: Path | None) -> Power:
-    """What it takes to find a difference that matters, by the study's own pairs where it has some."""
+    """Numbers of pairs to find a difference that matters, by the study's own pairs where it has some."""
     from quiclab.compare.power import power_to_see  # imported late: it loads the whole analysis
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
@@ -153,7 +153,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
 
 
 def _links(path: NetworkPath) -> dict[str, Any]:
-    """What the link is told of a path, without the seed."""
+    """Configuration of a path's links, without the seed."""
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 

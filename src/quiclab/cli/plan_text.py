@@ -175,7 +175,7 @@ def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders) -> Tabl
     for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
         column.justify = "right" if to_right else "left"
     for row in rows:
-        table.add_row(*_told(study, row, senders))
+        table.add_row(*_row_texts(study, row, senders))
     return table
 
 
@@ -184,12 +184,12 @@ def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize, senders: 
     cells, arms = (max(len(getattr(row, what)) for row in size.samples) for what in ("cell_id", "arm"))
     blocks = len(str(max(number for _, number in size.cells)))
     widths = (len(str(size.trials)), max(cells, len("Cell")), max(blocks, len("Block")), max(arms, len("Arm")), 8, 0)
-    for told in chain([tuple(_ORDER)], (_told(study, row, senders) for row in rows)):
+    for told in chain([tuple(_ORDER)], (_row_texts(study, row, senders) for row in rows)):
         columns = zip(told, widths, _ORDER.values(), strict=True)
         yield "   ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in columns)
 
 
-def _told(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
+def _row_texts(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
     expected = f"{expected_duration(row, study, senders).s:.1f} s"
     return (str(row.position + 1), row.cell_id, str(row.block), row.arm, expected, row.trial_id)
 
@@ -210,7 +210,8 @@ _SHOWN_RATES = 5
 
 
 def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
-    """What few paths have, as lines: one for the path, and one for each direction of a link that has something."""
+    """Lines for effects that few paths have: one for the path, and one for each direction of a link that has
+    something."""
     lines = []
     if path.mtu != 1500 or path.ip_version != 4:
         lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")

@@ -30,7 +30,7 @@ from quiclab.study.probe_order import Order, resolved_order
 if TYPE_CHECKING:
     from quiclab.lab.testbed.host_nat import HostNat
     from quiclab.lab.testbed.link import Backend
-    from quiclab.study.probe_looks import Look
+    from quiclab.study.probe_looks import UrlAnswer
 
 _DESCRIPTION = """\
 Compare HTTP/3 with HTTP/2 to real servers, through an emulated path at the client's side, in randomised pairs with
@@ -114,8 +114,8 @@ def _in_sandbox(order: Order, study_dir: StudyDir, backend: Backend | None, nat:
     return run_in_sandbox(lambda: code_of(work, told), connect=nat.connect)
 
 
-def _tell_look(look: Look) -> None:
-    print(f"{'left out: ' if look.problems else ''}{look.told()}", flush=True)
+def _tell_look(look: UrlAnswer) -> None:
+    print(f"{'left out: ' if look.problems else ''}{look.sentence()}", flush=True)
 
 
 def _announce(order: Order, nat: HostNat) -> None:

@@ -34,12 +34,12 @@ class PartEntry:
     difference: SpanEntry
     """Time by which HTTP/3 took longer."""
     sign_is_told: bool
-    """Whether the recordings are exact enough to tell which took longer."""
+    """True if the recordings are exact enough to tell which took longer."""
 
 
 @dataclass(frozen=True)
 class RecordingEntry:
-    """What one recording is, and what it shows besides the parts of the time."""
+    """One recording, and what it shows besides the parts of the time."""
 
     file: str
     """Name of the recording."""
@@ -52,7 +52,7 @@ class RecordingEntry:
     answer_wire_bytes: int
     """Bytes of the answer's packets, with IP headers."""
     end_is_shown: bool
-    """Whether the recording shows that the answer ended; of QUIC no packet does without keys."""
+    """True if the recording shows that the answer ended; of QUIC no packet does without keys."""
     long_waits: int
     """Number of waits of half a round trip and more."""
     long_waits_ms: float
@@ -63,7 +63,8 @@ class RecordingEntry:
 
 @dataclass(frozen=True)
 class RecordingsDocument:
-    """Where the times of two recorded transfers differ. One transfer each is no test: there is no interval, no p."""
+    """Differences between the times of two recorded transfers. One transfer each is no test: there is no interval, no
+    p."""
 
     version: int
     """Version of the document's form."""
@@ -105,7 +106,7 @@ def _recording(file: str, account: OneEnd) -> RecordingEntry:
 
 def _part(step: RecordedStep) -> PartEntry:
     name = str(step.part) if step.part else "total"
-    return PartEntry(name, _span(step.first), _span(step.second), _span(step.difference), step.told)
+    return PartEntry(name, _span(step.first), _span(step.second), _span(step.difference), step.has_clear_sign)
 
 
 def _span(span: Span) -> SpanEntry:

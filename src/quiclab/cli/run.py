@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.event_file import event_file
     from quiclab.cli.foreseen import print_foreseen
-    from quiclab.cli.until import look, read_goal
+    from quiclab.cli.until import look_at_study, read_goal
     from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
@@ -202,7 +202,7 @@ def run(arguments: argparse.Namespace) -> int:
                 code = in_sandbox_of(study_dir, trials)
                 if code not in RAN:
                     return _end_early(study, study_dir, code, events)
-                if goal is None or not look(study_dir, study, goal):
+                if goal is None or not look_at_study(study_dir, study, goal):
                     break
         return finish(code)
 
@@ -224,14 +224,14 @@ def _keep_raw(text: str) -> KeepRaw:
 
 
 def _usual_place(spec: Path, name: str, part: Part) -> Path:
-    """Where a study goes without --out: shards beside each other, as each is a study of its own."""
+    """Folder of a study without --out: shards beside each other, as each is a study of its own."""
     if spec.is_dir():
         return spec
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
 def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
-    """What watches a run beside its bar, by the options; `events` is a descriptor for events."""
+    """Observer of a run beside its bar, by the options; `events` is a descriptor for events."""
     from quiclab.study.observer import NOBODY, Both
 
     watchers = NOBODY

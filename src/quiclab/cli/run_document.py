@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab run --json` prints: how the trials of a study ended, by its ledger, and what they show."""
+"""Document of `quiclab run --json`: how the trials of a study ended, by its ledger, and what they show."""
 
 from __future__ import annotations
 

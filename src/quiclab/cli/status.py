@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
-    """What there is to say, as `--json` has it."""
+    """Status of a study, as `--json` has it."""
     from quiclab.cli.run_document import trial_counts
     from quiclab.cli.status_document import VERSION, CellStatus, StatusDocument, TroubleEntry
 
@@ -144,7 +144,7 @@ def _to_go_on(study_dir: StudyDir) -> str:
         )
     declared, study = confirming.declared, study_dir.root.parent.parent
     # The words are of a file that may have come from anywhere, and are printed to be copied into a shell.
-    words = shlex.join([declared.cell, "--confirm", "--cause", declared.cause])
+    words = shlex.join([declared.cell, "--confirm", "--cause", declared.mechanism])
     return f"quiclab explain {number_text.from_here(study)} {words}"
 
 

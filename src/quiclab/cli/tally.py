@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has become of a run's trials so far, added up from its events for those that watch it."""
+"""Counts of a run's trials so far, by how they ended, added up from its events for those that watch it."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ class Tally:
 
     @property
     def wrong(self) -> list[tuple[int, str, str]]:
-        """How often attempts went wrong in one way, how, and why and where the latest of them did; the most frequent
-        way first."""
+        """Number of attempts that went wrong in one way, that way, and the reason and place of the latest of them; the
+        most frequent way first."""
         with self._lock:
             return [(number, kind[0], self._latest[kind]) for kind, number in self._wrong.most_common()]
 

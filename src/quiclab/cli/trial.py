@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     row = find_row(study, arguments.cell, arguments.arm, arguments.block)
-    place = _place(study, row, arguments.at)
+    place = _node_to_stay_at(study, row, arguments.at)
     if arguments.shell and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SpecError(
             "--shell needs a terminal, and this is none",
@@ -135,7 +135,7 @@ def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> Pla
     return next(row for row in here if row.arm == arm and row.block == block)
 
 
-def _place(study: Study, row: PlanRow, asked: str | None) -> str:
+def _node_to_stay_at(study: Study, row: PlanRow, asked: str | None) -> str:
     from quiclab.lab.runner.commands import path_of
     from quiclab.lab.runner.places import places
 

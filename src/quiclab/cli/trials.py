@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab run` and `quiclab probe` show of a study's trials: a bar, what went wrong, and the sum of it."""
+"""Display of a study's trials by `quiclab run` and `quiclab probe`: a bar, what went wrong, and the sum of it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
 
 
 def _absent(beginning: Beginning) -> HostError:
-    """What to install before a study begins, some of whose arms lack their programs."""
+    """Error that says what to install before a study begins, some of whose arms lack their programs."""
     return HostError(
         f"{len(beginning.cannot_run)} of {len(beginning.study.arms)} arms cannot run: their programs are not here",
         "install them first, or add --anyway: the other arms are compared, and each trial of these fails",
@@ -109,7 +109,7 @@ class Bar(Observer):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether it is drawn while trials run: in a terminal."""
+        """True if it is drawn while trials run: in a terminal."""
         return self._console.is_terminal
 
     def show_medians(self, metric: str, medians: Mapping[Place, str]) -> None:

@@ -20,10 +20,10 @@ from quiclab.compare.control_alarms import control_notes
 from quiclab.compare.damaged import damage_notes
 from quiclab.compare.disturbance import with_ends, with_most
 from quiclab.compare.disturbance_notes import disturbance_notes
-from quiclab.compare.independence import independence_notes
 from quiclab.compare.interim_analyses import look_notes, looks_at
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.occasions import occasion_notes
+from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
 from quiclab.compare.refused_packets import refusal_notes
 from quiclab.compare.sequential import rule_of, sequential_note, sequentially
@@ -38,7 +38,7 @@ from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
 """Kind of all workloads → the metric that is compared."""
 USUAL_MATTERS_PCT = 2.0
-"""What matters in a study whose spec was resolved before it had this key."""
+"""Smallest effect of interest in a study whose spec was resolved before it had this key."""
 
 
 def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | None = None) -> StudyAnalysis:
@@ -248,7 +248,7 @@ def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[
 def _limits(
     main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool
 ) -> list[str]:
-    """What this study cannot show, and why."""
+    """Limits of what this study can show, with their reasons."""
     notes: list[str] = []
     if not main:
         notes.append("No cell was compared.")
@@ -304,7 +304,7 @@ def raw_file_notes(study: Study) -> list[str]:
 
 # Differences as small as what trials that run side by side may do to one another.
 MAY_COST_PCT = 1.0
-"""How much longer trials may take beside others: docs/decisions/0014, which has what was measured."""
+"""Bound on how much longer trials may take beside others: docs/decisions/0014, which has what was measured."""
 
 
 def side_by_side_notes(study: Study, main: Sequence[Comparison]) -> tuple[str, ...]:

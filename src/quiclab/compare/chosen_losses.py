@@ -58,7 +58,7 @@ def _chosen(path: dict[str, Any]) -> list[str]:
 
 
 def _not_met(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What was to be done with a packet that did not come, its direction, and its address."""
+    """Action on a packet that did not come, its direction, and its address."""
     first: dict[str, Any] = record.get("link") or {}
     for link in (first, *(first.get("more_links") or ())):
         for side in ("up", "down"):

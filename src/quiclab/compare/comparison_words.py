@@ -100,7 +100,7 @@ def difference_text(comparison: Comparison, metric: Metric) -> str:
 
 _SHORT = MappingProxyType({Conclusion.NOT_MEASURED: "no data"})
 _SMALL = MappingProxyType({Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL: ", small?"})
-"""How a difference is marked that does not matter, or perhaps not."""
+"""Marks of a difference that does not matter, or perhaps not."""
 
 
 def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
@@ -173,18 +173,18 @@ def interval_levels(analysis: StudyAnalysis) -> str:
     return f"{usual}, wider where a result was picked out of all cells: {listed(told)} (Benjamini–Yekutieli 2005)."
 
 
-def place(comparison: Comparison, analysis: StudyAnalysis) -> str:
+def cell_name(comparison: Comparison, analysis: StudyAnalysis) -> str:
     """The cell by the names that the figures use: `1 % loss, 5 MB`."""
     path = analysis.path_titles.get(comparison.path, comparison.path)
     return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"
 
 
 def whys(analysis: StudyAnalysis) -> list[str]:
-    """Why cells have no answer, the cells of one reason together."""
+    """Reasons why cells have no answer, the cells of one reason together."""
     places: dict[str, list[str]] = {}
     for comparison in analysis.comparisons:
         if comparison.why:
-            places.setdefault(comparison.why, []).append(place(comparison, analysis))
+            places.setdefault(comparison.why, []).append(cell_name(comparison, analysis))
     every = len(analysis.comparisons)
     return [placed(why, "every cell" if len(at) == every > 1 else "; ".join(at)) for why, at in places.items()]
 

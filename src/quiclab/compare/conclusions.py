@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each comparison amounts to beside the smallest difference that matters, and the level of its interval.
+"""Conclusion of each comparison beside the smallest difference that matters, and the level of its interval.
 
 Cells that are called different were selected out of m that were tested, R of them: their intervals are at
 1 − R × alpha / m, so that of the intervals of selected cells at most a share alpha is expected to miss (Benjamini and
@@ -86,7 +86,7 @@ def concluded(comparison: Comparison, metric: Metric, matters_pct: float, *, wit
 
 
 def lies_within(comparison: Comparison, matters_pct: float) -> bool:
-    """Whether the whole interval is less than what matters; in the metric's unit, only where nothing differs at all."""
+    """True if the whole interval is less than what matters; in the metric's unit, only where nothing differs at all."""
     if comparison.interval is not None:
         return comparison.interval.low == comparison.interval.high == 0
     interval = comparison.interval_pct
@@ -100,7 +100,7 @@ def _conclusion(comparison: Comparison, tail: TailState, matters_pct: float, wit
 def conclusion_of(
     outcome: Outcome, estimate_pct: float | None, tail: TailState, matters_pct: float, *, within: bool
 ) -> Conclusion:
-    """What an outcome with this estimate amounts to; `within` says whether it is shown to be less than what matters."""
+    """Conclusion from an outcome with this estimate; `within` says whether it is shown to be less than what matters."""
     if outcome is Outcome.NOT_MEASURED:
         return Conclusion.NOT_MEASURED
     if outcome is Outcome.NOT_JUDGED:

@@ -12,7 +12,7 @@ from quiclab.model.text_table import TextTable
 
 
 def is_alarm(control: Comparison, alpha: float) -> bool:
-    """Whether an arm was found to differ from itself: by its test, or by an interval that excludes zero."""
+    """True if an arm was found to differ from itself: by its test, or by an interval that excludes zero."""
     interval = control.interval_pct or control.interval
     excludes = interval is not None and (interval.low > 0 or interval.high < 0)
     return excludes or (control.p is not None and control.p <= alpha)
@@ -38,7 +38,7 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
     rows = tuple(
         (
             _arm(c),
-            comparison_words.place(c, analysis),
+            comparison_words.cell_name(c, analysis),
             comparison_words.estimate_text(c, analysis.metric),
             comparison_words.estimate_interval(c, analysis.metric, 1 - analysis.alpha),
             number_text.p_text(c.p),

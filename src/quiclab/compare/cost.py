@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs cost their machine during the transfer, as each verified trial kept it."""
+"""Cost of the programs to their machine during the transfer, as each verified trial kept it."""
 
 from __future__ import annotations
 

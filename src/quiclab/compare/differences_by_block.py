@@ -19,5 +19,5 @@ def differences_by_block(comparison: Comparison, metric: Metric) -> dict[int, fl
 
 
 def has_ratios(comparison: Comparison, metric: Metric) -> bool:
-    """Whether every known value is above zero; that of a failed trial is infinite."""
+    """True if every known value is above zero; that of a failed trial is infinite."""
     return within_pairs(comparison.baseline, comparison.other, metric).has_ratios

@@ -67,7 +67,7 @@ def repeats_table(analysis: StudyAnalysis) -> TextTable:
     """Return the table of what the repeats may have selected: a row for each arm of a cell with repeated attempts."""
     rows = [
         (
-            comparison_words.place(comparison, analysis),
+            comparison_words.cell_name(comparison, analysis),
             arm.arm,
             str(len(arm.trials)),
             str(selection.attempts),

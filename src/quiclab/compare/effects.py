@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the differences are beside the noise, and what the slowest trials are like: tables and their data."""
+"""Sizes of the differences beside the noise, and the slowest trials of each arm: tables and their data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _effect(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, object
         needed = statistics.pairs_in_noise_of(pairs.values, math.log1p(analysis.matters_pct / 100), alone)
     return {
         "cell_id": comparison.cell_id,
-        "cell_title": comparison_words.place(comparison, analysis),
+        "cell_title": comparison_words.cell_name(comparison, analysis),
         "baseline_arm": comparison.baseline.arm,
         "other_arm": comparison.other.arm,
         "difference_pct": comparison.difference_pct,
@@ -129,7 +129,7 @@ def _tail(comparison: Comparison, arm: ArmResult, analysis: StudyAnalysis) -> li
             rows.append(
                 {
                     "cell_id": comparison.cell_id,
-                    "cell_title": comparison_words.place(comparison, analysis),
+                    "cell_title": comparison_words.cell_name(comparison, analysis),
                     "arm": arm.arm,
                     "unit": analysis.metric.unit,
                     "share": share,

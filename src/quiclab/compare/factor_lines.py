@@ -15,7 +15,7 @@ from quiclab.model.number_text import counted
 
 Entry = Mapping[str, Any]
 _UNTOLD = ("name", "title", "profile", "link_name")
-"""What an entry is called says nothing of what it does."""
+"""Keys that say nothing of what an entry does, such as its name."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Line:
     entries: Mapping[float, str]
     """Value of the factor → name of the workload or path, from the least value to the largest."""
     title: str
-    """What is held fixed, where other lines have it otherwise; else empty."""
+    """Factors held fixed, where other lines have them otherwise; else empty."""
 
 
 def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titles: Mapping[str, str]) -> list[Line]:
@@ -91,19 +91,19 @@ def _bytes(size: float) -> str:
 
 
 def _rate(side: str, word: str) -> Callable[[Entry], str]:
-    def told(path: Entry) -> str:
+    def value_of(path: Entry) -> str:
         rate = path_asked.rate_bit_per_s(path, side)
         return "" if rate is None else f"{rate / 1e6:g} Mbit/s{word}"
 
-    return told
+    return value_of
 
 
 def _loss(side: str, word: str) -> Callable[[Entry], str]:
-    def told(path: Entry) -> str:
+    def value_of(path: Entry) -> str:
         loss = path_asked.loss_pct(path, side)
         return "" if loss is None else f"{loss:g} % loss{word}"
 
-    return told
+    return value_of
 
 
 _TOLD: Mapping[str, Callable[[Entry], str]] = MappingProxyType(

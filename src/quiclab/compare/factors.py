@@ -60,11 +60,11 @@ _FACTORS: Mapping[str, tuple[str, str, Callable[[Entry], float | None]]] = Mappi
 """Name → where it stands in the resolved spec, its title, how it is read there. Of several links the delays add up, the
 losses combine, and the least rate counts."""
 _FOLLOWS = {"rate_up": "rate", "loss_up": "loss"}
-"""What is no factor of its own where it changes only together with the other."""
+"""Factors that follow another one: none of their own where they change only together with it."""
 
 
 def factor_title(name: str) -> str:
-    """What tables call a factor."""
+    """Name of a factor in tables."""
     return _FACTORS[name][1] if name in _FACTORS else name
 
 
@@ -82,7 +82,7 @@ def varying(resolved: Entry) -> dict[str, dict[str, float]]:
 
 
 def _function_of(leader: Mapping[str, float], known: Mapping[str, float]) -> bool:
-    """Whether each value of the one has a single value of the other."""
+    """True if each value of the one has a single value of the other."""
     pairs = {(leader.get(entry), value) for entry, value in known.items()}
     return bool(leader) and len({first for first, _ in pairs}) == len(pairs)
 
@@ -155,7 +155,7 @@ def _arms(analysis: StudyAnalysis) -> list[str]:
 def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
     """Return which cells are left out as they are not judged, of all comparisons or those of one arm; "" of none."""
     spoiled = [
-        comparison_words.place(each, analysis)
+        comparison_words.cell_name(each, analysis)
         for each in analysis.comparisons
         if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often this study's own test calls a difference what cannot be one: an arm against itself."""
+"""Rate at which this study's own test calls a difference what cannot be one: an arm against itself."""
 
 from __future__ import annotations
 

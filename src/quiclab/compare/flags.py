@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What looks odd in a study's values: a drift in its course, single trials far out. Nothing is dropped for it."""
+"""Oddities in a study's values: a drift in its course, single trials far out. Nothing is dropped for it."""
 
 from __future__ import annotations
 

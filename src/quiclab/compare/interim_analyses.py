@@ -20,7 +20,7 @@ import polars as pl
 from quiclab.compare.study import Study, read_study
 from quiclab.model import number_text
 from quiclab.model.errors import QuiclabError
-from quiclab.store.look_records import Look, keep_look, read_looks
+from quiclab.store.look_records import InterimLook, keep_look, read_looks
 
 _NAMED = 5
 """Most looks whose blocks are listed in the sentence."""
@@ -30,8 +30,8 @@ _NAMED = 5
 class Looks:
     """The state of a study, and the looks at it before."""
 
-    now: Look
-    before: tuple[Look, ...]
+    now: InterimLook
+    before: tuple[InterimLook, ...]
 
     def planned_first(self, cell: str) -> int:
         """Blocks of a cell that were planned when its result was seen first; by now, where that is now."""
@@ -50,11 +50,11 @@ class Looks:
 
     @property
     def stopping_is_open(self) -> bool:
-        """Whether the number of blocks could follow from what was seen of them."""
+        """True if the number of blocks could follow from what was seen of them."""
         return bool(self.fewer or self.added)
 
     @property
-    def with_fewer_blocks(self) -> tuple[Look, ...]:
+    def with_fewer_blocks(self) -> tuple[InterimLook, ...]:
         """Looks that saw fewer blocks of some cell than there are now, the first at each number of blocks."""
         fewer = {
             tuple(sorted(look.blocks.items())): look
@@ -75,7 +75,7 @@ def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
     main = study.trials.filter((pl.col("kind") == "main") & asked)
     blocks = main.group_by("cell_id").agg(pl.col("block").n_unique()).sort("cell_id")
     alpha, matters = study.resolved.get("alpha"), study.resolved.get("matters_pct")
-    now = Look(
+    now = InterimLook(
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         planned,
         dict(blocks.rows()),
@@ -108,7 +108,7 @@ def note_look(directory: Path, *metrics: str | None) -> None:
 
 def look_notes(looks: Looks, *, sequential: bool) -> tuple[str, ...]:
     """Return what must be said at the answer; of a `sequential` study nothing about its number of blocks."""
-    return (*(() if sequential else _of_blocks(looks)), *_of_choices(looks))
+    return (*(() if sequential else _notes_on_blocks(looks)), *_notes_on_choices(looks))
 
 
 def builds_note(looks: Looks) -> str | None:
@@ -127,7 +127,7 @@ def builds_note(looks: Looks) -> str | None:
     return None
 
 
-def _of_blocks(looks: Looks) -> tuple[str, ...]:
+def _notes_on_blocks(looks: Looks) -> tuple[str, ...]:
     if looks.added:
         return (
             f"Blocks were added after a look: {_first_plans(looks, looks.added)} were planned when the result was "
@@ -147,8 +147,8 @@ def _of_blocks(looks: Looks) -> tuple[str, ...]:
     return ()
 
 
-def _of_choices(looks: Looks) -> tuple[str, ...]:
-    """What was chosen anew since the result was first seen: the test knows nothing of it."""
+def _notes_on_choices(looks: Looks) -> tuple[str, ...]:
+    """Choices made anew since the result was first seen: the test knows nothing of them."""
     if not looks.before:
         return ()
     first, now, notes = looks.before[0], looks.now, []
@@ -181,7 +181,7 @@ def _span(blocks: dict[str, int]) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _times(before: Sequence[Look]) -> str:
+def _times(before: Sequence[InterimLook]) -> str:
     """Count looks, with the blocks that each saw: `2 times (with 7 and 10 blocks)`."""
     seen = [_span(look.blocks) for look in before if look.blocks]
     listed = number_text.listed(seen[:_NAMED] + (["more"] if len(seen) > _NAMED else []))

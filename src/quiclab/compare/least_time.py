@@ -74,7 +74,7 @@ def least_time_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
                 continue
             least = least_time_ms(*(entry or {} for entry in entries))
             if least is not None:
-                place = comparison_words.place(comparison, analysis)
+                place = comparison_words.cell_name(comparison, analysis)
                 rows[comparison.cell_id, arm.arm] = (place, arm.arm, *_beside(arm, least))
     if not rows:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an analysis of a study says: the numbers that the terminal's table and the report are drawn from."""
+"""Result of a study's analysis: the numbers that the terminal's table and the report are drawn from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quiclab.compare.statistics import Interval
 
 
 class Outcome(enum.StrEnum):
-    """What the deciding test says about one comparison."""
+    """Result of the deciding test of one comparison."""
 
     OTHER_BETTER = "other_better"
     BASELINE_BETTER = "baseline_better"
@@ -23,12 +23,12 @@ class Outcome(enum.StrEnum):
 
     @property
     def significant(self) -> bool:
-        """Whether there is a difference to show."""
+        """True if there is a difference to show."""
         return self in (Outcome.OTHER_BETTER, Outcome.BASELINE_BETTER)
 
 
 class Conclusion(enum.StrEnum):
-    """What a comparison amounts to beside the smallest difference that matters."""
+    """Conclusion of a comparison beside the smallest difference that matters."""
 
     DIFFERENT = "different"
     """A difference was found, and it is estimated to matter."""
@@ -47,17 +47,17 @@ class Conclusion(enum.StrEnum):
 
     @property
     def found(self) -> bool:
-        """Whether the test found a difference."""
+        """True if the test found a difference."""
         return self in (Conclusion.DIFFERENT, Conclusion.SMALL, Conclusion.PERHAPS_SMALL)
 
     @property
     def decided(self) -> bool:
-        """Whether nothing is left to ask: it is known whether a difference that matters is there."""
+        """True if nothing is left to ask: it is known whether a difference that matters is there."""
         return self in (Conclusion.DIFFERENT, Conclusion.SMALL, Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
 
 
 class TailState(enum.StrEnum):
-    """What is known of the slow tail of two arms, their p90."""
+    """State of knowledge of the slow tail of two arms, their p90."""
 
     ALIKE = "alike"
     """The whole interval of its difference is less than what matters."""
@@ -72,7 +72,7 @@ class Tail:
     """The worst tenth of both arms' trials: how their p90 (p10 of what is better high) compare."""
 
     state: TailState
-    """What is known of it."""
+    """State of knowledge of the tail."""
     difference_pct: float | None
     """Per cent of the baseline's p90 by which the other arm's is better; None where it is not known or failures own
     it."""
@@ -223,9 +223,9 @@ class Comparison:
     why: str
     """A sentence where the outcome is undecided or not measured."""
     conclusion: Conclusion = Conclusion.UNDECIDED
-    """What it amounts to beside what matters."""
+    """Conclusion: what it amounts to beside what matters."""
     tail: Tail | None = None
-    """How the slow tails compare; None where it was not asked."""
+    """Comparison of the slow tails; None where it was not asked."""
     confidence: float = 0.95
     """Level that was asked for of the interval: wider than the study's where the cell was selected."""
     disturbance_pct: float = 0.0
@@ -256,9 +256,9 @@ class StudyAnalysis:
     controls: tuple[Comparison, ...]
     """A/A cells."""
     notes: tuple[str, ...]
-    """What is missing or limits what can be said; a sentence each."""
+    """Gaps and limits of what can be said; a sentence each."""
     sequential: bool = False
-    """Whether p and intervals hold at any time, because the number of pairs was not fixed before."""
+    """True if p and intervals hold at any time, because the number of pairs was not fixed before."""
     matters_pct: float = 2.0
     """Smallest difference that matters, in per cent of the baseline's value."""
     page: str = "report"
@@ -288,6 +288,6 @@ class StudyAnalysis:
 
     @property
     def noise_floor_pct(self) -> float | None:
-        """How far the intervals of an arm against itself reach, at most; None without an A/A cell that has one."""
+        """Farthest bound of the intervals of an arm against itself; None without an A/A cell that has one."""
         intervals = [control.interval_pct for control in self.controls if control.interval_pct is not None]
         return max((max(abs(interval.low), abs(interval.high)) for interval in intervals), default=None)

@@ -67,7 +67,7 @@ def _row(
     medians = medians_of(found)
     p = differ_p(comparison, metric, of)
     return (
-        comparison_words.place(comparison, analysis),
+        comparison_words.cell_name(comparison, analysis),
         comparison.other.arm,
         ", ".join(str(len(blocks)) for blocks in found.values()),
         ", ".join(map(_signed, medians)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the occasions of a study leave open: said at the answer, whether there was one, or several that agree or not."""
+"""Limits of a study by its occasions, said at the answer: there was one, or several that agree or not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _disagreement(main: Sequence[Comparison], metric: Metric, of: Occasions) -> 
     p = np.array([math.nan if own is None else own for _, own in found])
     adjusted = statistics.adjusted_p_values(p)
     told = [
-        f"{_named(each, main)} (p {number_text.p_sign(float(own))})"
+        f"{_cell_and_arm(each, main)} (p {number_text.p_sign(float(own))})"
         for (each, _), own in zip(found, adjusted, strict=True)
         if own <= LEVEL
     ]
@@ -58,7 +58,7 @@ def _disagreement(main: Sequence[Comparison], metric: Metric, of: Occasions) -> 
 
 
 def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> str:
-    """How far the answer reaches beyond the occasions of the study."""
+    """Reach of the answer beyond the occasions of the study."""
     these = f"The trials ran on {number} occasions (another boot or machine, or a pause of an hour, begins a new one)"
     if number < LEAST_OCCASIONS:
         return (
@@ -66,7 +66,7 @@ def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> s
             f"{LEAST_OCCASIONS} occasions, better six (docs/how-to/replicate.md)."
         )
     said = [each for each in main if claimed(each)]
-    holding = [_named(each, main) for each in said if (each.cell_id, each.other.arm) in held]
+    holding = [_cell_and_arm(each, main) for each in said if (each.cell_id, each.other.arm) in held]
     if not said:
         return f"{these}. The answer is about these {number}."
     if not holding:
@@ -80,7 +80,7 @@ def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> s
     return f"{also} in {number_text.listed(holding)}; elsewhere it is about these alone."
 
 
-def _named(comparison: Comparison, main: Sequence[Comparison]) -> str:
+def _cell_and_arm(comparison: Comparison, main: Sequence[Comparison]) -> str:
     """Cell of a comparison, with its arm where several are compared with the baseline."""
     several = len({each.other.arm for each in main}) > 1
     return f"{comparison.workload}/{comparison.path}" + (f" ({comparison.other.arm})" if several else "")

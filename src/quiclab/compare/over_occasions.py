@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what is said of a cell also holds for other occasions: an inference over occasions, each one value.
+"""Inference over occasions, each one value: does a cell's result also hold for other occasions?
 
 The deciding test needs no strata: its pairs lie within blocks, blocks within occasions, so that what an occasion does
 to both arms cancels, and signs may be flipped in each block whatever occasion it is of. What no test within occasions
@@ -61,7 +61,7 @@ def medians_of(blocks_by_occasion: Mapping[int, Mapping[int, float]]) -> tuple[f
 
 
 def claimed(comparison: Comparison) -> bool:
-    """Whether anything is said of the comparison that could hold for other occasions too."""
+    """True if anything is said of the comparison that could hold for other occasions too."""
     return comparison.conclusion.found or comparison.conclusion.decided
 
 

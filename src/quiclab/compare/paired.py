@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared within each pair: the ratio of its two values or, where a value has no ratio, their difference.
+"""Values compared within each pair: the ratio of its two values or, where a value has no ratio, their difference.
 
 A value of zero has no ratio. Then all pairs of that comparison are compared in the metric's unit: whether some value is
 zero or below does not change where the two arms are exchanged within pairs, so that the signed-rank
@@ -37,7 +37,7 @@ class WithinPairs:
     values: FloatArray
     """Natural logarithm of the ratio of the two values, or their difference in the metric's unit."""
     has_ratios: bool
-    """Whether the values are logarithms of ratios: every known value is above zero."""
+    """True if the values are logarithms of ratios: every known value is above zero."""
     lower_is_better: bool
     between: Between[FloatArray]
     """The values, and the ends between which they lie without what the laboratory added to the trials."""

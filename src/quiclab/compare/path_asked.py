@@ -11,7 +11,7 @@ from quiclab.model.number_text import quantity
 
 
 def asked(path: Mapping[str, Any]) -> dict[str, str]:
-    """What a resolved path (an entry of `paths` in resolved.json) asks for, by the metric that measures it."""
+    """Values that a resolved path (an entry of `paths` in resolved.json) asks for, by the metric that measures them."""
     return {
         "path_rtt_min_ms": quantity(rtt_ms(path), "ms"),
         "path_rate_down_bit_per_s": _rate_of(directions(path, "down")),
@@ -21,7 +21,7 @@ def asked(path: Mapping[str, Any]) -> dict[str, str]:
 
 
 def directions(path: Mapping[str, Any], side: str) -> list[dict[str, Any]]:
-    """What every link of a resolved path does to packets `up` or `down`, the client's link first."""
+    """Effects of every link of a resolved path on packets `up` or `down`, the client's link first."""
     more = path.get("more_links")
     links = [path, *(link for link in more if isinstance(link, dict))] if isinstance(more, list) else [path]
     return [_part(link, side) for link in links]
@@ -59,7 +59,7 @@ def loss_pct(path: Mapping[str, Any], side: str) -> float | None:
 
 
 def _changes(direction: Mapping[str, Any], key: str) -> bool:
-    """Whether its schedule sets this anew during the trial."""
+    """True if its schedule sets this anew during the trial."""
     changes = direction.get("schedule") or ()
     return any(isinstance(change, Mapping) and change.get(key) is not None for change in changes)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many pairs a difference that matters would take: by a study's own noise, else over a range of noises."""
+"""Number of pairs that a difference that matters would take: by a study's own noise, else over a range of noises."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Power:
     def sentence(self) -> str:
         """Sentence for people: what the planned pairs find, and what the others would take."""
         known = [each for each in self.by_cell if each.pairs is not None]
-        return self._of_cells(known) if known else self._of_noises()
+        return self._over_cells(known) if known else self._over_noises()
 
-    def _of_noises(self) -> str:
+    def _over_noises(self) -> str:
         first, *others = (f"{pairs} pairs at {sd:g} %" for sd, pairs in self.by_noise.items())
         return (
             f"A difference of {self.matters_pct:g} % (matters) is found in 4 of 5 studies with {first}, "
@@ -61,7 +61,7 @@ class Power:
             "planned. Once some have run, `quiclab plan STUDY` says it by their own noise."
         )
 
-    def _of_cells(self, known: Sequence[Needed]) -> str:
+    def _over_cells(self, known: Sequence[Needed]) -> str:
         more = sorted((each for each in known if (each.pairs or 0) > self.planned), key=lambda each: -(each.pairs or 0))
         enough = len(known) - len(more)
         several = len({each.arm for each in known}) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a probe: a server that leaves no logs, and bodies that need not be the same."""
+"""Limits of a probe: a server that leaves no logs, and bodies that need not be the same."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def probe_notes(study: Study) -> list[str]:
 
 
 def _lengths(study: Study, urls: dict[str, str]) -> list[str]:
-    """Where the bodies differ in length, the times are not of the same work."""
+    """Notes on bodies that differ in length: their times are not of the same work."""
     found: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     verified = study.trials.filter(pl.col("status") == "verified")
     for trial_id, workload, arm in verified.select("trial_id", "workload", "arm").rows():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the same seed is worth: how far replays of a trial lie apart, what two arms of a block share, and so how many
-pairs a predicted effect takes.
+"""Worth of the same seed: how far replays of a trial lie apart, what two arms of a block share, and so how many pairs a
+predicted effect takes.
 
 All noise is in per cent, as 100 × the natural logarithm of a time: 5 is 5 % to first order. A value is taken as the
 mean of its arm, plus what the seed does to that arm, plus what a replay adds to that.
@@ -124,7 +124,7 @@ class Plan:
 
     @property
     def below_noise(self) -> bool:
-        """Whether two replays of one trial differ by more than the effect as often as not: then nothing is planned."""
+        """True if two replays of one trial differ by more than the effect as often as not: then nothing is planned."""
         return self.effect_pct < NormalDist().inv_cdf(0.75) * self.floor_pct
 
 

@@ -30,7 +30,7 @@ def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
                     {
                         "kind": comparison.kind,
                         "cell_id": comparison.cell_id,
-                        "cell_title": comparison_words.place(comparison, analysis),
+                        "cell_title": comparison_words.cell_name(comparison, analysis),
                         "arm": arm.arm,
                         "block": trial.block,
                         "trial_id": trial.trial_id,
@@ -115,7 +115,7 @@ def _arm(side: str, arm: ArmResult) -> dict[str, object]:
 def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
     """All numbers of a cell, a line each."""
     unit, interval = analysis.metric.unit, comparison.interval_pct or comparison.interval
-    lines = [comparison_words.place(comparison, analysis)]
+    lines = [comparison_words.cell_name(comparison, analysis)]
     for arm in (comparison.baseline, comparison.other):
         spread = ""
         if arm.interval and math.isfinite(arm.interval.high):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study has to show: the metric that is asked for, and why there is nothing to see."""
+"""Metrics that a study can show: the one that is asked for, or the reason why there is nothing to see."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Rule:
     at_most: int
     """Pairs of a cell."""
     looks: int
-    """How often it was looked at so far."""
+    """Number of looks so far."""
     blocks: dict[str, int]
     """Cell → blocks that are planned."""
 
@@ -74,7 +74,7 @@ def state(comparison: Comparison) -> str:
 
 
 def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, ...]:
-    """What must be said of every number of such a study."""
+    """Caveat on every number of such a study."""
     rule = rule_of(study)
     if rule is None:
         return ()
@@ -89,13 +89,13 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
 
 
 def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
-    """What each cell was decided by; none of a study that was not sequential."""
+    """Table of what each cell was decided by; none of a study that was not sequential."""
     rule = rule_of(study)
     if rule is None:
         return []
     rows = tuple(
         (
-            comparison_words.place(comparison, analysis),
+            comparison_words.cell_name(comparison, analysis),
             comparison.other.arm,
             _decided(comparison, rule),
             comparison_words.estimate_text(comparison, analysis.metric),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What DuckDB refuses, in quiclab's words: a query's mistake with what was meant, or a file that cannot be read."""
+"""DuckDB's refusals in quiclab's words: a query's mistake with what was meant, or a file that cannot be read."""
 
 from __future__ import annotations
 

@@ -19,6 +19,9 @@ from typing import Any
 import duckdb
 from fsspec import AbstractFileSystem
 
+from quiclab.model.mechanism_names import COLUMN, FORMER
+from quiclab.model.tables import TABLES
+
 SCHEME = "study://"
 """Beginning of the names by which queries know the files of a study."""
 _TRIAL_ID = f"^{SCHEME}[^/]+/(.+)[.]parquet$"
@@ -70,7 +73,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         return [path] if path.removeprefix(SCHEME) in self._files else []
 
     def exists(self, path: str, **_options: Any) -> bool:
-        """Whether there is such a file."""
+        """True if there is such a file."""
         return path.removeprefix(SCHEME) in self._files
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
@@ -103,10 +106,21 @@ def connect(
         source = f"read_parquet([{listed}], filename = true, union_by_name = true, hive_partitioning = false)"
         trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
         try:
-            connection.execute(f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename) FROM {source}")  # noqa: S608
+            view = f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename)"
+            if _names_mechanisms(table):
+                try:
+                    connection.execute(f"{view} REPLACE ({_CURRENT_NAMES}) FROM {source}")
+                    continue
+                except duckdb.BinderException:  # made before mechanisms had names
+                    pass
+            connection.execute(f"{view} FROM {source}")
         except duckdb.Error as error:
             damaged[table] = str(error)
     return connection, damaged
+
+
+def _names_mechanisms(table: str) -> bool:
+    return table in TABLES and any(column.name == COLUMN for column in TABLES[table].columns)
 
 
 def _name(text: str) -> str:
@@ -117,3 +131,10 @@ def _name(text: str) -> str:
 def _text(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+_CURRENT_NAMES = (
+    f"CASE {COLUMN} {' '.join(f'WHEN {_text(former)} THEN {_text(name)}' for former, name in FORMER.items())} "
+    f"ELSE {COLUMN} END AS {COLUMN}"
+)
+"""Column with the names that mechanisms have in this version."""

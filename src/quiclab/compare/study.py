@@ -76,7 +76,7 @@ class Study:
         return [name for name in named if name in seen] + sorted(seen.difference(named))
 
     def titles(self, axis: str) -> dict[str, str]:
-        """What figures call each name of `axis`."""
+        """Titles in figures of the names of `axis`."""
         return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
 
     def items(self, axis: str) -> list[dict[str, Any]]:
@@ -86,7 +86,8 @@ class Study:
 
 
 def _condition(item: Mapping[str, Any]) -> str:
-    """What must never be left out beside a name: a video that no decoder played is not one that was watched."""
+    """Condition that must never be left out beside a name: a video that no decoder played is not one that was
+    watched."""
     video = item.get("video")
     return " (not decoded)" if isinstance(video, dict) and video.get("decode") is False else ""
 
@@ -115,15 +116,15 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
             frame = pl.read_parquet(file)
         absent = [name for name in columns if name not in frame.columns]
         if absent:
-            missing.append(f"{_place(path)} has no column {', '.join(absent)}.")
+            missing.append(f"{_short_path(path)} has no column {', '.join(absent)}.")
         return frame.select(
             (pl.lit(None) if name in absent else pl.col(name)).cast(dtype, strict=False).alias(name)
             for name, dtype in columns.items()
         )
     except FileNotFoundError:
-        missing.append(f"{_place(path)} is missing.")
+        missing.append(f"{_short_path(path)} is missing.")
     except (OSError, pl.exceptions.PolarsError) as error:
-        missing.append(f"{_place(path)} cannot be read ({str(error).splitlines()[0]}).")
+        missing.append(f"{_short_path(path)} cannot be read ({str(error).splitlines()[0]}).")
     return pl.DataFrame(schema=columns)
 
 
@@ -133,11 +134,11 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
         value = json.loads(read_own(path))
         if isinstance(value, dict):
             return value
-        missing.append(f"{_place(path)} holds no JSON object.")
+        missing.append(f"{_short_path(path)} holds no JSON object.")
     except FileNotFoundError:
-        missing.append(f"{_place(path)} is missing.")
+        missing.append(f"{_short_path(path)} is missing.")
     except (OSError, ValueError, RecursionError) as error:
-        missing.append(f"{_place(path)} cannot be read ({error}).")
+        missing.append(f"{_short_path(path)} cannot be read ({error}).")
     return {}
 
 
@@ -147,5 +148,5 @@ def read_record(folder: Path) -> dict[str, Any]:
     return {} if misfit(record, TRIAL) else record
 
 
-def _place(path: Path) -> str:
+def _short_path(path: Path) -> str:
     return f"{path.parent.name}/{path.name}" if path.parent.name in {"tables", "report"} else path.name

@@ -18,7 +18,7 @@ from quiclab.evidence.made_by import told_of_versions
 from quiclab.model import number_text
 from quiclab.model.errors import DecodeError, HostError, QueryError, SpecError
 from quiclab.model.known_labels import TABLES as TABLES_OF_ACCOUNTS
-from quiclab.model.known_labels import unknown_word
+from quiclab.model.known_labels import unknown_word, with_current_names
 from quiclab.model.tables import OF_STUDY, TABLES, Table
 from quiclab.store.disk import check_name
 from quiclab.store.own_files import is_own_file, own_files
@@ -92,13 +92,14 @@ class OpenedStudy:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A lazy table, which is read only as far as needed. Raises SpecError for one that is not there."""
-        files = self._of(name)
+        files = self._files_of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
         rows = pl.scan_parquet(
             files, include_file_paths="trial_id", missing_columns="insert", extra_columns="ignore", glob=False
         )
-        return rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+        rows = rows.with_columns(pl.col("trial_id").str.extract(_TRIAL_ID)).select("trial_id", pl.exclude("trial_id"))
+        return with_current_names(rows) if name in _OF_ACCOUNT else rows
 
     def columns(self, name: str) -> list[str]:
         """Names of a table's columns. Raises SpecError where there is no such table, DecodeError for a broken one."""
@@ -114,7 +115,7 @@ class OpenedStudy:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise DecodeError(f"the table {name} cannot be read: {str(error).splitlines()[0]}", _HINT) from error
 
-    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+    def trial_table(self, name: str, trial_id: str) -> pl.DataFrame | None:
         """The rows of one trial, without `trial_id`; None where that trial has no such table."""
         file = self.directory / "tables" / name / f"{trial_id}.parquet"
         try:
@@ -186,34 +187,34 @@ class OpenedStudy:
         return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
 
     def _known(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
-        """The table itself. Raises DecodeError for an account with words that no account has."""
+        """The table, mechanisms by their names of today. Raises DecodeError for an account with words that none has."""
         if name in TABLES_OF_ACCOUNTS and (wrong := unknown_word(table)) is not None:
             told = f"a table {name} of {self.directory} was made by another version, or changed: {wrong}"
             raise DecodeError(told, f"`quiclab report {number_text.from_here(self.directory)} --again` makes it anew")
-        return table
+        return with_current_names(table) if name in _OF_ACCOUNT else table
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""
-        self._of(name)
+        self._files_of(name)
         return OF_STUDY.get(name) or TABLES.get(name)
 
     def _has_trial_ids(self, name: str) -> bool:
-        """Whether a table has a file per trial instead of a column with the id."""
+        """True if a table has a file per trial instead of a column with the id."""
         return name not in OF_STUDY
 
-    def _of(self, name: str) -> list[Path]:
+    def _files_of(self, name: str) -> list[Path]:
         if name not in self._files:
             raise SpecError(f"{self.directory} has no table {name!r}", f"it has {', '.join(self.tables)}")
         return self._files[name]
 
 
 def shows_results(text: str) -> bool:
-    """Whether a query, or the name of a table, is about what is compared."""
+    """True if a query, or the name of a table, is about what is compared."""
     return _RESULTS.search(text) is not None
 
 
 def is_of_accounts(text: str) -> bool:
-    """Whether a query names a table of the accounts."""
+    """True if a query names a table of the accounts."""
     return any(re.search(rf"\b{name}\b", text, re.IGNORECASE) for name in _OF_ACCOUNT)
 
 

@@ -19,7 +19,7 @@ _SCHEMA = {
 
 
 def read_counts(study: Study) -> dict[str, dict[str, Any]]:
-    """What STUDY/system-calls holds, by arm in the spec's order."""
+    """Counts of STUDY/system-calls, by arm in the spec's order."""
     folder = study.directory / "system-calls"
     found = {file.stem: read_json(file, []) for file in folder.glob("*.json")}
     spec = [item["name"] for item in study.items("arms")]

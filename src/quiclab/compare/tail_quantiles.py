@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two arms are alike in their slow tail too: a transfer that stalls one time in five has an ordinary median."""
+"""Comparison of two arms in their slow tail: a transfer that stalls one time in five has an ordinary median."""
 
 from __future__ import annotations
 

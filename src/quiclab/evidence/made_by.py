@@ -52,7 +52,7 @@ def tables_made_by(directory: Path, trial_id: str) -> str | None:
     return mark_of(directory / "tables" / "metrics" / f"{trial_id}.parquet")
 
 
-def of_another_version(directory: Path, trials: Iterable[str]) -> list[str]:
+def made_by_another_version(directory: Path, trials: Iterable[str]) -> list[str]:
     """Return the trials, among these, whose tables are there and were made by another version of quiclab than this."""
     folder = directory / "tables" / "metrics"
     there = [each for each in trials if is_own_file(folder / f"{each}.parquet", directory)]

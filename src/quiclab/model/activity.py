@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passes the time of a transfer: the physical side of an account, each label defined by what is observed."""
+"""Activities that pass the time of a transfer: the physical side of an account, each label defined by what is
+observed."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class What(enum.StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What is observed where time has this label, as the rest of a sentence."""
+        """Observation where time has this label, as the rest of a sentence."""
         return _MEANINGS[self]
 
 

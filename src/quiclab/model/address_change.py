@@ -22,7 +22,7 @@ class AddressChange:
     at: Duration | None = None
     """Instead of `after`: the change happens this long after the client was told to begin."""
     notice: Literal["told", "reset", "timeout"] = "told"
-    """How the client learns of the change. `told`: at once, as from an operating system. `reset`: its sockets are
+    """Notice of the change to the client. `told`: at once, as from an operating system. `reset`: its sockets are
     destroyed, so that they fail. `timeout`: not at all, so that it must wait until nothing has arrived for
     `timeout`."""
     timeout: Duration | None = None
@@ -44,4 +44,4 @@ def second_link_name(path: Path) -> str:
 
 
 MIGRATIONS: Mapping[str | None, Literal["active", "rebinding"]] = {"migrate": "active", "rebind": "rebinding"}
-"""What a client does on a change of address → how its QUIC connection moves then."""
+"""Behaviour of a client on a change of address → how its QUIC connection moves then."""

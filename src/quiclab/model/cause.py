@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the time of a transfer passes: what had kept the sender from sending earlier, each label with its evidence.
+"""Causes of a transfer's time: what had kept the sender from sending earlier, each label with its evidence.
 
 Labels say what the records show. Where they show less, the label is a union of others (`UNIONS`) and says so.
 """
@@ -61,7 +61,7 @@ class Why(enum.StrEnum):
 
     @property
     def definition(self) -> str:
-        """What is observed where time has this label, in a sentence."""
+        """Observation where time has this label, in a sentence."""
         return _DEFINITIONS[self]
 
 

@@ -39,9 +39,9 @@ class Background:
     packet: ByteCount = ByteCount(1200)
     """Payload of each datagram."""
     on: Duration = Duration(10**9)
-    """How long `on_off` sends at a time."""
+    """Time for which `on_off` sends at a time."""
     off: Duration = Duration(10**9)
-    """How long `on_off` is silent at a time."""
+    """Time for which `on_off` is silent at a time."""
     flow_size: ByteCount = ByteCount(20_000)
     """Payload of each connection of `short_flows`."""
     count: int = 1

@@ -4,13 +4,16 @@ another version, and everything behind relies on its labels."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import polars as pl
 
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.model.metric_scope import Of
+from quiclab.model.mechanism_names import COLUMN, FORMER
+from quiclab.model.metric_scope import MetricScope
 
-_OF = rf"^({Of.TTLB}|{Of.PAGE}|{Of.START_UP}|{Of.STALL}( [0-9]{{1,9}})?)$"
+_OF = rf"^({MetricScope.TTLB}|{MetricScope.PAGE}|{MetricScope.START_UP}|{MetricScope.STALL}( [0-9]{{1,9}})?)$"
 _KNOWN = {
     "what": pl.col("what").is_in([str(each) for each in What]),
     "why": pl.col("why").is_in([str(each) for each in Why]),
@@ -22,6 +25,8 @@ _KNOWN = {
 TABLES = ("account", "account_totals")
 """Tables with these columns."""
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
 
 def unknown_word(account: pl.DataFrame | pl.LazyFrame) -> str | None:
     """Describe the first value of a table of accounts that no account has; None where all are known."""
@@ -31,3 +36,10 @@ def unknown_word(account: pl.DataFrame | pl.LazyFrame) -> str | None:
             if found.height:
                 return f"{name} is {found[name][0]!r}"
     return None
+
+
+def with_current_names(table: Frame) -> Frame:
+    """A table in which mechanisms have the names of this version; one that names none stays as it is."""
+    if COLUMN not in table.lazy().collect_schema().names():
+        return table
+    return table.with_columns(pl.col(COLUMN).replace(FORMER))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an account is of: the time of a transfer or of a page, or the times in which a viewer waits for a video."""
+"""Scope of an account: the time of a transfer or of a page, or the times in which a viewer waits for a video."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import enum
 import polars as pl
 
 
-class Of(enum.StrEnum):
+class MetricScope(enum.StrEnum):
     """The time that an account shares out: the beginning of the column `of`, behind which a stall has its number."""
 
     TTLB = "ttlb"
@@ -28,30 +28,36 @@ class Of(enum.StrEnum):
 
     @property
     def rows(self) -> pl.Expr:
-        """Whether a row of `account` or `account_totals` is of this time."""
+        """Filter for rows of `account` or `account_totals` of this time."""
         return pl.col("of").str.starts_with(self.value)
 
 
-_METRICS = {Of.TTLB: "ttlb_ms", Of.PAGE: "plt_ms", Of.START_UP: "startup_ms", Of.STALL: "stall_ms"}
-_HEADINGS = {
-    Of.TTLB: "time to last byte",
-    Of.PAGE: "page load time",
-    Of.START_UP: "start-up time",
-    Of.STALL: "time of stalls",
+_METRICS = {
+    MetricScope.TTLB: "ttlb_ms",
+    MetricScope.PAGE: "plt_ms",
+    MetricScope.START_UP: "startup_ms",
+    MetricScope.STALL: "stall_ms",
 }
-MAIN = Of.TTLB.rows | Of.PAGE.rows | Of.START_UP.rows
-"""Whether a row is of the account that every accounted trial has: of its transfer, page, or video's start-up."""
+_HEADINGS = {
+    MetricScope.TTLB: "time to last byte",
+    MetricScope.PAGE: "page load time",
+    MetricScope.START_UP: "start-up time",
+    MetricScope.STALL: "time of stalls",
+}
+MAIN = MetricScope.TTLB.rows | MetricScope.PAGE.rows | MetricScope.START_UP.rows
+"""Filter for rows of the account that every accounted trial has: of its transfer, page, or video's start-up."""
 
 
 def with_of(table: pl.DataFrame) -> pl.DataFrame:
     """`account` or `account_totals` with the column `of`, which tables from before there was one lack: they have
     transfers alone."""
-    return table if "of" in table.columns else table.with_columns(pl.lit(str(Of.TTLB)).alias("of"))
+    return table if "of" in table.columns else table.with_columns(pl.lit(str(MetricScope.TTLB)).alias("of"))
 
 
 def rows_for(metric: str) -> pl.Expr:
-    """Whether a row of an account belongs to what a study compares by a metric: stalls, or else the main account."""
-    return Of.STALL.rows if metric == Of.STALL.metric else MAIN
+    """Filter for rows of an account that belong to what a study compares by a metric: stalls, or else the main
+    account."""
+    return MetricScope.STALL.rows if metric == MetricScope.STALL.metric else MAIN
 
 
 PLAYING = "playing"

@@ -58,7 +58,7 @@ class CoDel:
     target: Duration = Duration(5_000_000)
     """Standing queue, in time, that is accepted."""
     interval: Interval = Duration(100_000_000)
-    """How long the queue may exceed the target; of the order of a round trip."""
+    """Time for which the queue may exceed the target; of the order of a round trip."""
     ecn: bool = False
     """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
 
@@ -73,7 +73,7 @@ class FqCoDel:
     target: Duration = CoDel.target
     """Standing queue, in time, that is accepted, as in `codel`."""
     interval: Interval = CoDel.interval
-    """How long a queue may exceed the target, as in `codel`."""
+    """Time for which a queue may exceed the target, as in `codel`."""
     ecn: bool = False
     """Packets of senders that understand ECN are marked where others are dropped, as in `codel`."""
     quantum: Quantum = ByteCount(1514)
@@ -217,7 +217,7 @@ class Reorder:
     probability: Share
     """Probability that a packet is delayed."""
     extra_delay: Duration
-    """How much later such a packet arrives."""
+    """Additional delay of such a packet."""
 
     def __str__(self) -> str:
         return f"{self.probability} overtaken by {self.extra_delay}"
@@ -266,7 +266,7 @@ class Direction:
     """Bounds of the queue before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is
     no queue."""
     aqm: Aqm | None = None
-    """How the queue is managed. None (droptail) by default. The queue's bounds hold as well, and none of them may be a
+    """Management of the queue. None (droptail) by default. The queue's bounds hold as well, and none of them may be a
     time. Queues by flow (`fq_codel`) cannot come or go while a trial runs."""
     block: Block | None = None
     """Transport that is blocked, as some operators block UDP. None by default."""
@@ -277,13 +277,12 @@ class Direction:
     loss: Loss | None = None
     """Random or listed loss. None by default; a full queue drops as well."""
     loss_at: Literal["entry", "exit"] = "entry"
-    """Whether packets are lost before the queue or behind it."""
+    """Place of the loss: before the queue (`entry`) or behind it (`exit`)."""
     loss_by: Literal["index", "class", "bytes"] = "index"
-    """What decides which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`:
-    their number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at
-    least 600 bytes the 1500 bytes of such packets in which they begin, so that two or three of them may be lost
-    together; for smaller ones as `class`. Each packet is lost with the probability that `loss` gives, whatever stands
-    here."""
+    """Key by which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`: their
+    number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at least 600
+    bytes the 1500 bytes of such packets in which they begin, so that two or three of them may be lost together; for
+    smaller ones as `class`. Each packet is lost with the probability that `loss` gives, whatever stands here."""
     drop: Addresses | None = None
     """Packets that are lost beside those of `loss`, by what they are. None by default."""
     spare: Addresses | None = None

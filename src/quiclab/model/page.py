@@ -28,7 +28,7 @@ class Resources:
     third_party: Share = Share(0.0)
     """Share of these resources that other hosts serve."""
     main: bool = False
-    """Whether the first of these images is the page's main one: it stands on top, larger than the others."""
+    """True if the first of these images is the page's main one: it stands on top, larger than the others."""
     fetch_priority: Literal["high", "low"] | None = None
     """Importance of the images as the document states it (attribute `fetchpriority`); the browser passes it on to the
     server in its Priority field. None: the browser decides for itself."""
@@ -88,7 +88,7 @@ class Page:
     """File with a recorded page load, relative to the spec: its first page is replayed with its hosts, types and sizes,
     but not its bodies. Each host gets an address of its own; nothing outside is contacted."""
     think: Literal["wait", "none"] = "wait"
-    """What servers do before they answer in the replay of a HAR. `wait`: they think for as long as the HAR's timing of
+    """Pause of servers before they answer in the replay of a HAR. `wait`: they think for as long as the HAR's timing of
     that name says, which includes a round trip of the recording; `none`: they answer at once."""
 
     @property
@@ -100,6 +100,6 @@ class Page:
 
     @property
     def several_hosts(self) -> bool:
-        """Whether anything may come from a host other than that of the document."""
+        """True if anything may come from a host other than that of the document."""
         shares = (*vars(self.third_party).values(), *(each.third_party for each in self.resources))
         return self.har is not None or any(share.value > 0 for share in shares)

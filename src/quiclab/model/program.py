@@ -137,5 +137,5 @@ class Program:
     cpu: Share | None = None
     """Share of one core that the program gets, as on a slow machine: 100 % is a whole core. None is no limit."""
     cpu_by: Literal["quota", "competitor"] = "quota"
-    """How `cpu` is limited: by a quota of the cgroup, which lets the program run and stops it in turns, or by a
-    competitor on the same core."""
+    """Means that limits `cpu`: a quota of the cgroup, which lets the program run and stops it in turns, or a competitor
+    on the same core."""

@@ -173,7 +173,7 @@ class Arm:
 
     @property
     def proxy_beside_server(self) -> bool:
-        """Whether a proxy shares the server's end, so that the two speak over the loopback."""
+        """True if a proxy shares the server's end, so that the two speak over the loopback."""
         return self.proxy is not None and self.proxy_at == Arm.proxy_at
 
     @property
@@ -216,8 +216,8 @@ class Limits:
     lateness_p99: Duration | None = None
     """Has no effect any more, and is read because earlier versions had it: `disturbance` takes its place."""
     attempts: int = 4
-    """How often a void block is tried in a row. One that stayed void is tried twice more when all others are over, and
-    twice more whenever the study is run again."""
+    """Number of times that a void block is tried in a row. One that stayed void is tried twice more when all others are
+    over, and twice more whenever the study is run again."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Study:
     baseline: str
     """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP."""
     aa: AaControl
-    """Where the A/A control runs."""
+    """Cells of the A/A control."""
     question: str = ""
     """Question that the study is to answer, in a sentence."""
     alpha: float = 0.05
@@ -251,7 +251,7 @@ class Study:
     """Metric that is compared: map, test and answer are about it. Any metric with a better side
     ([all metrics](metrics.md)). `quiclab report --metric` writes a report about another."""
     captures: Literal["whole", "headers"] = "whole"
-    """What the captures of both ends (pcapng) keep: whole packets, or of all packets but the first 128 only 200 bytes.
+    """Content of the captures of both ends (pcapng): whole packets, or of all packets but the first 128 only 200 bytes.
     The default is whole packets if the captures of the study then take at most 2 GB."""
     count_system_calls: bool = False
     """Count the system calls of client, server and proxy: after the timed trials, in one more trial of each arm (first

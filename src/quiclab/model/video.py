@@ -60,11 +60,11 @@ class Video:
     segment: Duration = Duration(4 * 10**9)
     """Length of a segment of DASH."""
     decode: bool = True
-    """Whether the video is decoded. With `false`, a page fetches the file and keeps a clock: its player is a model that
+    """True if the video is decoded. With `false`, a page fetches the file and keeps a clock: its player is a model that
     buffers as `buffer` says and stalls when the bytes of the next instant are missing. Use it for videos that the
     machine decodes too slowly, so that all stalls are the network's. Progressive only."""
     buffer: Duration = Duration(10 * 10**9)
-    """How far ahead the player without a decoder reads; Chromium's own player aims at 10 s."""
+    """Time that the player without a decoder reads ahead; Chromium's own player aims at 10 s."""
 
     @property
     def bit_rates(self) -> tuple[Bitrate, ...]:
@@ -77,7 +77,7 @@ class Video:
         return ByteCount(round(max(rate.bit_per_s for rate in self.bit_rates) * self.length.s / 8))
 
     @property
-    def shown(self) -> Duration:
+    def shown_length(self) -> Duration:
         """Length of the trial if nothing goes wrong."""
         return min(self.watch, self.length)
 

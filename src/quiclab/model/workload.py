@@ -18,7 +18,7 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Workload:
-    """What one trial transfers: one object or several, each once, all on one new connection; a page, or a video."""
+    """Transfer of one trial: one object or several, each once, all on one new connection; a page, or a video."""
 
     name: str
     """Name of the workload in cells, files and commands."""
@@ -84,10 +84,10 @@ class Workload:
 
     @property
     def upload(self) -> bool:
-        """Whether the client sends the objects."""
+        """True if the client sends the objects."""
         return self.direction == "upload"
 
     @property
     def at_once(self) -> int:
-        """How many objects may be under way at once."""
+        """Number of objects that may be under way at once."""
         return self.concurrency or len(self.object_sizes)

@@ -52,7 +52,7 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
 
 
 def _unsaid(point: str, arm: Arm) -> str:
-    """What stands for a point on which an arm's programs say nothing."""
+    """Text for a point on which an arm's programs say nothing."""
     of_a_proxy = "proxy" in point or point.startswith("origin")
     return "none" if of_a_proxy and arm.proxy is None else NOT_TOLD
 

@@ -61,7 +61,7 @@ def expected_duration(row: PlanRow, study: Study, senders: Senders = MappingProx
         before = BROWSER if arm.client.knobs.session is None else BROWSER + FIRST_VISIT
         return min(_transfer(arm, path, workload.total, sender), study.limits.trial) + before + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
-        return workload.video.shown + BROWSER + OVERHEAD
+        return workload.video.shown_length + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)

@@ -34,7 +34,7 @@ def _unused_tcp(study: Study) -> Iterator[str]:
 
 
 def _uses_tcp(arm: Arm, study: Study) -> bool:
-    """Whether any packet of the arm's trials may go over TCP between its programs."""
+    """True if any packet of the arm's trials may go over TCP between its programs."""
     if arm.protocol != "h3" or (arm.proxy is not None and arm.origin_protocol != "h3") or arm.client.name in BROWSERS:
         return True
     competitions = [each.competition for each in study.workloads if each.competition is not None]

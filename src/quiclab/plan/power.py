@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the planned number of blocks can reach significance at all, before anything has run."""
+"""Check that the planned number of blocks can reach significance at all, before anything has run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a plan has of what, by arithmetic: the same for ten blocks as for a hundred thousand."""
+"""Sizes of a plan, by arithmetic: the same for ten blocks as for a hundred thousand."""
 
 from __future__ import annotations
 

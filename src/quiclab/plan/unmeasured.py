@@ -12,10 +12,10 @@ _GUIDE = "docs/how-to/own-programs.md"
 
 def unmeasured(study: Study) -> list[str]:
     """Say which arms enter no comparison, and what their client has to leave."""
-    return list(_told(study))
+    return list(_warnings(study))
 
 
-def _told(study: Study) -> Iterator[str]:
+def _warnings(study: Study) -> Iterator[str]:
     for arm in study.measured_arms:
         if not arm.client.argv:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a link does to packets, as the spec writes it: queue, jitter, loss, reordering, and changes of these."""
+"""Impairments of a link, as the spec writes them: queue, jitter, loss, reordering, and changes of these."""
 
 from __future__ import annotations
 

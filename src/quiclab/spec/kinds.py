@@ -198,7 +198,7 @@ TIMEOUT = quantity(Duration, "a time", "60 s", Duration(1), DAY)
 _BY_TYPE: dict[Any, Kind[Any]] = {Bitrate: RATE, ByteCount: SIZE, Duration: TIME, Share: SHARE, bool: FLAG}
 
 
-def of_type(hint: Any) -> Kind[Any]:
+def kind_of(hint: Any) -> Kind[Any]:
     """The kind of value that a field of this type has in a spec: `Bounds` in an `Annotated` type are its range, None is
     a key that is left out. Raises TypeError for a type that no single value of a spec has."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -209,7 +209,7 @@ def of_type(hint: Any) -> Kind[Any]:
         return quantity(base, bounds.name, bounds.example, bounds.least, bounds.most)
     if origin in (Union, types.UnionType):
         (only,) = (each for each in inner if each is not type(None))
-        return of_type(only)
+        return kind_of(only)
     if origin is Literal:
         return choice(inner)
     if hint not in _BY_TYPE:
@@ -220,8 +220,8 @@ def of_type(hint: Any) -> Kind[Any]:
 def keys_of(declared: type[Any]) -> dict[str, Kind[Any]]:
     """Keys of a table that is read into a dataclass: its fields, and for each the kind that its type says."""
     hints = typing.get_type_hints(declared, include_extras=True)
-    return {field.name: of_type(hints[field.name]) for field in dataclasses.fields(declared)}
+    return {field.name: kind_of(hints[field.name]) for field in dataclasses.fields(declared)}
 
 
-DELAY: Kind[Duration] = of_type(OneWayDelay)
-INSTANT: Kind[Duration] = of_type(Instant)
+DELAY: Kind[Duration] = kind_of(OneWayDelay)
+INSTANT: Kind[Duration] = kind_of(Instant)

@@ -147,14 +147,19 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     _check_quic_mtu(nodes["path"], paths, arms)
     check_proxy_places(nodes["arm"], paths)
     if baseline is not None:
-        _check_known(top.child("study").child("baseline"), baseline, measured["arm"], _shown(nodes["arm"], "arms"))
+        _check_known(
+            top.child("study").child("baseline"),
+            baseline,
+            measured["arm"],
+            _measured_if_some_compete(nodes["arm"], "arms"),
+        )
     for key in ("workload", "path"):
         if key in own.get("aa", {}):
             _check_known(
                 top.child("study").child("aa").child(key),
                 own["aa"][key],
                 measured[key],
-                _shown(nodes[key], f"{key}s"),
+                _measured_if_some_compete(nodes[key], f"{key}s"),
             )
     limits = Limits()
     if "limits" in top.value:
@@ -241,7 +246,7 @@ def _only_competes(node: Node) -> bool:
     return isinstance(node.value, dict) and node.value.get("only_for") == "competition"
 
 
-def _shown(nodes: Sequence[Node], what: str) -> str:
+def _measured_if_some_compete(nodes: Sequence[Node], what: str) -> str:
     return f"measured {what}" if any(map(_only_competes, nodes)) else what
 
 
@@ -259,7 +264,7 @@ def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits:
     if limits is FAILED:
         return
     measured = (each for each in workloads if each.only_for is None)
-    too_long = [each.name for each in measured if each.video is not None and each.video.shown >= limits.trial]
+    too_long = [each.name for each in measured if each.video is not None and each.video.shown_length >= limits.trial]
     for node in nodes:
         if isinstance(node.value, dict) and node.value.get("name") in too_long:
             told = f"limits.trial stops the trial after {limits.trial}, before the video was watched"

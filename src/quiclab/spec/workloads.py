@@ -80,7 +80,7 @@ def _read_workload(node: Node) -> Workload:
     if workload.only_for is not None and workload.competition is not None:
         node.child("competition").report('it would never be measured; leave out "only_for" or "competition"')
     if workload.kind == "page":
-        return _of_a_page(node, workload)
+        return _page_workload(node, workload)
     if workload.page is not None:
         node.child("page").report('it belongs to workloads of kind = "page"')
         raise ReportedError
@@ -108,7 +108,7 @@ def _read_workload(node: Node) -> Workload:
     return workload
 
 
-def _of_a_page(node: Node, workload: Workload) -> Workload:
+def _page_workload(node: Node, workload: Workload) -> Workload:
     if workload.page is None:
         node.report(f'"page" is missing; write {PAGE.wanted}')
     for key in (*_OF_OBJECTS, "content_type"):

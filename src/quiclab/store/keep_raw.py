@@ -45,7 +45,7 @@ class KeepRaw:
         return cls(text, "size", size.bytes)
 
     def keeps(self, attempt: Attempt, block: int) -> bool:
-        """Whether an attempt keeps its raw files; by `size` all do as long as there is room. Those of a void block are
+        """True if an attempt keeps its raw files; by `size` all do as long as there is room. Those of a void block are
         kept together: the one at fault is looked into beside the others."""
         if attempt.status != "verified":
             return self.what != "none"

@@ -56,7 +56,7 @@ SUFFIXES = (".parquet", ".har")
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of one attempt at a trial."""
+    """Outcome of one attempt at a trial."""
 
     trial_id: str
     attempt: int
@@ -94,12 +94,12 @@ class StudyDir:
 
     @property
     def part(self) -> Path:
-        """What the latest run left out of the plan, as JSON; not there where that was nothing."""
+        """Record of what the latest run left out of the plan, as JSON; not there where that was nothing."""
         return self.root / "part.json"
 
     @property
     def paper(self) -> Path:
-        """What a paper claims of the study's question, as JSON."""
+        """Claims of a paper on the study's question, as JSON."""
         return self.root / "paper.json"
 
     @property
@@ -161,7 +161,7 @@ class StudyDir:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""
+        """True if a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""
         folders = (self.root / "trials", self.root / "failed")
         return self.ledger.exists() or any(any(folder.iterdir()) for folder in folders if folder.is_dir())
 

@@ -59,7 +59,7 @@ def _check(known: bool) -> None:
 
 
 def _is_id(value: object) -> bool:
-    """Whether a value may name a folder."""
+    """True if a value may name a folder."""
     return isinstance(value, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z#-]*", value) is not None
 
 
@@ -161,7 +161,7 @@ class Ledger:
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
-        """Whether a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
+        """True if a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
         it."""
         gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
         return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()
@@ -206,7 +206,10 @@ def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     is not one, HostError if the disk refuses."""
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with _told(study_dir), closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with (
+        _ledger_errors(study_dir),
+        closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db,
+    ):
         _refuse_others(db, study_dir)
         yield Ledger(db, study_dir)
 
@@ -220,7 +223,7 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with _told(study_dir), closing(sqlite3.connect(":memory:")) as memory:
+    with _ledger_errors(study_dir), closing(sqlite3.connect(":memory:")) as memory:
         _copy(study_dir, memory)
         memory.executescript(_SCHEMA)
         ledger = Ledger(memory, study_dir)
@@ -261,7 +264,7 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:
         raise HostError(f"cannot open {study_dir.ledger}: {error}", "choose another directory with --out") from error
-    with _told(study_dir), closing(connection):
+    with _ledger_errors(study_dir), closing(connection):
         _refuse_damaged(connection, study_dir)
         if _refuse_others(connection, study_dir) != _TABLES:
             connection.executescript(_SCHEMA)
@@ -286,7 +289,7 @@ def _refuse_others(connection: sqlite3.Connection, study_dir: StudyDir) -> froze
 
 
 @contextmanager
-def _told(study_dir: StudyDir) -> Iterator[None]:
+def _ledger_errors(study_dir: StudyDir) -> Iterator[None]:
     """Turn what SQLite says of a file into errors for a user."""
     try:
         yield

@@ -32,7 +32,7 @@ _FORM = {
 
 
 @dataclass(frozen=True)
-class Look:
+class InterimLook:
     """One analysis whose result somebody could see."""
 
     when_utc: str
@@ -46,22 +46,22 @@ class Look:
     matters_pct: float | None = None
     """Smallest difference that mattered, in per cent; None where the spec of that version had none."""
 
-    def sees_what(self, other: Look) -> bool:
-        """Whether another look saw the same trials, tested in the same way."""
+    def sees_what(self, other: InterimLook) -> bool:
+        """True if another look saw the same trials, tested in the same way."""
         return {**asdict(self), "when_utc": ""} == {**asdict(other), "when_utc": ""}
 
 
-def read_looks(root: Path) -> list[Look]:
+def read_looks(root: Path) -> list[InterimLook]:
     """Looks at the study in `root`, oldest first; none where the file is missing or cannot be read."""
     file = root / FILE
     try:
         lines = read_own(file, last_bytes=_MOST_BYTES).splitlines() if is_own_file(file, root) else []
     except OSError:
         return []
-    return [look for line in lines if (look := _look(line)) is not None]
+    return [look for line in lines if (look := _read_look(line)) is not None]
 
 
-def keep_look(root: Path, look: Look) -> None:
+def keep_look(root: Path, look: InterimLook) -> None:
     """Add a look, unless an earlier one saw the same. Raises HostError where it cannot be written."""
     if any(earlier.sees_what(look) for earlier in read_looks(root)):
         return
@@ -80,14 +80,14 @@ def _append(file: Path, line: bytes) -> None:
         os.fsync(opened.fileno())
 
 
-def _look(line: bytes) -> Look | None:
+def _read_look(line: bytes) -> InterimLook | None:
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if misfit(found, _FORM):
         return None
-    return Look(
+    return InterimLook(
         found["when_utc"],
         found["planned"],
         found["blocks"],

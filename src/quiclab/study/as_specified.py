@@ -16,7 +16,7 @@ from quiclab.model.study import Study
 from quiclab.spec.link import link_config
 from quiclab.store.disk import read_object
 from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
-from quiclab.study.differences import Difference, of_json
+from quiclab.study.differences import Difference, json_differences
 from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.specs import refuse_another_spec
 
@@ -30,7 +30,7 @@ def link_asked(study: Study, row: PlanRow) -> dict[str, Any]:
     return link_config(path, row.seed, None if change is None else change.path_after(path))
 
 
-def of_links(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
+def link_differences(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
     """Differences between the path that a trial ran over, by the configuration that its links were given, and that of
     the spec. None of a trial without such a configuration."""
     try:
@@ -41,12 +41,12 @@ def of_links(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
     found: list[Difference] = []
     for number, (one, other) in enumerate(zip(kept, wanted, strict=False)):
         for name in _OF_SPEC:
-            found += of_json("raw/link-config.json", one.get(name), other.get(name), f"links.{number}.{name}")
-    found += of_json("raw/link-config.json", len(kept), len(wanted), "links")
+            found += json_differences("raw/link-config.json", one.get(name), other.get(name), f"links.{number}.{name}")
+    found += json_differences("raw/link-config.json", len(kept), len(wanted), "links")
     return found
 
 
-def of_resolved(study_dir: StudyDir, study: Study) -> list[Difference]:
+def resolved_differences(study_dir: StudyDir, study: Study) -> list[Difference]:
     """Differences between resolved.json, by which a report names networks and programs, and the study's spec."""
     try:
         refuse_another_spec(study_dir, study)

@@ -28,7 +28,7 @@ class Settled:
 
     attempt: Attempt
     aside: Path | None
-    """Where an incomplete folder that stood in its place was moved to."""
+    """Path to which an incomplete folder that stood in its place was moved."""
 
 
 Settle = Callable[[Path, str, int], Settled]
@@ -49,7 +49,7 @@ tried again takes seconds of minutes, and without it its cell has no answer."""
 
 @dataclass(frozen=True)
 class Later:
-    """What became of blocks that were void when all others were over."""
+    """Outcome of blocks that were void when all others were over."""
 
     trials: int
     """Trials of those blocks."""

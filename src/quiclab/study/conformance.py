@@ -27,7 +27,8 @@ Result = dict[str, Any]
 Tried = Callable[[int, int, Case, Result], None]
 """Called after each case with its number, how many there are, the case, and its result."""
 _TRIES = 3
-"""How often a void trial is tried in all: the laboratory was at fault, which says nothing about the programs."""
+"""Number of times that a void trial is tried in all: the laboratory was at fault, which says nothing about the
+programs."""
 
 
 def try_all(folder: Path, clients: Programs, fronts: Programs, told: Tried) -> bool:

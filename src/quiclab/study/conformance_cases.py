@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to try between clients, servers and proxies, as trials of one study over a quiet path."""
+"""Combinations to try between clients, servers and proxies, as trials of one study over a quiet path."""
 
 from __future__ import annotations
 

@@ -34,19 +34,19 @@ class Difference:
     """Value that its raw files give today."""
 
 
-def of_json(place: str, kept: Any, found: Any, name: str = "") -> Iterator[Difference]:
+def json_differences(place: str, kept: Any, found: Any, name: str = "") -> Iterator[Difference]:
     """Differences between two JSON values, member by member."""
     if isinstance(kept, dict) and isinstance(found, dict):
         for key in sorted(kept.keys() | found.keys()):
-            yield from of_json(place, kept.get(key), found.get(key), f"{name}.{key}" if name else key)
+            yield from json_differences(place, kept.get(key), found.get(key), f"{name}.{key}" if name else key)
     elif isinstance(kept, list) and isinstance(found, list) and len(kept) == len(found):
         for number, (one, other) in enumerate(zip(kept, found, strict=True)):
-            yield from of_json(place, one, other, f"{name}[{number}]")
+            yield from json_differences(place, one, other, f"{name}[{number}]")
     elif not _is_same(kept, found):
-        yield Difference(place, name, shown(kept), shown(found))
+        yield Difference(place, name, short_text(kept), short_text(found))
 
 
-def of_metrics(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Difference]:
+def metric_differences(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Difference]:
     """Differences between two tables of metrics of one trial, metric by metric; more than one of a name are compared in
     their order."""
     sides = [_by_name(each) for each in (kept, found)]
@@ -54,11 +54,11 @@ def of_metrics(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[
         one, other = (side.get(name, []) for side in sides)
         if not _is_same(one, other):
             numbers = [[each[:2] for each in side] for side in (one, other)]
-            told = (_numbers(one), _numbers(other)) if not _is_same(*numbers) else (shown(one), shown(other))
+            told = (_numbers(one), _numbers(other)) if not _is_same(*numbers) else (short_text(one), short_text(other))
             yield Difference(place, name, *told)
 
 
-def of_table(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Difference]:
+def table_differences(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Difference]:
     """Differences between two tables, the first of each column, with their number."""
     types = [dict(each.schema) for each in (kept, found)]
     for name in (each for each in {**types[0], **types[1]} if types[0].get(each) != types[1].get(each)):
@@ -74,10 +74,10 @@ def of_table(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Di
         if differing:
             row, one, other = differing[0]
             more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-            yield Difference(place, f"{name} of row {row}{more}", shown(one), shown(other))
+            yield Difference(place, f"{name} of row {row}{more}", short_text(one), short_text(other))
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """A value in one line, cut where it is long."""
     text = value if isinstance(value, str) and value else json.dumps(value, sort_keys=True, default=str)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -106,30 +106,30 @@ def _by_name(metrics: pl.DataFrame) -> dict[str, list[list[Any]]]:
 
 
 def _numbers(rows: list[list[Any]]) -> str:
-    return ", ".join(f"{shown(value)} {unit or ''}".strip() for value, unit, *_ in rows) or "none"
+    return ", ".join(f"{short_text(value)} {unit or ''}".strip() for value, unit, *_ in rows) or "none"
 
 
 def _column(dtype: object) -> str:
     return "none" if dtype is None else str(dtype)
 
 
-def of_raw_file(file: Path, kept: Any, name: str) -> list[Difference]:
+def raw_file_differences(file: Path, kept: Any, name: str) -> list[Difference]:
     """Differences between a member of trial.json and the raw file that it was read from, as far as both are there."""
     packed = file.with_name(f"{file.name}.gz")
     there = next((each for each in (file, packed) if is_own_file(each, file.parent)), None)
     if kept is None or there is None:
         return []
     try:
-        return list(of_json("trial.json", kept, json.loads(read_plain(there)), name))
+        return list(json_differences("trial.json", kept, json.loads(read_plain(there)), name))
     except (OSError, ValueError, RecursionError):
         return [Difference("trial.json", name, "an object", f"raw/{there.name} cannot be read")]
 
 
-def of_file(file: Path, made: pl.DataFrame, place: str, damaged: Collection[str]) -> list[Difference]:
+def stored_table_differences(file: Path, made: pl.DataFrame, place: str, damaged: Collection[str]) -> list[Difference]:
     """Differences between the rows of a file that are not of damaged trials, and those that were made."""
     try:
         kept = pl.read_parquet(file, glob=False)
         rows = [each.filter(~pl.col("trial_id").is_in([*damaged])) if damaged else each for each in (kept, made)]
-        return list(of_table(place, *rows))
+        return list(table_differences(place, *rows))
     except (OSError, pl.exceptions.PolarsError) as error:
         return [Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table")]

@@ -52,7 +52,7 @@ class RoomMaker(Observer):
             self.removed_bytes += size
 
     def _has_tables(self, trial_id: str) -> bool:
-        """Whether a trial has tables, by now at least: a run that was killed may not have made them."""
+        """True if a trial has tables, by now at least: a run that was killed may not have made them."""
         if kept_metrics(self._study_dir, trial_id) is None:
             with a_run_goes_on():
                 make_tables_of(self._study_dir, trial_id)

@@ -100,7 +100,7 @@ class MachineCheck:
         return told | {"tun_problem": self.tun_problem, "fine": self.is_fine, "told": self.sentence}
 
     @classmethod
-    def of(cls, study: Study, backend: Backend, *, begun: bool) -> Self | None:
+    def before_study(cls, study: Study, backend: Backend, *, begun: bool) -> Self | None:
         """Check the machine for a study, in the sandbox; None where the link cannot be tried, which trials tell."""
         try:
             measured = keep_time(backend)

@@ -30,7 +30,7 @@ own."""
 
 @dataclass(frozen=True)
 class Merged:
-    """What was brought into a study."""
+    """Gain of a study from a merge."""
 
     study: Study
     brought: int
@@ -113,9 +113,10 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
 
 
 def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
-    """What two machines, by the facts of their host.json, must have in common and have not, a sentence each."""
+    """Differences of two machines in what they must have in common, by the facts of their host.json, a sentence
+    each."""
     return tuple(
-        f"{key} is {_told(facts.get(key))}, elsewhere {_told(others.get(key))}"
+        f"{key} is {_fact_text(facts.get(key))}, elsewhere {_fact_text(others.get(key))}"
         for key in _SAME
         if facts.get(key) != others.get(key)
     )
@@ -140,7 +141,7 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyD
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
 
 
-def _told(value: object) -> str:
+def _fact_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
@@ -208,7 +209,7 @@ def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
-    """Whether the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
+    """True if the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
     tell: where a trial.json is damaged, the other trials of its block do."""
     both = min(len(one[1]), len(other[1]))
     if one[1][:both] != other[1][:both]:

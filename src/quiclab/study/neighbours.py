@@ -20,12 +20,12 @@ class NeighbourWatch(Observer):
         self._study_dir = study_dir
 
     def began(self, beginning: Beginning) -> None:  # noqa: ARG002
-        self._look()
+        self._sample()
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
-        self._look()
+        self._sample()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         own = current()
         if own is None or not (others := own.others()):
             return

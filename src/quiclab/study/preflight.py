@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be foreseen of a study before it runs: paths, settings and arms that will not do what was meant."""
+"""Warnings before a study runs: paths, settings and arms that will not do what was meant."""
 
 from __future__ import annotations
 

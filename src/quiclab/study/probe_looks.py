@@ -16,13 +16,13 @@ from quiclab.model.study import Study
 from quiclab.spec.target import Target
 
 _ADVICE = " See https://curl.se/"
-"""What libcurl's binding adds to every error."""
+"""Advice that libcurl's binding adds to every error."""
 _NAMES = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 @dataclass(frozen=True)
-class Look:
-    """What one URL answered."""
+class UrlAnswer:
+    """Answer of one URL."""
 
     target: Target
     body_bytes: dict[str, int]
@@ -30,7 +30,7 @@ class Look:
     problems: dict[str, str]
     """Arm → why it cannot be compared."""
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return a sentence that says what the URL answered."""
         if not self.problems:
             h2, h3 = self.body_bytes["h2"], self.body_bytes["h3"]
@@ -43,7 +43,7 @@ class Look:
         return f"{self.target.url}: {told}{f' ({well})' if well else ''}"
 
 
-def look_at(probe: Probe, study: Study, target: Target) -> Look:
+def look_at(probe: Probe, study: Study, target: Target) -> UrlAnswer:
     """Ask once over each protocol, with nothing added by the link."""
     bodies, problems = {}, {}
     laboratory = replace(probe.laboratory, study=study)
@@ -73,10 +73,10 @@ def look_at(probe: Probe, study: Study, target: Target) -> Look:
             redirect = requests[0].get("redirect")
             problem = problem.partition(_ADVICE)[0]
             problems[arm.name] = f"{problem}, which sends to {redirect}: give that URL" if redirect else problem
-    return Look(target, bodies, problems)
+    return UrlAnswer(target, bodies, problems)
 
 
-def comparable(looks: Sequence[Look]) -> tuple[Look, ...]:
+def comparable(looks: Sequence[UrlAnswer]) -> tuple[UrlAnswer, ...]:
     """Return the looks at targets that answer over both protocols. Raises TrialError where there is none."""
     found = tuple(look for look in looks if not look.problems)
     if not found:
@@ -87,6 +87,6 @@ def comparable(looks: Sequence[Look]) -> tuple[Look, ...]:
         )
         missing = "a server without HTTP/3 (UDP) or without HTTP/2 cannot be compared: choose another URL"
         raise TrialError(
-            "there is nothing to compare", firewall if nobody else missing, tuple(look.told() for look in looks)
+            "there is nothing to compare", firewall if nobody else missing, tuple(look.sentence() for look in looks)
         )
     return found

@@ -48,7 +48,7 @@ def resolved_order(order: Order, study_dir: StudyDir) -> Order:
 
 
 def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
-    """What the looks of an earlier run of this probe found. Raises SpecError where the directory holds no probe,
+    """Findings of the looks of an earlier run of this probe. Raises SpecError where the directory holds no probe,
     DecodeError where its resolved.json is not of its form."""
     if not study_dir.resolved.exists():
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a study is, from outside, also while another process runs it: nothing is written, and no result is seen."""
+"""Progress of a study from outside, also while another process runs it: nothing is written, and no result is seen."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is."""
+    """Progress of a study."""
 
     rows: Sequence[PlanRow]
     """Trials that runs of this study have taken on, in the order in which the spec names cells and arms."""
@@ -146,7 +146,7 @@ def kind_of_reason(reason: str) -> str:
 def _trouble(
     planned: Mapping[str, PlanRow], tries: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, str]
 ) -> list[Trouble]:
-    """What went wrong: attempts of the past too, except those that were not at fault themselves."""
+    """Troubles: of attempts of the past too, except those that were not at fault themselves."""
     told = [
         (each.status, each.reason, trial_id)
         for trial_id, attempts in tries.items()

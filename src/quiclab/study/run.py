@@ -108,7 +108,7 @@ def _run(asked: _Asked) -> Outcome:
 
 
 def told_by_the_sandbox(study_dir: StudyDir, work: Callable[[], Result]) -> Result:
-    """What `work` returns in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
+    """Result of `work` in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
     with tempfile.TemporaryFile() as told:
 
         def inside() -> int:

@@ -24,7 +24,8 @@ def keep_part(study_dir: StudyDir, part: Part) -> None:
 
 
 def kept_part(study_dir: StudyDir) -> Part:
-    """What the latest run was about; all of the plan where nothing says so, or the file is none of a run's."""
+    """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
+    run's."""
     with suppress(DecodeError, KeyError, TypeError, ValueError):
         found = read_object(study_dir.part)
         blocks = None if found["blocks"] is None else int(found["blocks"])

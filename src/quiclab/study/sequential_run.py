@@ -29,8 +29,8 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Look:
-    """What one look found."""
+class LookResult:
+    """Findings of one look."""
 
     number: int
     """Number of the look, from 1."""
@@ -39,7 +39,7 @@ class Look:
     decided: int
     open_cells: tuple[str, ...]
     goes_on: bool
-    """Whether more blocks are planned."""
+    """True if more blocks are planned."""
 
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
@@ -49,19 +49,19 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
 
 
 def looks_so_far(study_dir: StudyDir) -> int:
-    """How often the study was looked at before its next blocks."""
+    """Number of looks at the study before its next blocks."""
     return len(_read(study_dir).get("looks", []))
 
 
-def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> Look:
+def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> LookResult:
     """Decode and test what there is, and plan more where it is open.
 
     This happens in another process, since this one must stay without threads: it enters the sandbox again.
     """
-    return in_fresh_process(_look, (study_dir, study, goal))
+    return in_fresh_process(_look_at_study, (study_dir, study, goal))
 
 
-def _look(asked: tuple[StudyDir, Study, Goal]) -> Look:
+def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
     from quiclab.compare.analyse import analyse_study
     from quiclab.compare.sequential import OPEN, state
     from quiclab.study.tables import make_tables
@@ -82,7 +82,7 @@ def _look(asked: tuple[StudyDir, Study, Goal]) -> Look:
     blocks = before | more_blocks(still_open, before, study.blocks, goal.at_most)
     looks.append({"pairs": pairs, "states": states})
     keep_growth(study_dir, study, goal, blocks, looks)
-    return Look(
+    return LookResult(
         number=len(looks),
         pairs=sum(each.pairs for each in comparisons),
         comparisons=len(states),

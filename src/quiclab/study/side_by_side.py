@@ -30,7 +30,7 @@ from quiclab.study.blocks import Rows, RunAll
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
-from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
+from quiclab.study.worker import Done, Ready, Task, Work, Worker, WorkerEvent, start_worker
 
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""
@@ -194,13 +194,13 @@ class _Course:
             return None
         blocks = [rows, *(work.rows for work in running)]
         taken = sum(max(weight_of(study, row) or 1 for row in block) for block in blocks)
-        if running and taken > min(self._guards.of(block[0]).at_once for block in blocks):
+        if running and taken > min(self._guards.guard_of(block[0]).at_once for block in blocks):
             return None
         return Work(tuple(rows), limit, alone)
 
     def _knows(self, row: PlanRow) -> bool:
-        """Whether a trial like this ran alone."""
-        return self._guards.of(row).knows(arm_in_cell(row))
+        """True if a trial like this ran alone."""
+        return self._guards.guard_of(row).knows(arm_in_cell(row))
 
     def _give(self, number: int, work: Work) -> None:
         worker = self._free.pop()
@@ -208,7 +208,7 @@ class _Course:
             worker.connection.send(work)
         self._busy[worker.connection] = worker, number, work
 
-    def _tell(self, told: Told, work: Work) -> None:
+    def _tell(self, told: WorkerEvent, work: Work) -> None:
         getattr(self._observer, told.event)(*told.arguments)
         if told.event == "ended" and self._learn(*told.arguments, only_alone=work.alone):
             self._observer.at_once(self.at_once)
@@ -224,9 +224,9 @@ class _Course:
         strain = strain_of(document, path.base_rtt.ns, bound.ns)
         if only_alone:
             if not document["link"].get("shared"):
-                self._guards.of(row).ran_alone(arm, strain)
+                self._guards.guard_of(row).ran_alone(arm, strain)
             return False
-        return self._guards.of(row).ran_beside_others(arm, strain)
+        return self._guards.guard_of(row).ran_beside_others(arm, strain)
 
 
 def _end(worker: Worker) -> None:
@@ -250,7 +250,7 @@ _FASTEST = Bitrate(100_000_000)
 
 
 def weight_of(study: Study, row: PlanRow) -> int | None:
-    """How many trials at up to 20 Mbit/s a trial counts as; None runs alone.
+    """Number of trials at up to 20 Mbit/s that a trial counts as; None runs alone.
 
     Browsers and players have many processes, programs on a slow processor need a quiet one, and competitors are as many
     programs as they are flows.

@@ -80,7 +80,7 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
         has_control = study_dir.has_begun and study_dir.resolved.exists()
     if not has_control or gives_control(spec):
         return study
-    with _of_its_form(study_dir.resolved):
+    with _form_errors(study_dir.resolved):
         blocks = read_object(study_dir.resolved).get("aa", {}).get("blocks", 0)
         control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
     return dataclasses.replace(study, aa=control)
@@ -97,7 +97,9 @@ def _comparable(name: str) -> tuple[str, str | None]:
 def describe_arms(study: Study, versions: Mapping[str, str] = MappingProxyType({})) -> ArmsSummary:
     """Describe the arms and where they differ, from the facts that their endpoints declare of these `versions`, by
     role, name and prefix of the program; of one that is not among them, of the version that the spec asks for."""
-    of_arms = {arm.name: _facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms}
+    of_arms = {
+        arm.name: _arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms
+    }
     return arms_summary(study, of_arms)
 
 
@@ -124,7 +126,7 @@ def keep_versions(
         write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
+def _arm_facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     """Facts about an arm from its two ends: for a download, the server's or proxy's as the sender and the client's as
     the receiver; for an upload, each end's for the opposite part."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
@@ -136,7 +138,7 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     told: dict[str, str] = {}
     for endpoint, program, tcp in ((front, arm.front, tcp_of[role]), (client, arm.client, tcp_of["client"])):
         if not all(workload.upload for workload in workloads):
-            told |= endpoint.facts(program, arm.protocol, tcp)
+            told |= endpoint.traits(program, arm.protocol, tcp)
         if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
             upload = endpoint.upload_facts(program, arm.protocol, tcp)
             told |= {f"upload_{point}": value for point, value in upload.items()}
@@ -147,7 +149,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     """Raise SpecError where the spec in a study directory is not the one that its trials were run with."""
     if not study_dir.resolved.exists():
         return
-    with _of_its_form(study_dir.resolved):
+    with _form_errors(study_dir.resolved):
         found = conflicts(with_defaults(read_object(study_dir.resolved)), resolved_json(study))
     if found:
         hint = "put the spec back that they were run with"
@@ -155,7 +157,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
 
 
 @contextmanager
-def _of_its_form(resolved: Path) -> Iterator[None]:
+def _form_errors(resolved: Path) -> Iterator[None]:
     """Turn what a resolved spec of another form brings about into a DecodeError."""
     try:
         yield
@@ -189,7 +191,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
-        with _of_its_form(study_dir.resolved):
+        with _form_errors(study_dir.resolved):
             found = conflicts(with_defaults(before), resolved)
             changes = told_changes(before["limits"], study) if before.get("limits") else ()
             resolved[EARLIER] = earlier_limits(before, resolved["limits"])

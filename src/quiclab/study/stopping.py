@@ -43,7 +43,7 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether no further block is to begin."""
+        """True if no further block is to begin."""
         return self._asked
 
     @contextmanager

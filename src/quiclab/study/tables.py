@@ -39,8 +39,8 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the ledger says of a study's trials."""
+class LedgerTrials:
+    """Statements of the ledger about a study's trials."""
 
     planned: Mapping[str, Mapping[str, Any]]
     """Trial → row of the plan."""
@@ -78,7 +78,7 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
     return without_row
 
 
-def trials_table(study_dir: StudyDir, ledger: Told, lacks: Mapping[str, str]) -> tuple[pl.DataFrame, list[str]]:
+def trials_table(study_dir: StudyDir, ledger: LedgerTrials, lacks: Mapping[str, str]) -> tuple[pl.DataFrame, list[str]]:
     """Return the study's table `trials`, and the trials that are left out because nothing says what row of the plan
     they are. `lacks` has the trials that are damaged or cannot be read, each with the reason. Raises DecodeError where
     there is no trial."""
@@ -100,19 +100,19 @@ def trials_table(study_dir: StudyDir, ledger: Told, lacks: Mapping[str, str]) ->
     return frame, [attempt.trial_id for attempt, row in rows.items() if row is None]
 
 
-def _read(study_dir: StudyDir) -> Told:
+def _read(study_dir: StudyDir) -> LedgerTrials:
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         return told_by(ledger)
 
 
-def told_by(ledger: Ledger) -> Told:
+def told_by(ledger: Ledger) -> LedgerTrials:
     """Contents of an open ledger."""
     planned = {row["trial_id"]: row for row in ledger.rows()}
-    return Told(planned, ledger.attempts(), ledger.damaged())
+    return LedgerTrials(planned, ledger.attempts(), ledger.damaged())
 
 
-def _row(study_dir: StudyDir, ledger: Told, attempt: Attempt) -> Mapping[str, Any] | None:
+def _row(study_dir: StudyDir, ledger: LedgerTrials, attempt: Attempt) -> Mapping[str, Any] | None:
     """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
@@ -185,7 +185,7 @@ def raw_bytes(folder: Path) -> int:
 
 
 def processes_for(sizes: Sequence[int]) -> int:
-    """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
+    """Number of processes that may decode trials of these sizes: as many as is worth a start, and as have room."""
     worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
     room = available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
     return max(1, min(MOST, worth, room))

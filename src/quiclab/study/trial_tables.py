@@ -92,7 +92,7 @@ def kept_metrics(study_dir: StudyDir, trial_id: str) -> pl.DataFrame | None:
 
 
 def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
-    """Whether every table that the study has is there of this trial, whole, and made by this version of quiclab."""
+    """True if every table that the study has is there of this trial, whole, and made by this version of quiclab."""
     names = [name for name in _KNOWN if name == "metrics" or (study_dir.tables / name).is_dir()]
     if not all(is_whole(_file(study_dir, name, trial_id)) for name in names):
         return False

@@ -18,7 +18,7 @@ from quiclab import __version__
 from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.lab.runner.trial import run_trial
 from quiclab.lab.testbed.backend import choose_backend
-from quiclab.lab.testbed.host import facts
+from quiclab.lab.testbed.host import host_facts
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.errors import SpecError
 from quiclab.model.plan_row import PlanRow, by_block
@@ -52,7 +52,7 @@ Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many trials of a study ended how, when all of them were tried."""
+    """Numbers of a study's trials by how they ended, when all of them were tried."""
 
     failed: int
     unproven: int
@@ -74,7 +74,7 @@ class Outcome:
 
     @property
     def all_count(self) -> bool:
-        """Whether every trial is verified and whole."""
+        """True if every trial is verified and whole."""
         return not (self.failed or self.unproven or self.void or self.damaged)
 
 
@@ -115,7 +115,7 @@ def run_trials(
     is_probe = study_dir.resolved.exists() and "probe" in read_object(study_dir.resolved)
     if not is_probe:
         keep_versions(study_dir, study, laboratory.programs)
-    rows = part.of(grow_plan(study, blocks))
+    rows = part.rows_of(grow_plan(study, blocks))
     beginning = Beginning(study, backend, why, laboratory.cannot_run, rows)
     observer = Both(observer, NeighbourWatch(study_dir))
     observer.began(beginning)
@@ -174,7 +174,7 @@ def _check_machine(
     if sum(row.trial_id not in counted for row in rows) < LEAST_TRIALS:
         return
     observer.checking_machine()
-    check = MachineCheck.of(study, backend, begun=bool(attempts))
+    check = MachineCheck.before_study(study, backend, begun=bool(attempts))
     if check is not None:
         keep_check(study_dir, check)
         observer.checked_machine(check.sentence)
@@ -182,7 +182,7 @@ def _check_machine(
 
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
     """Write down the machine and the programs, as they are when the study is run."""
-    told: dict[str, Any] = {**facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
+    told: dict[str, Any] = {**host_facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
     before = read_object(study_dir.host) if study_dir.host.exists() else {}
     # Of an earlier run: this one may have too few trials for a check of its own, or no neighbour.
     told |= {key: before[key] for key in (MACHINE_CHECK, BESIDE) if before.get(key) is not None}

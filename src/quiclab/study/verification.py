@@ -27,6 +27,7 @@ from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
 from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.known_labels import with_current_names
 from quiclab.model.tables import OF_STUDY
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
@@ -35,12 +36,19 @@ from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, judged_document, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
-from quiclab.study.as_specified import link_asked, of_links, of_resolved, what_lacks
-from quiclab.study.differences import Difference, of_file, of_json, of_metrics, of_raw_file, of_table
+from quiclab.study.as_specified import link_asked, link_differences, resolved_differences, what_lacks
+from quiclab.study.differences import (
+    Difference,
+    json_differences,
+    metric_differences,
+    raw_file_differences,
+    stored_table_differences,
+    table_differences,
+)
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import load_study
-from quiclab.study.tables import Told, processes_for, raw_bytes, told_by, trials_table
+from quiclab.study.tables import LedgerTrials, processes_for, raw_bytes, told_by, trials_table
 from quiclab.study.trial import Weighed
 from quiclab.study.trial_tables import har_file, tables_of, write_har
 
@@ -124,7 +132,7 @@ def verification(
     """
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
-        spec = _of_spec(study_dir)
+        spec = _planned_again(study_dir)
         unchecked = [
             *([spec.problem] if spec.problem else []),
             *what_lacks(spec.rows, told.attempts, partial(_block_of, told)),
@@ -150,7 +158,7 @@ def verification(
         asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
         found = by_all_processors(partial(_verified, planned=not spec.problem), asked, at_most=at_most, done=done)
-        differences = [*spec.differences, *_of_the_whole(study_dir, told)]
+        differences = [*spec.differences, *_study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
         versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
@@ -216,14 +224,14 @@ class _OfSpec:
     """Sentence about why the spec says nothing; empty where it does."""
 
 
-def _of_spec(study_dir: StudyDir) -> _OfSpec:
+def _planned_again(study_dir: StudyDir) -> _OfSpec:
     """Read the spec of a study, and plan it again."""
     if not is_own_file(study_dir.spec, study_dir.root):
         return _OfSpec({}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, planned_blocks(study_dir))
-        differences = of_resolved(study_dir, study)
+        differences = resolved_differences(study_dir, study)
     except QuiclabError as error:
         return _OfSpec({}, {}, problem=f"The trials could not be compared with spec.toml: {error.message}.")
     return _OfSpec(
@@ -269,32 +277,34 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     weighed = Weighed(tables)
     verdict = judge_document(today, folder, tables, weighed.disturbance)
     today = json.loads(json.dumps(today))
-    found = [each for name in _JUDGED for each in of_json("trial.json", document.get(name), today.get(name), name)]
+    found = [
+        each for name in _JUDGED for each in json_differences("trial.json", document.get(name), today.get(name), name)
+    ]
     registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
-    found += of_json("trial.json", registers[0], registers[1], "artefacts")
+    found += json_differences("trial.json", registers[0], registers[1], "artefacts")
     for name, file in _RAW.items():
-        found += of_raw_file(folder / "raw" / file, document.get(name), name)
-    found += of_json("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
-    found += of_json("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
+        found += raw_file_differences(folder / "raw" / file, document.get(name), name)
+    found += json_differences("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
+    found += json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
     if asked.is_elsewhere:
         place = f"its folder is {folder.relative_to(asked.study_dir.root)}, that of another verdict"
         found.append(Difference("ledger.sqlite", "status", attempt.status, place))
     if asked.links is not None:
-        found += of_links(folder, asked.links)
+        found += link_differences(folder, asked.links)
     if asked.row is not None:
-        found += of_json("ledger.sqlite", asked.row, document.get("row"), "row")
+        found += json_differences("ledger.sqlite", asked.row, document.get("row"), "row")
     if planned:
         mine, theirs = (
             {key: value for key, value in (row or {}).items() if key not in _ASIDE}
             for row in (document.get("row"), asked.planned)
         )
-        found += of_json("trial.json", mine, theirs, "row")
+        found += json_differences("trial.json", mine, theirs, "row")
     if not (_may_be_void(asked, today) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
-            found += of_json("ledger.sqlite", kept, now, name)
+            found += json_differences("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
         made = tables_of(attempt.trial_id, with_verdict(tables, folder), today, weighed.account)
-        found += _of_tables(asked.study_dir, attempt.trial_id, made, today)
+        found += _trial_table_differences(asked.study_dir, attempt.trial_id, made, today)
     return found
 
 
@@ -318,7 +328,7 @@ def _may_have_failed(asked: _Asked, today: Mapping[str, Any]) -> bool:
     return asked.attempt.status == "failed" and failure is not None and asked.attempt.reason == said(failure)
 
 
-def _void_by_themselves(told: Told) -> set[tuple[object, int]]:
+def _void_by_themselves(told: LedgerTrials) -> set[tuple[object, int]]:
     """Blocks with the numbers of the attempts at which a trial of theirs was void by a reason of its own."""
     return {
         (_block_of(told, trial_id), each.attempt)
@@ -328,11 +338,11 @@ def _void_by_themselves(told: Told) -> set[tuple[object, int]]:
     }
 
 
-def _block_of(told: Told, trial_id: str) -> object:
+def _block_of(told: LedgerTrials, trial_id: str) -> object:
     return told.planned.get(trial_id, {}).get("block_id")
 
 
-def _of_tables(
+def _trial_table_differences(
     study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
 ) -> list[Difference]:
     """Differences between the tables of a trial that the study keeps and those that were made."""
@@ -344,11 +354,12 @@ def _of_tables(
                 found.append(Difference(place, "rows", "none", str(table.height)))
             continue
         try:
-            kept = pl.read_parquet(file, glob=False)
+            kept = with_current_names(pl.read_parquet(file, glob=False))
         except (OSError, pl.exceptions.PolarsError) as error:
             found.append(Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table"))
             continue
-        found += of_metrics(place, kept, table) if name == "metrics" else of_table(place, kept, table)
+        compared = metric_differences if name == "metrics" else table_differences
+        found += compared(place, kept, table)
     kept_har = har_file(study_dir, trial_id)
     if "page" in (trial.get("expected") or {}) and is_own_file(kept_har, study_dir.root):
         with TemporaryDirectory() as folder:
@@ -359,19 +370,20 @@ def _of_tables(
     return found
 
 
-def _of_the_whole(study_dir: StudyDir, told: Told) -> list[Difference]:
+def _study_table_differences(study_dir: StudyDir, told: LedgerTrials) -> list[Difference]:
     """Differences between the tables of the whole study, as far as they were made, and those of its trials. Rows of
     damaged trials, which cannot be judged, are left out of both: they may have been whole when the tables were made."""
     found = list[Difference]()
     trials, metrics = study_dir.tables / "trials.parquet", study_dir.metrics
     with suppress(DecodeError):  # no trial yet
         if is_own_file(trials, study_dir.root):
-            found += of_file(trials, trials_table(study_dir, told, {})[0], "tables/trials", told.damaged)
+            made = trials_table(study_dir, told, {})[0]
+            found += stored_table_differences(trials, made, "tables/trials", told.damaged)
     if is_own_file(metrics, study_dir.root):
         files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
         parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
         made = pl.concat([OF_STUDY["metrics"].empty(), *parts])
-        found += of_file(metrics, made, "metrics.parquet", told.damaged)
+        found += stored_table_differences(metrics, made, "metrics.parquet", told.damaged)
     return found
 
 

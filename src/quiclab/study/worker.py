@@ -39,19 +39,19 @@ from quiclab.study.observer import Observer
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker is to do."""
+    """Order to a worker."""
 
     rows: tuple[PlanRow, ...]
     """Trials of a block."""
     limit: int
     """Most attempts at it in all."""
     alone: bool
-    """Whether nothing runs beside it."""
+    """True if nothing runs beside it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What all work of a worker is about."""
+    """Subject of all work of a worker."""
 
     study: Study
     study_dir: StudyDir
@@ -64,8 +64,8 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a worker says while it works: the name of an event of `Observer`, with its arguments."""
+class WorkerEvent:
+    """Message of a worker while it works: the name of an event of `Observer`, with its arguments."""
 
     event: str
     arguments: tuple[Any, ...]
@@ -76,7 +76,7 @@ class Done:
     """The worker's last word on a block."""
 
     attempts: int | None
-    """How many there were if it stayed void; else None."""
+    """Number of attempts if it stayed void; else None."""
 
 
 class Relay(Observer):
@@ -86,13 +86,13 @@ class Relay(Observer):
         self._connection = connection
 
     def running(self, row: PlanRow) -> None:
-        self._connection.send(Told("running", (row,)))
+        self._connection.send(WorkerEvent("running", (row,)))
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
-        self._connection.send(Told("ended", (row, attempt)))
+        self._connection.send(WorkerEvent("ended", (row, attempt)))
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
-        self._connection.send(Told("set_aside", (trial_id, folder)))
+        self._connection.send(WorkerEvent("set_aside", (trial_id, folder)))
 
 
 class _Considerate(Onlooker):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the time of a transfer passes: its account, the mechanisms that take it, causes and their proof."""
+"""Explanation of a transfer's time: its account, the mechanisms that take it, causes and their proof."""

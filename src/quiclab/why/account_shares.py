@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from quiclab.compare.study_tables import OpenedStudy
-from quiclab.why.account import UNIONS, Of, What, Why, rows_for, with_of
+from quiclab.why.account import UNIONS, MetricScope, What, Why, rows_for, with_of
 
 FloatArray = npt.NDArray[np.float64]
 WHYS, WHATS = tuple(Why), tuple(What)
@@ -23,7 +23,7 @@ Label = TypeVar("Label", bound=str)
 
 @dataclass(frozen=True)
 class Shares:
-    """What is known of the trials that have an account."""
+    """State of the trials that have an account."""
 
     why_ms: Mapping[str, FloatArray]
     """Trial → ms of each `Why`, in their order."""
@@ -33,7 +33,7 @@ class Shares:
     """Trial → bytes that the bottleneck served towards the client, other flows' left out."""
     evidence: Mapping[str, Mapping[Why, frozenset[str]]]
     """Trial → tables that decided each `Why`."""
-    of: Mapping[str, Of]
+    of: Mapping[str, MetricScope]
     """Trial → what its account is of."""
 
     def evidence_of(self, trials: Sequence[str], whys: Sequence[Why]) -> tuple[str, ...]:
@@ -51,11 +51,11 @@ def shares(study: OpenedStudy, metric: str) -> Shares:
         return Shares({}, {}, {}, {}, {})
     every = with_of(study.table("account_totals")).with_columns((pl.col("total_ns") / 1e6).alias("ms"))
     rows = every.filter(rows_for(metric))
-    videos = every.filter(Of.START_UP.rows)["trial_id"].unique().to_list()
-    if metric == Of.STALL.metric:
-        of = dict.fromkeys(videos, Of.STALL)
+    videos = every.filter(MetricScope.START_UP.rows)["trial_id"].unique().to_list()
+    if metric == MetricScope.STALL.metric:
+        of = dict.fromkeys(videos, MetricScope.STALL)
     else:
-        of = {trial: Of(of) for trial, of in rows.select("trial_id", "of").unique().iter_rows()}
+        of = {trial: MetricScope(of) for trial, of in rows.select("trial_id", "of").unique().iter_rows()}
     own = rows.filter(pl.col("what") != str(What.OTHER_FLOW))
     served = own.group_by("trial_id").agg(pl.col("size_bytes").sum())
     evidence: dict[str, dict[Why, frozenset[str]]] = {}

@@ -21,7 +21,7 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.evidence.metrics import Unknown, evidence_of
 from quiclab.model import number_text
 from quiclab.model.tables import TABLES
-from quiclab.why.account import Of, What, Why, accounts_of
+from quiclab.why.account import MetricScope, What, Why, accounts_of
 from quiclab.why.account_shares import WHATS, WHYS, FloatArray, Shares, categories, shares
 from quiclab.why.divergence import Role, roles
 
@@ -82,8 +82,8 @@ class Waterfall:
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None
     """The first trial without an account."""
-    of: Of = Of.TTLB
-    """What the accounts are of."""
+    of: MetricScope = MetricScope.TTLB
+    """Scope of the accounts."""
 
     @property
     def tested(self) -> int:
@@ -122,11 +122,11 @@ def _untested(found: Waterfall) -> Waterfall:
 
 
 def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
-    """Why the first trial without an account has none; "" where all have one."""
+    """Reason why the first trial without an account has none; "" where all have one."""
     trial_id = waterfall.first_without
     if trial_id is None:
         return ""
-    tables = {name: table for name in TABLES if (table := study.of_trial(name, trial_id)) is not None}
+    tables = {name: table for name in TABLES if (table := study.trial_table(name, trial_id)) is not None}
     try:
         accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
@@ -173,7 +173,7 @@ def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stag
 
 def _roles(stages: Stages | None, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
     """Time of each role; none of stalls, which have no set-up or first tenth that every trial had."""
-    none = stages is None or known.of[pairs[0][0]] is Of.STALL
+    none = stages is None or known.of[pairs[0][0]] is MetricScope.STALL
     return [np.zeros((len(pairs), 2)) for _ in Role] if none or stages is None else stages(pairs)
 
 

@@ -45,17 +45,17 @@ class Follower:
 
 @dataclass(frozen=True)
 class Part:
-    """What is compared: a mechanism's time, a reason's without a mechanism, or what several may have taken."""
+    """Part that is compared: a mechanism's time, a reason's without a mechanism, or what several may have taken."""
 
     mechanism: Mechanism | None
     category: Why | None
     """The reason, of time without one mechanism."""
     members: tuple[Member, ...]
-    """What it sums up."""
+    """Members that it sums up."""
     rivals: tuple[Mechanism, ...] = ()
     """Mechanisms that either arm's records show in it, where one arm's do not tell them apart."""
     followers: tuple[Follower, ...] = ()
-    """What follows from it: their time is among its own."""
+    """Mechanisms that follow from it: their time is among its own."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Known:
 
 
 def known_of(study: OpenedStudy, metric: str) -> Known | None:
-    """What a study's tables hold of the time that a metric measures; None where they name no mechanisms.
+    """Tables of a study about the time that a metric measures; None where they name no mechanisms.
 
     Raises DecodeError for a damaged table.
     """

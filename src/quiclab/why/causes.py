@@ -31,7 +31,7 @@ SMALL_PCT = 3.0
 
 
 class Status(enum.StrEnum):
-    """What is known of one part of a difference."""
+    """State of knowledge of one part of a difference."""
 
     CONFIRMED = "confirmed"
     """The same, and runs without the mechanism took as much less time as had been declared before them."""
@@ -58,7 +58,7 @@ class Status(enum.StrEnum):
         return self not in (Status.UNDECIDED, Status.IN_BOTH)
 
     @property
-    def named(self) -> bool:
+    def names_one(self) -> bool:
         """True if a difference is shown, and one mechanism in it: what a run without it can test."""
         return self in (Status.INDICATED, Status.RECORDED, Status.CONFIRMED, Status.REJECTED)
 
@@ -68,7 +68,7 @@ _BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: St
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one part of a cell's difference."""
+    """Verdict on one part of a cell's difference."""
 
     status: Status
     step: Step
@@ -85,12 +85,12 @@ class Verdict:
     """Tables that decided the reasons in question."""
     facts: tuple[FactOfArms, ...]
     against: tuple[str, ...]
-    """What the records show against it, or were searched for in vain."""
+    """Evidence against it in the records, or what was searched for in vain."""
     pairs_needed: int | None
     """Pairs like these that would show the difference in four studies of five; None where it is shown, where these
     tell too little of others, and where 400 are not enough."""
     followers: tuple[Follower, ...] = ()
-    """What follows from it, and is among its time: mechanisms that take longer, and are as much in both arms."""
+    """Mechanisms that follow from it, and are among its time: they take longer, and are as much in both arms."""
     fixed: FixedCount | None = None
     """The count that shows it, where the records do so by themselves."""
     tested: Confirmation | None = None
@@ -125,17 +125,17 @@ def verdicts(
     if not waterfalls:
         return []
     known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
-    return [() if known is None else _of_cell(each, known, alpha, tested, foretold) for each in waterfalls]
+    return [() if known is None else _cell_verdicts(each, known, alpha, tested, foretold) for each in waterfalls]
 
 
-def _of_cell(
+def _cell_verdicts(
     waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation], foretold: bool
 ) -> tuple[Verdict, ...]:
     comparison = waterfall.comparison
     if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
         return ()
     shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha, foretold=foretold)
-    tests = {each.declared.cause: each for each in confirmed if each.is_of(comparison)}
+    tests = {each.declared.mechanism: each for each in confirmed if each.is_of(comparison)}
     return tuple(_tested(each, tests.get(each.name)) for each in shown)
 
 
@@ -146,7 +146,9 @@ def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: boo
         return ()
     parts = parts_of(known, pairs)
     steps = family([known.times(part, pairs) for part in parts], alpha)
-    follow = followers(known, pairs, parts, {at: step for at, step in enumerate(steps) if _told(step, steps, alpha)})
+    follow = followers(
+        known, pairs, parts, {at: step for at, step in enumerate(steps) if _is_shown(step, steps, alpha)}
+    )
     if follow:
         parts = joined(known, pairs, parts, steps, follow)
         steps = family([known.times(part, pairs) for part in parts], alpha)
@@ -165,7 +167,7 @@ def _least_ms(steps: Sequence[Step]) -> float:
     return max(1e-9, sum(abs(step.difference_ms) for step in steps) * SMALL_PCT / 100)
 
 
-def _told(step: Step, steps: Sequence[Step], alpha: float) -> bool:
+def _is_shown(step: Step, steps: Sequence[Step], alpha: float) -> bool:
     return step.differs(alpha) and abs(step.difference_ms) >= _least_ms(steps)
 
 
@@ -174,9 +176,9 @@ def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
     if test is None:
         return verdict
     shown = test.judgement.verdict if test.sound and test.judgement is not None else None
-    if test.declared.of_path and shown is judge.Verdict.CONFIRMED:
+    if test.declared.is_of_path and shown is judge.Verdict.CONFIRMED:
         shown = None  # a condition of the difference, as runs of earlier versions called it
-    status = _BY_RUN.get(shown, verdict.status) if verdict.status.named and shown else verdict.status
+    status = _BY_RUN.get(shown, verdict.status) if verdict.status.names_one and shown else verdict.status
     return replace(verdict, status=status, tested=test)
 
 
@@ -212,7 +214,7 @@ class _Cell:
             self._most(part),
             part.rivals,
             tuple(sorted({table for tables in decided for table in tables})),
-            self._facts(part.mechanism),
+            self._facts_of(part.mechanism),
             self._against(part.mechanism),
             needed,
             part.followers,
@@ -249,7 +251,7 @@ class _Cell:
         losses = losses_of(self.known, self.pairs, mechanism)
         return losses is not None and is_luck(self.known.times(part, self.pairs), losses)
 
-    def _facts(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
+    def _facts_of(self, mechanism: Mechanism | None) -> tuple[FactOfArms, ...]:
         return () if mechanism is None else self.known.facts_of(self.pairs, mechanism.name)
 
     def _against(self, mechanism: Mechanism | None) -> tuple[str, ...]:

@@ -43,19 +43,19 @@ class Role(enum.StrEnum):
 
 def roles(study: OpenedStudy, pairs: Sequence[tuple[str, str]]) -> list[FloatArray]:
     """Arrays (pairs, arms) of ms, one for each role, of transfers or of start-ups."""
-    ms = np.array([[_of_trial(study, trial) for trial in pair] for pair in pairs])
+    ms = np.array([[_trial_roles_ms(study, trial) for trial in pair] for pair in pairs])
     return [ms[:, :, at] for at in range(len(Role))]
 
 
-def _of_trial(study: OpenedStudy, trial_id: str) -> FloatArray:
-    account = study.of_trial("account", trial_id)
+def _trial_roles_ms(study: OpenedStudy, trial_id: str) -> FloatArray:
+    account = study.trial_table("account", trial_id)
     if account is None:
         return np.zeros(len(Role))
     return role_ms(with_of(account).filter(MAIN))
 
 
 def role_ms(account: pl.DataFrame) -> FloatArray:
-    """How long one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
+    """Time that one transfer took for each role, by its account, and nothing for a page's load. A tenth ends when its
     last new byte was served."""
     if account["why"].eq(str(Why.BROWSER)).any():  # a page has many set-ups and requests
         return np.zeros(len(Role))

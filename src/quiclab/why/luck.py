@@ -67,14 +67,14 @@ def losses_of(known: Known, pairs: Sequence[Pair], mechanism: Mechanism) -> Loss
 def is_luck(ms: FloatArray, losses: Losses) -> bool:
     """True if a difference of a mechanism's time, an array (pairs, arms) in ms, is one of how many were lost."""
     lost, sent = losses.lost, losses.sent
-    if not lost.sum() or not sent.sum() or not _of_one_rate(losses):
+    if not lost.sum() or not sent.sum() or not _share_one_rate(losses):
         return False
     adjusted = ms - (lost - sent * lost.sum() / sent.sum()) * ms.sum() / lost.sum()
     before, after = (float((each[:, 1] - each[:, 0]).mean()) for each in (ms, adjusted))
     return bool(after * np.sign(before) < _LEFT * abs(before))
 
 
-def _of_one_rate(losses: Losses) -> bool:
+def _share_one_rate(losses: Losses) -> bool:
     """True if both arms' losses may be those of one rate, each by itself or in bursts."""
     from scipy.special import bdtr, bdtrc  # imported late: they take longer than the rest of an analysis
 

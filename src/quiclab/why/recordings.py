@@ -37,8 +37,8 @@ class RecordedStep:
         return Span(b.ms - a.ms, b.low_ms - a.high_ms, b.high_ms - a.low_ms)
 
     @property
-    def told(self) -> bool:
-        """Whether the recordings are exact enough to tell the sign of the difference."""
+    def has_clear_sign(self) -> bool:
+        """True if the recordings are exact enough to tell the sign of the difference."""
         return not self.difference.low_ms <= 0 <= self.difference.high_ms
 
 
@@ -85,7 +85,7 @@ def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
     for name, seen in zip(names, (a, b), strict=True):
         if seen.status is not None and not 200 <= seen.status < 300:
             raise SpecError(f"the answer in {name} has status {seen.status}", "record one that succeeds")
-    if a.url is not None and b.url is not None and _place(a.url) != _place(b.url):
+    if a.url is not None and b.url is not None and _host_and_path(a.url) != _host_and_path(b.url):
         raise SpecError(f"these are different transfers: {names[0]} asks for {a.url}, {names[1]} for {b.url}", hint)
     if a.body_bytes is not None and b.body_bytes is not None:
         sizes, most = (a.body_bytes, b.body_bytes), _BODY_SHARE * max(a.body_bytes, b.body_bytes)
@@ -100,6 +100,6 @@ def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
         )
 
 
-def _place(url: str) -> str:
+def _host_and_path(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.path or '/'}?{parts.query}"

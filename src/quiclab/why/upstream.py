@@ -80,7 +80,7 @@ def _follower(known: Known, pairs: Sequence[Pair], part: Part, step: Step) -> Fo
 
 
 def _one_sender(known: Known, pairs: Sequence[Pair]) -> bool:
-    """Whether both arms have one sender, TCP or a program's QUIC, with one congestion control.
+    """True if both arms have one sender, TCP or a program's QUIC, with one congestion control.
 
     Reno halves its window where BBR keeps it, and TCP's timers are longer than QUIC's: what these differ by is theirs.
     """
@@ -97,7 +97,7 @@ def _one_sender(known: Known, pairs: Sequence[Pair]) -> bool:
 
 
 def _moved(known: Known, pairs: Sequence[Pair], follows: Follows, difference_ms: float) -> bool:
-    """Whether a number differs between the arms, that way in which the mechanism would take longer."""
+    """True if a number differs between the arms, that way in which the mechanism would take longer."""
     signed = [(name, np.sign(difference_ms)) for name in follows.more]
     signed += [(name, -np.sign(difference_ms)) for name in follows.less]
     return any(_differs(known, pairs, name, sign) for name, sign in signed)

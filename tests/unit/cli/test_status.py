@@ -46,7 +46,7 @@ def test_a_run_that_confirms_goes_on_by_the_command_that_began_it(
     keep_declaration(Path(begun), DECLARED)
     assert main(["status", begun]) == ExitCode.OK
     told = " ".join(capsys.readouterr().out.split())
-    assert told.endswith("1MB/long --confirm --cause senders_buffer")
+    assert told.endswith("1MB/long --confirm --cause send_buffer_limited")
 
 
 def test_the_document_has_the_form_of_the_reference(begun: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagno
 
 from confirmed_cases import confirmation_of, names_given
 from drawing import Plan
-from scoring import names, of_open_set, top, wrong_of_null
-from trials import Result, Told, result
+from scoring import names, open_set_answer, top, wrong_of_null
+from trials import Result, ScoredVerdict, result
 
 _PAIRS = 9
 _MS = 1_000_000
@@ -86,7 +86,7 @@ def test_a_planted_cause_is_named_and_without_its_detector_nothing_else(cause: s
     found = _planted(cause)
     assert found.label == "cause"
     assert names(top(found.verdicts), cause)
-    assert of_open_set(found) in ("unknown", "several", "nothing")
+    assert open_set_answer(found) in ("unknown", "several", "nothing")
 
 
 @pytest.mark.parametrize("name", _NONE)
@@ -111,6 +111,6 @@ def test_what_has_no_time_is_not_put_to_the_test() -> None:
     """A mechanism that no trial shows predicts nothing; one without a setting in the twin cannot be taken away."""
     plan = _with("initial window")
     for name, setting in (("largest_window", "max_window"), ("application", "")):
-        told = Told(name, "indicated", True, name, None, (), 10.0, ())
+        told = ScoredVerdict(name, "indicated", True, name, None, (), 10.0, ())
         found = confirmation_of(built(), plan, "one", told, right=False)
         assert (found.setting, found.verdict, found.blocks) == (setting, "not run", 0)

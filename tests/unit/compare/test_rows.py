@@ -13,7 +13,7 @@ from quiclab.compare.analyse import analyse_study
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.rows import details, differences, distributions
 from quiclab.report.figures import BytesAcknowledged, DifferenceMap, Distribution
-from quiclab.report.page.curves import bytes_acknowledged
+from quiclab.report.page.pair_selector import bytes_acknowledged
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozenset({("loss/100 KB", "h2", 3)}))
 

@@ -77,7 +77,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def derived(build: Build, tmp_path: Path, changes: tuple[Change, ...], arm: str = "h3", path: str = "lossy") -> Study:
     """The confirming study of a change, read back."""
-    of_path = bool(changes) and changes[0].of_path
+    of_path = bool(changes) and changes[0].is_of_path
     text = confirming_spec(
         build.document(),
         build.study,

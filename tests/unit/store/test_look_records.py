@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from quiclab.model.errors import HostError
-from quiclab.store.look_records import FILE, Look, keep_look, read_looks
+from quiclab.store.look_records import FILE, InterimLook, keep_look, read_looks
 
-SEVEN = Look("2026-03-01T10:00:00+00:00", 7, {"1MB/loss": 7, "1MB/plain": 7}, 0.05, ("ttlb_ms",), 2.0)
+SEVEN = InterimLook("2026-03-01T10:00:00+00:00", 7, {"1MB/loss": 7, "1MB/plain": 7}, 0.05, ("ttlb_ms",), 2.0)
 TEN = dataclasses.replace(SEVEN, planned=10, blocks={"1MB/loss": 10, "1MB/plain": 10}, when_utc="2026-03-02")
 
 

@@ -161,7 +161,7 @@ def test_a_shard_counts_what_it_has_taken_on(study: Study, tmp_path: Path) -> No
     shard = StudyDir(tmp_path / "shard")
     shard.create()
     with open_ledger(shard) as ledger:
-        ledger.plan(Part(shard=(1, 2)).of(grow_plan(study, {})))
+        ledger.plan(Part(shard=(1, 2)).rows_of(grow_plan(study, {})))
     found = progress(study, shard)
     assert 0 < len(found.rows) == found.left < found.planned == 10
 

@@ -17,7 +17,7 @@ from quiclab.compare.study_tables import open_study
 from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.report.words.account import parting
 from quiclab.report.words.headline import headline
-from quiclab.why.account import Of, Why, account_totals
+from quiclab.why.account import MetricScope, Why, account_totals
 from quiclab.why.accounts import Waterfall, family, waterfalls, why_without
 from quiclab.why.causes import verdicts
 
@@ -246,11 +246,11 @@ def test_videos_are_compared_by_their_start_up_or_by_their_stalls(tmp_path: Path
         _keep(tmp_path, f"{ord('2'):x}{block}", [*start_up, *stalls])
         _keep(tmp_path, f"{ord('3'):x}{block}", start_up)
     stalled, started = (_waterfall(tmp_path, metric=metric) for metric in ("stall_ms", "startup_ms"))
-    assert (stalled.of, stalled.pairs, stalled.total.difference_ms) == (Of.STALL, PAIRS, -50)
+    assert (stalled.of, stalled.pairs, stalled.total.difference_ms) == (MetricScope.STALL, PAIRS, -50)
     assert {step.label: step.difference_ms for step in stalled.steps} == {Why.PLAYER: -5, Why.LINK_BUSY: -45}
     assert stalled.roles == ()
-    assert (started.of, started.total.baseline_ms, started.total.difference_ms) == (Of.START_UP, 500, 0)
-    assert _waterfall(tmp_path, metric="throughput_bit_per_s").of is Of.START_UP
+    assert (started.of, started.total.baseline_ms, started.total.difference_ms) == (MetricScope.START_UP, 500, 0)
+    assert _waterfall(tmp_path, metric="throughput_bit_per_s").of is MetricScope.START_UP
 
 
 def test_older_tables_have_transfers_alone(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_where_no_record_tells_all_mechanisms_of_the_union_are_candidates(
         return lambda _: ({BUSY: 800, ("window", None): ms}, {"trial:lost_on_the_path": lost})
 
     rivals = {each.name for each in _verdicts(tmp_path, arm(50), arm(500))["several:window"].rivals}
-    assert {"slow_start", "overshoot", "policed", "managed_queue", "largest_window"} <= rivals
+    assert {"slow_start", "overshoot", "policed", "active_queue_management", "largest_window"} <= rivals
     assert ("loss_on_the_path" in rivals) is is_candidate
     assert "pacing" not in rivals
 

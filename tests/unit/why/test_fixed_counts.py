@@ -15,7 +15,7 @@ from quiclab.why.fixed_counts import fixed_count, least_pairs
 from quiclab.why.mechanisms import BY_NAME, ROUND_TRIP, TRIAL
 
 ALPHA = 0.05
-_SET_UP, _BUSY = (Why.SET_UP, "set_up_round_trips"), (Why.LINK_BUSY, "bytes_on_the_wire")
+_SET_UP, _BUSY = (Why.SET_UP, "handshake_round_trips"), (Why.LINK_BUSY, "bytes_on_the_wire")
 
 
 def _known(trips: Sequence[Sequence[int]], each_ms: float = 20.5, round_trip_ms: float | None = 20.0) -> Known:
@@ -27,7 +27,7 @@ def _known(trips: Sequence[Sequence[int]], each_ms: float = 20.5, round_trip_ms:
             ms[trial] = {_BUSY: 800.0 + block, _SET_UP: each_ms * count}
             facts[trial] = {
                 TRIAL: {(ROUND_TRIP, "ms"): round_trip_ms} if round_trip_ms else {},
-                "set_up_round_trips": {("round_trips", ""): float(count)},
+                "handshake_round_trips": {("round_trips", ""): float(count)},
                 "bytes_on_the_wire": {("bytes_served", "bytes"): 1000 * (800.0 + block)},
             }
     return Known(ms, {trial: {} for trial in ms}, facts, {})
@@ -40,7 +40,7 @@ def _statuses(known: Known, pairs: int) -> dict[str, Status]:
 def test_a_round_trip_less_in_every_pair_is_shown_by_the_records_of_five_pairs() -> None:
     """The exact test of five pairs can show nothing at 5 %, and need not."""
     assert _statuses(_known([(2, 1)] * 5), 5) == {
-        "set_up_round_trips": Status.RECORDED,
+        "handshake_round_trips": Status.RECORDED,
         "bytes_on_the_wire": Status.IN_BOTH,
     }
     (verdict, _) = verdicts_of(_known([(2, 1)] * 5), [(f"a{n}", f"b{n}") for n in range(5)], ALPHA)
@@ -60,7 +60,7 @@ def test_a_round_trip_less_in_every_pair_is_shown_by_the_records_of_five_pairs()
     ],
 )
 def test_what_is_not_alike_in_every_pair_or_not_of_round_trips_is_left_to_the_test(known: Known) -> None:
-    assert _statuses(known, 5)["set_up_round_trips"] is Status.UNDECIDED
+    assert _statuses(known, 5)["handshake_round_trips"] is Status.UNDECIDED
 
 
 def test_bytes_must_take_their_time() -> None:
@@ -91,7 +91,7 @@ def test_so_many_pairs_are_asked_for_as_keep_the_level() -> None:
 def test_counts_that_are_chance_after_all_are_seldom_taken_for_fixed(often: float, pairs: int) -> None:
     """Arms that are alike, where a further round trip comes by chance: at most one study in twenty."""
     rng = np.random.default_rng(pairs)
-    part = Part(BY_NAME["set_up_round_trips"], None, (_SET_UP,))
+    part = Part(BY_NAME["handshake_round_trips"], None, (_SET_UP,))
     names = [(f"a{n}", f"b{n}") for n in range(pairs)]
     found = 0
     for _ in range(1000):

@@ -50,8 +50,8 @@ def _of(names: tuple[str, ...], ms: tuple[float, ...], numbers: Numbers) -> dict
 
 
 def test_slow_start_that_begins_alike_follows_from_held_acknowledgments() -> None:
-    names = ("slow_start", "acknowledgment_held")
-    assert _of(names, (90, 40), {"first_flight": (15_000, 15_000)}) == {"slow_start": "acknowledgment_held"}
+    names = ("slow_start", "delayed_acknowledgment")
+    assert _of(names, (90, 40), {"first_flight": (15_000, 15_000)}) == {"slow_start": "delayed_acknowledgment"}
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_slow_start_that_begins_alike_follows_from_held_acknowledgments() -> Non
     ids=["it begins with less", "the other with more at least", "the other goes the other way", "it is faster"],
 )
 def test_slow_start_of_its_own(ms: tuple[float, float], numbers: Numbers) -> None:
-    assert _of(("slow_start", "acknowledgment_held"), ms, numbers) == {}
+    assert _of(("slow_start", "delayed_acknowledgment"), ms, numbers) == {}
 
 
 @pytest.mark.parametrize(("lost", "expected"), [((10, 10), True), ((20, 10), True), ((10, 20), False)])
 def test_timeouts_follow_only_where_no_more_is_lost(lost: tuple[float, float], expected: bool) -> None:
     """The arm that takes longer lost as many packets, fewer, or more."""
-    found = _of(("retransmission_timeout", "senders_buffer"), (177, 26), {"lost": lost})
-    assert found == ({"retransmission_timeout": "senders_buffer"} if expected else {})
+    found = _of(("retransmission_timeout", "send_buffer_limited"), (177, 26), {"lost": lost})
+    assert found == ({"retransmission_timeout": "send_buffer_limited"} if expected else {})
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,17 @@ def test_nothing_follows_where_the_arms_have_different_senders(senders: tuple[st
     """As many are lost, and BBR answers none of them: what Reno loses by them is not due to a held acknowledgment."""
     first, second = (f"sent_by_{each}" for each in senders)
     sent = {first: (1, np.nan), second: (np.nan, 1)} if first != second else {first: (1, 1)}
-    found = _of(("loss_on_the_path", "acknowledgment_held"), (2680, 163), {"lost_on_the_path": (20, 20), **sent})
-    assert found == ({"loss_on_the_path": "acknowledgment_held"} if expected else {})
+    found = _of(("loss_on_the_path", "delayed_acknowledgment"), (2680, 163), {"lost_on_the_path": (20, 20), **sent})
+    assert found == ({"loss_on_the_path": "delayed_acknowledgment"} if expected else {})
 
 
 def test_the_largest_upstream_has_all_and_its_followers_are_told() -> None:
-    names = ("retransmission_timeout", "acknowledgment_held", "overshoot", "pacing")
+    names = ("retransmission_timeout", "delayed_acknowledgment", "overshoot", "pacing")
     parts, steps = [_part(name) for name in names], _steps(300, 40, 30, 20)
     known = _known({"lost": (9, 9), "dropped_by_queues": (9, 9)})
     follow = followers(known, PAIRS, parts, steps)
     held, pacing = joined(known, PAIRS, parts, list(steps.values()), follow)
-    assert held.mechanism == BY_NAME["acknowledgment_held"]
+    assert held.mechanism == BY_NAME["delayed_acknowledgment"]
     assert [(each.mechanism.name, each.difference_ms) for each in held.followers] == [
         ("retransmission_timeout", 300),
         ("overshoot", 30),

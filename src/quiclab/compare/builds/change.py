@@ -48,11 +48,11 @@ class Change:
     why: str = ""
     """A sentence where the outcome is undecided or not measured."""
     conclusion: Conclusion = Conclusion.UNDECIDED
-    """What it amounts to beside what matters."""
+    """Conclusion: what it amounts to beside what matters."""
     refused: bool = False
     """True if the cell cannot be tested, whatever its values: nothing was measured, or there are too few trials."""
     sequential: bool = False
-    """Whether the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
+    """True if the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
     sequence, and trials that do not pair up are not tested at all."""
     disturbance_pct: float = 0.0
     """Points of per cent by which what the laboratory added to the trials widened the interval, at the wider side."""
@@ -149,7 +149,7 @@ def at_level(found: Change, confidence: float) -> Change:
 
 
 def lies_within(found: Change, matters_pct: float) -> bool:
-    """Whether the whole interval is less than what matters, either way."""
+    """True if the whole interval is less than what matters, either way."""
     interval = found.interval_pct
     return interval is not None and -matters_pct < interval.low and interval.high < matters_pct
 

@@ -57,7 +57,7 @@ class Bound:
     metric: str
     """The metric's name as the user wrote it: `ttlb` or `ttlb_ms`."""
     above: bool
-    """Whether growth beyond the bound fails, else a fall beyond it."""
+    """True if growth beyond the bound fails, else a fall beyond it."""
     amount: str
     """Sign and digits."""
     unit: str
@@ -150,7 +150,7 @@ class _Cell:
         return change.interval_pct if self.bound.unit == "%" else change.shift.interval
 
     def fails(self, confidence: float) -> bool:
-        """Whether the whole interval at this level is beyond the bound."""
+        """True if the whole interval at this level is beyond the bound."""
         interval = self.interval(confidence)
         return interval is not None and _beyond(
             interval.low if self.bound.above else interval.high, self.limit, self.bound
@@ -181,7 +181,7 @@ def _failing_as_measured(tested: Sequence[_Cell], alpha: float) -> frozenset[int
 
 
 def _is_sequential(tested: Sequence[_Cell]) -> bool:
-    """Whether these cells are decided by confidence sequences: all of them are, or none."""
+    """True if these cells are decided by confidence sequences: all of them are, or none."""
     return any(each.change.sequential for each in tested)
 
 
@@ -222,14 +222,14 @@ def _does_not_fail(cell: _Cell, reach: float) -> Judgement:
 
 
 def _beyond(value: float, limit: float, bound: Bound) -> bool:
-    """Whether a value is beyond the bound. Exactly at it is not, also where rounding puts it a last digit beyond."""
+    """True if a value is beyond the bound. Exactly at it is not, also where rounding puts it a last digit beyond."""
     if math.isclose(value, limit, rel_tol=1e-9):
         return False
     return value > limit if bound.above else value < limit
 
 
 def _too_few(found: Change, error: float) -> str:
-    """Why no outcome could have failed the cell, and how many trials are enough."""
+    """Reason why no outcome could have failed the cell, and how many trials are enough."""
     told = f"Too few: with {trials_of(found)}, a change in this cell alone could not fail the gate"
     if found.pairs is not None:
         return f"{told}; {_pairs_needed(found, error)} pairs are enough."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where two studies were not run alike: every difference of their specs, programs and machines, by name."""
+"""Differences between the set-ups of two studies: of specs, programs and machines, each by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Difference:
     """One thing that is not the same in both studies."""
 
     key: str
-    """What `--allow` takes: `kernel`, `programs.caddy`, `spec.paths.lossy.down.delay_ns`."""
+    """Key that `--allow` takes: `kernel`, `programs.caddy`, `spec.paths.lossy.down.delay_ns`."""
     old: str
     new: str
     arms: tuple[str, ...] = ()
@@ -46,10 +46,10 @@ class Difference:
     program: str = ""
     """Name of the program whose build differs; empty where something else differs."""
     expected: bool = False
-    """Whether it is what was meant to change: the one program, or the build, of an arm under test."""
+    """True if it is what was meant to change: the one program, or the build, of an arm under test."""
 
     def is_of(self, keys: Collection[str]) -> bool:
-        """Whether one of these keys names it, or a group that it is in."""
+        """True if one of these keys names it, or a group that it is in."""
         return any(self.key == key or self.key.startswith(f"{key}.") for key in keys)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ def differences(
     found = (
         *(Difference(*each) for each in machine),
         *_programs(old, new, hosts),
-        *(_of_spec(each, new) for each in specs),
+        *(_spec_difference(each, new) for each in specs),
     )
     builds = {
         each: each.program
@@ -110,7 +110,8 @@ def _spec(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
-    """What is not set has no leaf, so that a key may be new; a trace counts by its file's name, a program by itself."""
+    """Leaves of a spec. A value that is not set has none, so that a key may be new; a trace counts by its file's name,
+    a program by itself."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == "argv" and inner:
@@ -143,7 +144,7 @@ def _differing(group: str, old: Mapping[str, str], new: Mapping[str, str]) -> It
             yield group + key, old.get(key, _ABSENT), new.get(key, _ABSENT)
 
 
-def _of_spec(found: tuple[str, str, str], study: Study) -> Difference:
+def _spec_difference(found: tuple[str, str, str], study: Study) -> Difference:
     for arm in study.items("arms"):
         place = f"spec.arms.{arm['name']}."
         if found[0].startswith(place):

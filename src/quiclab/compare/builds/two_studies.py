@@ -41,13 +41,13 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Floor:
-    """What one study measured where nothing differs: its arms against themselves."""
+    """Measurement of one study where nothing differs: its arms against themselves."""
 
     study: str
     """'OLD' or 'NEW'."""
     metric: Metric
     reach_pct: float | None
-    """How far the intervals of its A/A cells reach, at most; None without one."""
+    """Farthest bound of the intervals of its A/A cells; None without one."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,17 @@ class StudiesCompared:
     """Names of the two directories."""
     paired: bool
     sequential: bool
-    """Whether the number of blocks could follow from looks: then confidence sequences decide, where trials pair up."""
+    """True if the number of blocks could follow from looks: then confidence sequences decide, where trials pair up."""
     interleaved: bool
-    """Whether both builds ran in the same blocks of one study."""
+    """True if both builds ran in the same blocks of one study."""
     pairing: str
-    """Whether trials pair up, and why: the first line of every result."""
+    """Pairing of the trials and its reason: the first line of every result."""
     alpha: float
     matters_pct: float
     """Smallest change that matters, in per cent of OLD."""
     metrics: tuple[Metric, ...]
     differences: tuple[Difference, ...]
-    """Where the studies were not run alike: what was meant to change, and what the user accepted."""
+    """Differences of the studies' set-ups: what was meant to change, and what the user accepted."""
     changes: tuple[Change, ...]
     """Everything that was asked for, by metric, arm, path and workload."""
     controls: tuple[Change, ...]
@@ -78,9 +78,9 @@ class StudiesCompared:
     path_titles: dict[str, str]
     workload_titles: dict[str, str]
     notes: tuple[str, ...]
-    """What is missing or limits what can be said; a sentence each."""
+    """Gaps and limits of what can be said; a sentence each."""
 
-    def place(self, found: Change) -> str:
+    def cell_name(self, found: Change) -> str:
         """The cell by the names that the figures use."""
         path = self.path_titles.get(found.path, found.path)
         return f"{path}, {self.workload_titles.get(found.workload, found.workload)}"
@@ -144,7 +144,7 @@ def compare_studies(
 
 
 def _stopping(studies: Sequence[tuple[str, Study]]) -> list[str]:
-    """What must be said where a study's number of blocks could follow from what was seen of it."""
+    """Warnings where a study's number of blocks could follow from what was seen of it."""
     told = []
     for label, study in studies:
         looks = looks_at(study, [usual_metric(study)])

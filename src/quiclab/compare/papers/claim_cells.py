@@ -16,7 +16,7 @@ from quiclab.compare.papers.paper import Claim, ratio_name
 from quiclab.compare.study import Study
 
 ABSENT = "This study has no"
-"""How the reason begins where a cell is not in the study at all."""
+"""Beginning of the reason where a cell is not in the study at all."""
 
 _AXES = {"arms": "arm", "workloads": "workload", "paths": "path"}
 
@@ -39,7 +39,7 @@ class Cells:
         return metric_of(self._study, name)
 
     def describes_only(self, name: str) -> bool:
-        """Whether neither side of the metric is the better one: a failed trial has no worst value of it."""
+        """True if neither side of the metric is the better one: a failed trial has no worst value of it."""
         return "none" in self._study.metrics.filter(pl.col("name") == name)["better"].head(1).to_list()
 
     def arm(self, metric: str, workload: str, path: str, arm: str) -> ArmResult:
@@ -49,8 +49,8 @@ class Cells:
         return self._arms[metric][workload, path, arm]
 
     def sides(self, claim: Claim, workload: str, path: str) -> list[ArmResult]:
-        """What a claim holds against each other in one cell: its arms, or of an interaction ratios of two arms within
-        blocks. Raises KeyError like `arm`."""
+        """Sides that a claim holds against each other in one cell: its arms, or of an interaction ratios of two arms
+        within blocks. Raises KeyError like `arm`."""
         arms = [self.arm(claim.metric, workload, path, arm) for arm in claim.arms]
         if claim.sides == claim.arms:
             return arms
@@ -58,7 +58,7 @@ class Cells:
         return [_ratio(first, second, metric), _ratio(third, fourth, metric)]
 
     def obstacle(self, claim: Claim, workload: str, path: str) -> str:
-        """Why the claim cannot be tested in this cell, in a sentence; empty if it can."""
+        """Reason why the claim cannot be tested in this cell, in a sentence; empty if it can."""
         for axis, names in (("arms", claim.arms), ("workloads", (workload,)), ("paths", (path,))):
             for name in names:
                 if name not in self._names[axis]:

@@ -29,7 +29,7 @@ class Strengths:
     first: Correlation | None
     second: Correlation | None
     told: Stronger | None
-    """How they differ; None where one of them is not known."""
+    """Difference of the two correlations; None where one of them is not known."""
     adjusted_p: float | None = None
     """Value of p, adjusted over all correlations that the paper's claims are about (Benjamini and Hochberg)."""
 
@@ -40,7 +40,7 @@ class Strengths:
 
 
 def strengths(claims: Iterable[Claim], cells: Cells, alpha: float) -> dict[Place, Strengths]:
-    """What all claims about correlations are held against, where the study has the cells."""
+    """Strengths of correlation that all claims about them are held against, where the study has the cells."""
     found: dict[Place, Strengths] = {}
     for claim in claims:
         if claim.kind != CORRELATION or not claim.testable or claim.expected is None:
@@ -57,12 +57,12 @@ def strengths(claims: Iterable[Claim], cells: Cells, alpha: float) -> dict[Place
 
 
 def obstacle(claim: Claim, workload: str, path: str, cells: Cells) -> str:
-    """Why a claim about a correlation cannot be tested in a cell; empty if it can."""
+    """Reason why a claim about a correlation cannot be tested in a cell; empty if it can."""
     both = (claim, replace(claim, metric=claim.second_metric))
     return next(filter(None, (cells.obstacle(each, workload, path) for each in both)), "")
 
 
-def of_correlation(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdict, str]:
+def correlation_verdict(claim: Claim, found: Strengths, alpha: float) -> tuple[Verdict, str]:
     """Return the verdict in one cell, with both correlations and the reason where it does not agree."""
     if found.first is None or found.second is None or found.told is None:
         few = [arm for arm, each in zip(claim.arms, (found.first, found.second), strict=True) if each is None]

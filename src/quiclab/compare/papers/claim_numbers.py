@@ -25,15 +25,15 @@ class Number:
     count: int
     """Trials of one arm, pairs of two."""
     obstacle: str = ""
-    """Why there can be no such number, in a sentence."""
+    """Reason why there can be no such number, in a sentence."""
     advantage: bool = False
-    """Whether it is the second arm's difference from the first, in per cent of the first one's number."""
+    """True if it is the second arm's difference from the first, in per cent of the first one's number."""
 
 
 def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
     """Return our number for one or two arms; `statistic` is what the paper made of its runs, "mean" or "median"."""
     if len(arms) == 1:
-        return _of_one(arms[0], metric, statistic, alpha)
+        return _statistic_of_arm(arms[0], metric, statistic, alpha)
     first, second = arms
     pairs = within_pairs(first, second, metric)
     if statistic == "mean" and first.mean == 0:
@@ -42,7 +42,11 @@ def number_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: 
     if statistic == "median" and not pairs.has_ratios:
         why = "A value of zero has no ratio: no advantage in per cent."
         return Number(None, None, "%", int(pairs.values.size), why)
-    return _of_means(first, second, metric, alpha) if statistic == "mean" else _of_pairs(first, second, metric, alpha)
+    return (
+        _difference_of_means(first, second, metric, alpha)
+        if statistic == "mean"
+        else _difference_in_pairs(first, second, metric, alpha)
+    )
 
 
 def difference_of(arms: Sequence[ArmResult], metric: Metric, statistic: str, alpha: float) -> Number:
@@ -70,7 +74,7 @@ def _hull(measured: Interval | None, *at_ends: Interval | None) -> Interval | No
     return Interval(min(each.low for each in known), max(each.high for each in known), measured.confidence)
 
 
-def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:
+def _statistic_of_arm(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Number:
     """The mean with an interval that no sample makes exact, or the median with the exact one."""
     ends: tuple[End, ...] = ("measured", "least", "most")
     samples = [values_of(arm.trials, metric, end) for end in ends]
@@ -86,7 +90,7 @@ def _of_one(arm: ArmResult, metric: Metric, statistic: str, alpha: float) -> Num
     )
 
 
-def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
+def _difference_of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
     """Return the difference of the means, in per cent of the first one's: positive where the second is better."""
     at_ends: tuple[Ends, ...] = (MEASURED, ("most", "least"), ("least", "most"))
     ratio, *others = (
@@ -101,7 +105,7 @@ def _of_means(first: ArmResult, second: ArmResult, metric: Metric, alpha: float)
     return Number(to_pct * (ratio.estimate - 1), interval, "%", ratio.count, advantage=True)
 
 
-def _of_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
+def _difference_in_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
     """Return the difference in the typical pair, in per cent of the first one's value."""
     found = compare(("", "main", "", ""), first, second, metric, alpha)
     return Number(found.difference_pct, found.interval_pct, "%", found.pairs, advantage=True)

@@ -46,7 +46,7 @@ RULES = (
 
 
 class Verdict(enum.StrEnum):
-    """What our numbers say to a claim."""
+    """Verdict of our numbers on a claim."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -62,7 +62,7 @@ def counted(verdict: Verdict, count: int) -> str:
     return f"{count} {verdict.value if count == 1 else _PLURAL.get(verdict, verdict.value)}"
 
 
-def of_direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> tuple[Verdict, str]:
+def direction_verdict(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> tuple[Verdict, str]:
     """Return the verdict on a direction in one cell, with the reason where it does not agree.
 
     `expected` is what the paper says of the other arm beside the baseline.
@@ -117,7 +117,7 @@ def _alike(expected: str, found: str, matters_pct: float) -> tuple[Verdict, str]
     return Verdict.UNDECIDED, f"{found} the whole interval is less than {matters_pct:g} %."
 
 
-def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
+def number_verdict(expected: Expected, ours: Number) -> tuple[Verdict, str]:
     """Return the verdict on a number in one cell: whether our interval meets what the paper prints."""
     if ours.obstacle:
         return Verdict.NOT_TESTABLE, ours.obstacle
@@ -144,7 +144,7 @@ def of_number(expected: Expected, ours: Number) -> tuple[Verdict, str]:
     return Verdict.AGREES, ""
 
 
-def of_cells(cells: Sequence[Verdict]) -> Verdict:
+def claim_verdict(cells: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a whole claim: cells that cannot be tested are counted beside it, they do not decide."""
     tested = {verdict for verdict in cells if verdict is not Verdict.NOT_TESTABLE}
     if not tested:

@@ -10,9 +10,9 @@ from quiclab.compare.cell_comparison import compare, decide_all, turned
 from quiclab.compare.conclusions import conclude_all
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.compare.papers.claim_cells import Cells
-from quiclab.compare.papers.claim_correlations import Place, Strengths, obstacle, of_correlation, strengths
+from quiclab.compare.papers.claim_correlations import Place, Strengths, correlation_verdict, obstacle, strengths
 from quiclab.compare.papers.claim_numbers import difference_of, number_of
-from quiclab.compare.papers.claim_verdict import Verdict, of_cells, of_direction, of_number
+from quiclab.compare.papers.claim_verdict import Verdict, claim_verdict, direction_verdict, number_verdict
 from quiclab.compare.papers.paper import CORRELATION, INTERACTION, Claim, Expected, Paper
 from quiclab.compare.statistics import Interval
 from quiclab.compare.study import Study
@@ -39,7 +39,7 @@ class Finding:
     p: float | None = None
     adjusted_p: float | None = None
     conclusion: Conclusion | None = None
-    """What the comparison of a direction amounts to beside what matters."""
+    """Conclusion of a direction's comparison beside what matters."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def judge(study: Study, analysis: StudyAnalysis, paper: Paper) -> tuple[Judged, 
             if claim.testable and expected is not None
             else ()
         )
-        found.append(Judged(claim, of_cells([finding.verdict for finding in findings]), findings))
+        found.append(Judged(claim, claim_verdict([finding.verdict for finding in findings]), findings))
     return tuple(found)
 
 
@@ -119,7 +119,7 @@ def _finding(
     else:
         of = difference_of if claim.kind == "difference" else number_of
         ours = of(arms, metric, claim.statistic, analysis.alpha)
-        verdict, why = of_number(expected, ours)
+        verdict, why = number_verdict(expected, ours)
         found = Finding(workload, path, verdict, why, ours.estimate, ours.interval, ours.unit, ours.count)
     if doubt and found.verdict is not Verdict.NOT_TESTABLE:
         return replace(found, verdict=Verdict.UNDECIDED, why=doubt)
@@ -133,7 +133,7 @@ def _correlation(
     if told:
         return Finding(workload, path, Verdict.NOT_TESTABLE, told)
     found = correlated[claim.id, workload, path]
-    verdict, why = of_correlation(claim, found, analysis.alpha)
+    verdict, why = correlation_verdict(claim, found, analysis.alpha)
     arms = [cells.arm(claim.metric, workload, path, arm) for arm in claim.arms]
     if doubt := _doubt(arms, True, CORRELATION):
         verdict, why = Verdict.UNDECIDED, doubt
@@ -142,14 +142,14 @@ def _correlation(
 
 
 def _needs_values(claim: Claim, expected: Expected) -> str:
-    """What of a claim has no meaning where a trial failed; empty where failed trials rank worst."""
+    """Part of a claim that has no meaning where a trial failed; empty where failed trials rank worst."""
     if claim.kind == INTERACTION:
         return "ratio of arms"
     return "mean" if claim.statistic == "mean" and not expected.direction else ""
 
 
 def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> str:
-    """Why these trials decide nothing whatever their numbers are; empty if they may."""
+    """Reason why these trials decide nothing whatever their numbers are; empty if they may."""
     told = (f"{arm.failures} of {len(arm.trials)} trials of {arm.arm} failed" for arm in arms if arm.failures)
     failed = ", ".join(dict.fromkeys(told))
     if failed and needs_values:
@@ -160,7 +160,7 @@ def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> st
 
 
 def _direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> Finding:
-    verdict, why = of_direction(expected, found, metric, matters_pct)
+    verdict, why = direction_verdict(expected, found, metric, matters_pct)
     sign = -1.0 if metric.lower_is_better else 1.0
     in_pct = found.difference_pct is not None or found.interval_pct is not None
     ours, interval = (found.difference_pct, found.interval_pct) if in_pct else (found.difference, found.interval)

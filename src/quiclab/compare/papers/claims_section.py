@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says about a paper, and the terminal in a line."""
+"""The section of the page about a paper, and its line in the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from quiclab.model.text_table import TextTable
 
 @dataclass(frozen=True)
 class PaperSection:
-    """What the page says about the paper."""
+    """Section of the page about the paper."""
 
     citation: str
     caution: str
@@ -60,7 +60,7 @@ def _alarm(analysis: StudyAnalysis) -> str:
 
 
 def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
-    """What the terminal says about the paper: a line, or none."""
+    """Line of the terminal about the paper, or none."""
     section = paper_section(study, analysis)
     return [line for line in (section.summary, section.caution) if line] if section else []
 
@@ -234,7 +234,7 @@ def _cells(each: Judged) -> str:
 
 
 def _remarks(each: Judged) -> str:
-    """Why cells do not agree, reasons together; then what the paper's file says in advance."""
+    """Reasons why cells do not agree, put together; then what the paper's file says in advance."""
     whys = [cell.why for cell in each.cells if cell.why]
     if len(each.cells) > 1:
         absent = sum(why.startswith(ABSENT) for why in whys)

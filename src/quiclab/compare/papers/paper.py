@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a paper claims, as `paper.json` of a study has it."""
+"""Claims of a paper, as `paper.json` of a study has them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (
 
 @dataclass(frozen=True)
 class Expected:
-    """What the paper found."""
+    """Finding of the paper."""
 
     text: str
     """The number or the word as the paper prints it."""
@@ -32,9 +32,9 @@ class Expected:
     """… to here are printed so, or are within the margin."""
     unit: str
     margin: str = ""
-    """How far from the number is still the paper's, as its file declares it; empty where it declares nothing."""
+    """Distance from the number that is still the paper's, as its file declares it; empty where it declares nothing."""
     is_range: bool = False
-    """Whether the paper gives all from `low` to `high`, and no number."""
+    """True if the paper gives all from `low` to `high`, and no number."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Claim:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """What is held against each other: the arms, or of an interaction the ratio of the second to the first and that
-        of the fourth to the third."""
+        """Sides that are held against each other: the arms, or of an interaction the ratio of the second to the first
+        and that of the fourth to the third."""
         if self.kind != INTERACTION or not self.arms:
             return self.arms
         return (ratio_name(*self.arms[:2]), ratio_name(*self.arms[2:]))
@@ -76,7 +76,7 @@ class Paper:
 
     citation: str
     caution: str
-    """What keeps the claims as a whole from being held against this study; mostly empty."""
+    """Caution that keeps the claims as a whole from being held against this study; mostly empty."""
     changed: Mapping[str, Mapping[str, list[str]]]
     """Axis → name → keys in which this study differs from the one that the claims were written for."""
     claims: tuple[Claim, ...]

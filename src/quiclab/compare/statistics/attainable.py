@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a given number of pairs can show at best, before any of them is measured."""
+"""Best result that a given number of pairs can show, before any of them is measured."""
 
 from __future__ import annotations
 

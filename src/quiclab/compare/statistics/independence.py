@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether values depend on those before them: what exact tests and intervals take for granted, measured.
+"""Dependence of values on those before them, measured: exact tests and intervals take for granted that there is none.
 
 Two statistics of ranks, pooled over groups of series: the autocorrelation of neighbours (Wald and Wolfowitz 1943, Ann.
 Math. Statist. 14; of ranks, Bartels 1982, J. Amer. Statist. Assoc. 77), whose p is by permutation within groups; and
@@ -29,7 +29,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Independence:
-    """What neighbours and the course of time say about series, all of them together."""
+    """Dependence of series on neighbours and on the course of time, all of them together."""
 
     values: int
     autocorrelation: float
@@ -42,17 +42,17 @@ class Independence:
 
     @property
     def neighbours_depend(self) -> bool:
-        """Whether a value resembles the one before it. Half the level, as two questions are asked."""
+        """True if a value resembles the one before it. Half the level, as two questions are asked."""
         return self.autocorrelation_p <= LEVEL / 2
 
     @property
     def moves(self) -> bool:
-        """Whether the values move one way in the course of time. Half the level, as two questions are asked."""
+        """True if the values move one way in the course of time. Half the level, as two questions are asked."""
         return self.tau_p <= LEVEL / 2
 
     @property
     def worth(self) -> float:
-        """How many independent values tell as much about a mean: n (1 − r) / (1 + r)."""
+        """Number of independent values that tell as much about a mean: n (1 − r) / (1 + r)."""
         r = min(max(self.autocorrelation, 0.0), 0.99)
         return self.values * (1 - r) / (1 + r)
 

@@ -29,7 +29,7 @@ def logarithms(values: FloatArray) -> FloatArray | None:
 
 
 def per_cent(log_ratio: float) -> float:
-    """How much more than 1 a ratio is, in per cent: −50 of a half, +100 of two; ±inf stays."""
+    """Excess of a ratio over 1, in per cent: −50 of a half, +100 of two; ±inf stays."""
     if math.isinf(log_ratio):
         return log_ratio
     with np.errstate(over="ignore"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How two samples compare in their tails: the difference of a quantile of both, with an interval by resampling pairs.
+"""Comparison of two samples in their tails: the difference of a quantile of both, with an interval by resampling pairs.
 
 Pairs are drawn whole, so that what a block's two trials share stays shared, and the ends are those of the resamples
 (Efron and Tibshirani 1993, 13.3). An exact interval from those of both quantiles would be open below some sixty pairs.

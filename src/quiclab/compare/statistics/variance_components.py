@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much values vary between occasions, between blocks of an occasion, and within blocks.
+"""Variance of values between occasions, between blocks of an occasion, and within blocks.
 
 Components of variance by the mean squares of a nested design of unequal sizes (Searle, Casella and McCulloch 1992,
 3.6), negative ones set to zero; and a test of whether occasions differ at all (Kruskal and Wallis 1952, J. Amer.

@@ -47,7 +47,7 @@ def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Ma
 
 
 def evidence_of(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> Evidence:
-    """What metrics see of a trial: the measured client's tables, and what each of several flows got."""
+    """Evidence that metrics see of a trial: the measured client's tables, and what each of several flows got."""
     several = {"flows": flows(tables, trial), "flow_throughput": flow_throughput(tables, trial)}
     return Evidence({**measured_tables(tables, trial), **several}, trial)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a metric is: one number of one trial, with its unit, or the reason why it is unknown."""
+"""A metric: one number of one trial, with its unit, or the reason why it is unknown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Metric:
 
     @property
     def comparable(self) -> bool:
-        """Whether a study can be about it: one side of it is the better."""
+        """True if a study can be about it: one side of it is the better."""
         return self.better != "none"
 
     @property
@@ -66,4 +66,4 @@ class MetricRow:
     unit: str
     better: Better
     note: str | None
-    """Why the value is unknown, or what it rests on where that is not the rule."""
+    """Reason why the value is unknown, or basis of the value where that is not the rule."""

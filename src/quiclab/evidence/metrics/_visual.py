@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was to be seen of a page, and when: visual progress by colour histograms, and the Speed Index over it.
+"""Visible progress of a page over time: visual progress by colour histograms, and the Speed Index over it.
 
 As speedline, which Lighthouse uses, defines them: a frame's progress is the part of the change from a white page to the
 last frame's histogram that it has done. Speed Index is the area above progress. docs/decisions/0008-speed-index.md

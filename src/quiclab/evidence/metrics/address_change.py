@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the client's address changes in the middle of a transfer: what that costs."""
+"""Cost of a change of the client's address in the middle of a transfer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _change(evidence: Evidence) -> Mapping[str, Any]:
 
 
 def _seen(evidence: Evidence) -> Mapping[str, Any]:
-    """What the client program saw of the change of address."""
+    """Change of address as the client program saw it."""
     _change(evidence)
     seen: Mapping[str, Any] = evidence.requests[0].get("address_change") or {}
     if not seen:

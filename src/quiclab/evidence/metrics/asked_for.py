@@ -21,12 +21,12 @@ def asked_for(trial: Mapping[str, Any]) -> list[str] | None:
 
 
 def is_named_by(url: str, name: str) -> bool:
-    """Whether a URL is that of an object."""
+    """True if a URL is that of an object."""
     path = url.partition("://")[2].partition("/")[2]
     return path == name.lstrip("/") or path.partition("?")[0].rpartition("/")[2] == name
 
 
 def answers(url: str | None, method: str | None, names: Iterable[str]) -> bool:
-    """Whether the response to such a request can be that of an object: what stayed closed of a request in 0-RTT
-    packets is None."""
+    """True if the response to such a request can be that of an object: what stayed closed of a request in 0-RTT packets
+    is None."""
     return method not in ASK_NOTHING and (url is None or any(is_named_by(url, name) for name in names))

@@ -62,7 +62,7 @@ def _quic(evidence: Evidence) -> Iterator[tuple[int, int]]:
 def _acks(evidence: Evidence) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
     """(time_ns, connection, ranges) of each 1-RTT packet with an ACK frame that the receiver sends."""
     departures = quic.departures(evidence, evidence.receiver)
-    rows = quic.told(evidence, evidence.receiver, "sent", "acks").filter(pl.col("packet_type") == "1RTT")
+    rows = quic.quic_packets(evidence, evidence.receiver, "sent", "acks").filter(pl.col("packet_type") == "1RTT")
     ranges: defaultdict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
     columns = ("connection", "packet_number", "time_ns", "first", "last")
     for connection, number, logged_ns, first, last in rows.select(columns).iter_rows():

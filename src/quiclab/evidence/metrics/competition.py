@@ -49,7 +49,7 @@ def _rows(evidence: Evidence) -> pl.DataFrame:
     return evidence.table("flows").filter(pl.col("background").is_null())
 
 
-def _of_several(evidence: Evidence) -> pl.DataFrame:
+def _several_flows(evidence: Evidence) -> pl.DataFrame:
     rows = _rows(evidence)
     if rows.height < 2:
         raise Unknown("there was one download only")
@@ -63,12 +63,12 @@ def throughput(evidence: Evidence) -> float:
 
 def others_throughput(evidence: Evidence) -> float:
     """Mean throughput of the measured flow's competitors."""
-    return float(_of_several(evidence)["throughput_bit_per_s"][1:].mean())  # type: ignore[arg-type]
+    return float(_several_flows(evidence)["throughput_bit_per_s"][1:].mean())  # type: ignore[arg-type]
 
 
 def share_pct(evidence: Evidence) -> float:
     """Share of the measured flow in the downloads' throughput."""
-    share = _of_several(evidence)["share_pct"][0]
+    share = _several_flows(evidence)["share_pct"][0]
     if share is None:
         raise Unknown("nothing arrived")
     return float(share)
@@ -76,12 +76,12 @@ def share_pct(evidence: Evidence) -> float:
 
 def fair_share_ratio(evidence: Evidence) -> float:
     """Ratio of the measured flow's share to an equal share: 1 is fair, whatever the number of flows."""
-    return share_pct(evidence) * _of_several(evidence).height / 100
+    return share_pct(evidence) * _several_flows(evidence).height / 100
 
 
 def jain(evidence: Evidence) -> float:
     """Jain's index over all downloads."""
-    return jain_index(_of_several(evidence)["throughput_bit_per_s"].to_list())
+    return jain_index(_several_flows(evidence)["throughput_bit_per_s"].to_list())
 
 
 def converge_ms(evidence: Evidence) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies at a connection's two ends: the TLS handshake by itself, and the client's closing."""
+"""Times at a connection's two ends: the TLS handshake by itself, and the client's closing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _tcp_closed_ns(evidence: Evidence) -> int | None:
 
 def _quic_closed_ns(evidence: Evidence) -> int | None:
     try:
-        frames = quic.told(evidence, "client", "sent", "frames")
+        frames = quic.quic_packets(evidence, "client", "sent", "frames")
     except Unknown:
         return None
     first = (

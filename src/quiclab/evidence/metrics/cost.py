@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each program cost its machine between the request and the client's end, by itself and for the bytes it moved."""
+"""Cost of each program to its machine between the request and the client's end, by itself and for the bytes it
+moved."""
 
 from __future__ import annotations
 

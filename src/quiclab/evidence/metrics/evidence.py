@@ -34,7 +34,7 @@ class Evidence:
         return self.tables[name] if name in self.tables else TABLES[name].empty()
 
     def cannot_tell(self, table: str, vantage: End, column: str | None = None) -> str | None:
-        """Why the files of one end cannot tell of a table or of one of its columns; None where they can.
+        """Reason why the files of one end cannot tell of a table or of one of its columns; None where they can.
 
         A table without rows may mean that nothing happened: this says where it means that nobody would know.
         """
@@ -48,12 +48,12 @@ class Evidence:
 
     @property
     def quic(self) -> bool:
-        """Whether the workload ran over QUIC; else over TCP."""
+        """True if the workload ran over QUIC; else over TCP."""
         return bool(self.trial.get("protocol") == "h3")
 
     @property
     def upload(self) -> bool:
-        """Whether the client sends the bodies."""
+        """True if the client sends the bodies."""
         return bool((self.trial.get("expected") or {}).get("direction") == "upload")
 
     @property
@@ -81,7 +81,7 @@ class Evidence:
 
     @property
     def has_account(self) -> bool:
-        """Whether the client program told of its requests."""
+        """True if the client program told of its requests."""
         return bool((self.trial.get("client") or {}).get("requests"))
 
     @cached_property
@@ -134,12 +134,12 @@ class Evidence:
 
     @cached_property
     def _packets(self) -> dict[tuple[End, Direction, tuple[str, ...]], pl.DataFrame]:
-        """What `packets` has found so far: most metrics ask for the same four."""
+        """Results of `packets` so far: most metrics ask for the same four."""
         return {}
 
     @property
     def one_link(self) -> bool:
-        """Whether both captures are of the same link, so that a packet has the same index in both."""
+        """True if both captures are of the same link, so that a packet has the same index in both."""
         return (
             self.second_link is None
             and len([link for link in self.trial.get("links") or () if link["leg"] == "client"]) < 2

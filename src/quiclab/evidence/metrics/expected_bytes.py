@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many bytes the transport of the measured arm must have carried, whatever anybody says of the trial."""
+"""Bytes that the transport of the measured arm must have carried, whatever anybody says of the trial."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def protocol_of(trial: Mapping[str, Any]) -> str:
 
 
 def cut_by_the_clock(trial: Mapping[str, Any]) -> bool:
-    """Whether the transfer ended with its competition's time, wherever it stood."""
+    """True if the transfer ended with its competition's time, wherever it stood."""
     competition = trial.get("competition") or {}
     return competition.get("lasts_ns") is not None and trial.get("client_exit_code") is None

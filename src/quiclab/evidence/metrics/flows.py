@@ -12,7 +12,7 @@ import polars as pl
 from quiclab.evidence.metrics import quic, tcp
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.intervals import IntervalSet
-from quiclab.evidence.metrics.measured_flow import flow_tables, of_server
+from quiclab.evidence.metrics.measured_flow import flow_tables, server_packets
 from quiclab.evidence.metrics.retransmission import retransmitted_bytes
 from quiclab.model.tables import TABLES
 
@@ -60,7 +60,7 @@ def flow_throughput(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
     steps = pl.DataFrame({"step": range(-(-(ended_ns - began_ns) // STEP_NS))}, schema={"step": pl.Int64})
     arrived = _arrived(tables).filter(pl.col("time_ns").is_between(began_ns, ended_ns, closed="left"))
     for flow in competition["flows"]:
-        own = arrived.filter(of_server(flow["server_address"], flow["server_port"]))
+        own = arrived.filter(server_packets(flow["server_address"], flow["server_port"]))
         counted = own.group_by(step=(pl.col("time_ns") - began_ns) // STEP_NS).agg(pl.col("size_bytes").sum())
         rows = steps.join(counted, on="step", how="left", maintain_order="left").select(
             flow=pl.lit(flow["label"]),
@@ -79,7 +79,9 @@ def flows(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.Da
     common, arrived = common_time(competition), _arrived(tables)
     in_common = arrived.filter(common.holds())
     got = {
-        flow["label"]: int(in_common.filter(of_server(flow["server_address"], flow["server_port"]))["size_bytes"].sum())
+        flow["label"]: int(
+            in_common.filter(server_packets(flow["server_address"], flow["server_port"]))["size_bytes"].sum()
+        )
         for flow in competition["flows"]
     }
     together = sum(got[flow["label"]] for flow in downloads(competition))
@@ -106,7 +108,7 @@ def flows(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.Da
 
 
 def _arrived(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """What came to the client's end."""
+    """Packets that came to the client's end."""
     packets = tables["ip_packets"]
     return packets.filter(pl.col("vantage") == "client", pl.col("direction") == "down", pl.col("dropped").is_null())
 

@@ -46,6 +46,6 @@ class IntervalSet:
         return sum(new_end - new_start for new_start, new_end in self.add(start, end))
 
     def reach(self, start: int) -> int:
-        """Where the range that holds `start` ends; `start` itself if none does."""
+        """End of the range that holds `start`; `start` itself if none does."""
         at = bisect_right(self._starts, start) - 1
         return max(start, self._ends[at]) if at >= 0 else start

@@ -27,7 +27,7 @@ def flow_tables(tables: Tables, trial: Mapping[str, Any], flow: Mapping[str, Any
     capture are. Files that a flow left are its own. `link_packets` stays whole: all flows share the link's one queue.
     """
     packets = tables["ip_packets"]
-    own = of_server(flow["server_address"], flow["server_port"])
+    own = server_packets(flow["server_address"], flow["server_port"])
     foreign = _connections(tables, packets.filter(~own))
     is_measured = flow["label"] == trial["competition"]["flows"][0]["label"]
     captured = pl.col("source").is_in(packets["source"].unique().to_list())
@@ -47,7 +47,7 @@ def flow_tables(tables: Tables, trial: Mapping[str, Any], flow: Mapping[str, Any
     return found
 
 
-def of_server(address: str, port: int) -> pl.Expr:
+def server_packets(address: str, port: int) -> pl.Expr:
     """Rows of `ip_packets` from or to a server."""
     down = (pl.col("src") == address) & (pl.col("src_port") == port)
     up = (pl.col("dst") == address) & (pl.col("dst_port") == port)

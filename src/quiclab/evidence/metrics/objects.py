@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a trial fetches several objects: how long each took from its request to its last byte."""
+"""Times of a trial's several objects: of each from its request to its last byte."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _measured(
         try:
             return over(_on_the_wire(evidence, names))
         except Unknown as why:
-            return Noted(over(_told(evidence)), f"{_BY_THE_CLIENT}{why}")
+            return Noted(over(_spans(evidence)), f"{_BY_THE_CLIENT}{why}")
 
     return Metric(name, title, unit, "none" if unit == "" else "lower", doc, compute, heading)
 
@@ -49,7 +49,7 @@ def _on_the_wire(evidence: Evidence, names: Sequence[str]) -> list[Span]:
     return [spans[name] for name in names]
 
 
-def _told(evidence: Evidence) -> list[Span]:
+def _spans(evidence: Evidence) -> list[Span]:
     return list(zip(evidence.client_instant("start_ns"), evidence.client_instant("last_byte_ns"), strict=True))
 
 

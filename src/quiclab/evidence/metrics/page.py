@@ -26,7 +26,7 @@ TYPES = {"html": "Document", "css": "Stylesheet", "js": "Script", "image": "Imag
 
 
 def _page(evidence: Evidence) -> dict[str, Any]:
-    """What trial.json says of the page. Raises Unknown if the trial loaded none."""
+    """Page of trial.json. Raises Unknown if the trial loaded none."""
     page: dict[str, Any] | None = (evidence.trial.get("expected") or {}).get("page")
     if page is None:
         raise Unknown("the trial loaded no page")
@@ -179,7 +179,7 @@ def _largest(evidence: Evidence) -> str:
     return str(found[-1])
 
 
-def _of_main_image(column: str) -> Callable[[Evidence], float]:
+def _main_image_metric(column: str) -> Callable[[Evidence], float]:
     def compute(evidence: Evidence) -> float:
         time_ns = _main_image(evidence)[column]
         if time_ns is None:
@@ -299,7 +299,7 @@ PAGE = (
         _ZERO
         + "the request for the main image being sent. It is the one that the site names, else the largest that was "
         "painted.",
-        _of_main_image("send_start_ns"),
+        _main_image_metric("send_start_ns"),
         heading="main image asked for",
     ),
     Metric(
@@ -308,7 +308,7 @@ PAGE = (
         "ms",
         "lower",
         _ZERO + "its last byte.",
-        _of_main_image("last_byte_ns"),
+        _main_image_metric("last_byte_ns"),
         heading="main image there",
     ),
     Metric(

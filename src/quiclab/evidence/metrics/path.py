@@ -28,10 +28,10 @@ def _links(evidence: Evidence) -> list[pl.DataFrame]:
         packets = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
     elif evidence.second_link is None:
         return [packets]
-    return [_of_log(packets, log) for log in logs]
+    return [_rows_of_log(packets, log) for log in logs]
 
 
-def _of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
+def _rows_of_log(packets: pl.DataFrame, log: str) -> pl.DataFrame:
     return packets.filter(pl.col("source") == f"raw/{log}")
 
 
@@ -41,7 +41,7 @@ def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     if link is None:
         return packets.clear()
     mine = pl.col("direction") == direction
-    return _of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
+    return _rows_of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
 
 
 @lru_cache(maxsize=3)
@@ -128,12 +128,12 @@ def _rate_of(packets: pl.DataFrame) -> float | None:
 
 
 def lateness_p99_us(evidence: Evidence) -> float:
-    """How late the link wrote packets; of several links, the latest."""
+    """Lateness of the link's writes; of several links, the latest."""
     return _lateness_us(evidence, 0.99)
 
 
 def lateness_max_us(evidence: Evidence) -> float:
-    """How late the link wrote its latest packet: one short stop among many packets shows here alone."""
+    """Lateness of the link's latest packet: one short stop among many packets shows here alone."""
     return _lateness_us(evidence, 1)
 
 
@@ -148,7 +148,7 @@ def _lateness_us(evidence: Evidence, quantile: float) -> float:
 
 
 def trials_at_once(evidence: Evidence) -> float:
-    """How many trials the link's process served at a time, this one included, at most."""
+    """Number of trials that the link's process served at a time, this one included, at most."""
     link = evidence.trial.get("link")
     if not link:
         raise Unknown("the link left no account of itself")

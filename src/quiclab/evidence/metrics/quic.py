@@ -35,8 +35,8 @@ class StreamFrame(NamedTuple):
 
 
 @lru_cache(maxsize=12)
-def told(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
-    """What is known of one end's QUIC packets, in order. Raises Unknown where nothing is.
+def quic_packets(evidence: Evidence, vantage: End, event: str, table: str = "packets") -> pl.DataFrame:
+    """QUIC packets of one end, in order. Raises Unknown where nothing is known.
 
     An end's capture says it, if it could be decrypted; else its own log.
     """
@@ -104,7 +104,7 @@ def arrivals(evidence: Evidence, end: End = "client") -> dict[PacketKey, int]:
     sender: End = "server" if end == "client" else "client"
     try:
         sent = departures(evidence, sender)
-        complete = len(sent) == told(evidence, sender, "sent").height
+        complete = len(sent) == quic_packets(evidence, sender, "sent").height
     except Unknown:
         complete = False
     if complete and evidence.one_link:
@@ -118,7 +118,7 @@ def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[i
     """Packets with their time in the capture, whichever source lists them; packets not in the capture are left out."""
     in_capture = pl.col("ip_packet").is_not_null()
     shown_ns = pl.when(in_capture).then(pl.col("time_ns")).otherwise(pl.col("captured_ns"))
-    rows = told(evidence, end, event).with_columns(shown_ns=shown_ns).drop_nulls("shown_ns")
+    rows = quic_packets(evidence, end, event).with_columns(shown_ns=shown_ns).drop_nulls("shown_ns")
     placed: dict[PacketKey, tuple[int, int | None]] = {}
     columns = ("connection", "packet_type", "packet_number", "shown_ns", "packet_index")
     for connection, kind, number, time_ns, index in rows.select(columns).iter_rows():
@@ -129,7 +129,7 @@ def _placed(evidence: Evidence, end: End, event: str) -> dict[PacketKey, tuple[i
 @lru_cache(maxsize=4)
 def stream_frames(evidence: Evidence, vantage: End, event: str) -> tuple[StreamFrame, ...]:
     """The STREAM frames that an endpoint sent or received, in their order."""
-    frames = told(evidence, vantage, event, "frames").filter(
+    frames = quic_packets(evidence, vantage, event, "frames").filter(
         pl.col("frame_type") == "stream", pl.col("stream_id").is_not_null()
     )
     columns = ("connection", "packet_type", "packet_number", "stream_id", "offset", "length_bytes", "fin")
@@ -140,7 +140,7 @@ def stream_frames(evidence: Evidence, vantage: End, event: str) -> tuple[StreamF
 
 
 def is_request_stream(stream_id: int) -> bool:
-    """Whether a stream is client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
+    """True if a stream is client-initiated and bidirectional (RFC 9000 section 2.1, RFC 9114 section 4.1)."""
     return stream_id % 4 == 0
 
 

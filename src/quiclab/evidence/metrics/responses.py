@@ -12,7 +12,7 @@ BY_ACCOUNT = "by the client's account of its requests, as its capture does not s
 """Note on a value that the capture alone would have given where it could be opened."""
 
 
-def shown(evidence: Evidence) -> pl.DataFrame:
+def response_rows(evidence: Evidence) -> pl.DataFrame:
     """Return a row of `http_requests` for each response to what was asked for. Raises Unknown where the capture does
     not show each to its end, or where one of them came to an address that was gone, where nobody read it."""
     told = (evidence.trial.get("client") or {}).get("requests") or []

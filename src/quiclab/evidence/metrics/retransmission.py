@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sender of the bodies sent more than once."""
+"""Retransmissions: what the sender of the bodies sent more than once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def retransmitted_bytes(evidence: Evidence) -> float:
 
 
 def first_retransmission_offset_bytes(evidence: Evidence) -> float:
-    """Where the first payload that was sent again stands in the sender's stream (Yu and Benson 2021, Figure 6)."""
+    """Position of the first payload that was sent again, in the sender's stream (Yu and Benson 2021, Figure 6)."""
     if evidence.trial.get("probe"):
         raise Unknown("the server is not the laboratory's: what it sent is not known, only what reached the link")
     if evidence.quic:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each connection of a client began: by a full handshake, a resumed session, or with 0-RTT data."""
+"""Beginning of each connection of a client: a full handshake, a resumed session, or 0-RTT data."""
 
 from __future__ import annotations
 

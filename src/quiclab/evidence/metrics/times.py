@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it took: from the client's first packet, lost or not, to set-up, first byte and last byte."""
+"""Times of a transfer: from the client's first packet, lost or not, to set-up, first byte and last byte."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quiclab.evidence.metrics._api import Metric, Noted
 from quiclab.evidence.metrics.connection_times import closed_ns
 from quiclab.evidence.metrics.evidence import CAPTURES, End, Evidence, Unknown
 from quiclab.evidence.metrics.expected_bytes import may_use_several_sockets, moved_bytes, when_carried
-from quiclab.evidence.metrics.responses import BY_ACCOUNT, shown, those_asked_for
+from quiclab.evidence.metrics.responses import BY_ACCOUNT, response_rows, those_asked_for
 
 _FIN = 1
 """The bit of TCP's flags (RFC 9293 section 3.1)."""
@@ -38,7 +38,7 @@ def ttfb_ms(evidence: Evidence) -> float | Noted:
     if evidence.upload:
         raise Unknown("an upload's response has no body")
     try:
-        first = shown(evidence)["first_byte_ns"].drop_nulls()
+        first = response_rows(evidence)["first_byte_ns"].drop_nulls()
     except Unknown:
         if not evidence.has_account:
             raise
@@ -78,7 +78,7 @@ def _last_ns(evidence: Evidence) -> tuple[int, str]:
         arrivals = quic.arrivals(evidence)
         return max(_arrival(arrivals, packet) for packet in quic.completing_packets(evidence)), ""
     try:
-        return int(shown(evidence)["last_byte_ns"].max()), ""  # type: ignore[arg-type]
+        return int(response_rows(evidence)["last_byte_ns"].max()), ""  # type: ignore[arg-type]
     except Unknown:
         if not evidence.has_account:
             raise
@@ -170,7 +170,7 @@ def goodput_bit_per_s(evidence: Evidence) -> float | Noted:
     if evidence.has_account:
         size_bytes = sum(evidence.client_instant("body_bytes"))
     else:
-        size_bytes = int(shown(evidence)["response_body_bytes"].sum())
+        size_bytes = int(response_rows(evidence)["response_body_bytes"].sum())
     took = ttlb_ms(evidence)
     if isinstance(took, Noted):
         return Noted(size_bytes * 8 / (took.value / 1e3), took.note)

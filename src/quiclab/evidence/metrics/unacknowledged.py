@@ -88,7 +88,7 @@ def _rows(steps: list[_Step]) -> Iterator[tuple[int | str | None, ...]]:
 
 
 def _quic(evidence: Evidence) -> Iterator[_Step]:
-    """What packets carried that left the sender's end, and what ACK frames told that arrived there."""
+    """Bytes of packets that left the sender's end, and ACK frames that arrived there, step by step."""
     left, came = quic.departures(evidence, evidence.sender), quic.arrivals(evidence, evidence.sender)
     carried: defaultdict[quic.PacketKey, list[_Piece]] = defaultdict(list)
     for frame in quic.stream_frames(evidence, evidence.sender, "sent"):
@@ -102,7 +102,7 @@ def _quic(evidence: Evidence) -> Iterator[_Step]:
     by_number = {(connection, number): pieces for (connection, _, number), pieces in carried.items()}
     for known in numbers.values():
         known.sort()
-    acks = quic.told(evidence, evidence.sender, "received", "acks").filter(pl.col("packet_type") == "1RTT")
+    acks = quic.quic_packets(evidence, evidence.sender, "received", "acks").filter(pl.col("packet_type") == "1RTT")
     columns = ("connection", "packet_type", "packet_number", "first", "last")
     arrived = (
         (came[name, kind, number], name, first, last)

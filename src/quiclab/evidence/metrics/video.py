@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played: start, stalls, quality, how much was loaded, and how evenly it came."""
+"""Playback of a video: start, stalls, quality, how much was loaded, and how evenly it came."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTENT_BYTES = 500
 
 
 def _video(evidence: Evidence) -> Mapping[str, Any]:
-    """What was asked for. Raises Unknown where it was no video."""
+    """Video that was asked for. Raises Unknown where it was none."""
     video: Mapping[str, Any] | None = (evidence.trial.get("expected") or {}).get("video")
     if video is None:
         raise Unknown("the trial played no video")
@@ -54,17 +54,17 @@ def _stalls(evidence: Evidence, cause: str | None = None) -> pl.DataFrame:
 
 
 def stalls(evidence: Evidence) -> float:
-    """How often it stood still for want of data."""
+    """Number of times that it stood still for want of data."""
     return _stalls(evidence, "network").height
 
 
 def stall_ms(evidence: Evidence) -> float:
-    """How long in all."""
+    """Total time of the stalls."""
     return float(_stalls(evidence, "network")["duration_ns"].sum()) / 1e6
 
 
 def decoder_stalls(evidence: Evidence) -> float:
-    """How often it stood still with the data there."""
+    """Number of times that it stood still with the data there."""
     return _stalls(evidence, "decoder").height
 
 
@@ -109,7 +109,7 @@ def frames_dropped_pct(evidence: Evidence) -> float:
     return 100 * float(dropped) / float(decoded)
 
 
-def _shown(evidence: Evidence) -> pl.DataFrame:
+def _playing_samples(evidence: Evidence) -> pl.DataFrame:
     """Samples at which the position had moved on: what was shown since the sample before."""
     samples = _rows(evidence, "player_samples").sort("time_ns")
     shown = samples.with_columns(moved_ms=pl.col("position_ms").diff()).filter(
@@ -124,14 +124,14 @@ def mean_quality_bit_per_s(evidence: Evidence) -> float:
     """Bitrate of the quality that was shown, over the time that it was."""
     video = _video(evidence)
     rates = {int(each["height"]): float(each["bit_per_s"]) for each in video.get("representations") or []}
-    shown = _shown(evidence)
+    shown = _playing_samples(evidence)
     total = sum(rates.get(height, 0.0) * moved for height, moved in shown.select("height", "moved_ms").iter_rows())
     return float(total) / float(shown["moved_ms"].sum())
 
 
 def switches(evidence: Evidence) -> float:
-    """How often the quality that was shown became another."""
-    return int((_shown(evidence)["height"].diff().fill_null(0) != 0).sum())
+    """Number of times that the quality that was shown became another."""
+    return int((_playing_samples(evidence)["height"].diff().fill_null(0) != 0).sum())
 
 
 def _per_second(evidence: Evidence) -> list[int]:
@@ -169,7 +169,7 @@ def throughput_bit_per_s(evidence: Evidence) -> float:
 
 
 def throughput_drops(evidence: Evidence) -> float:
-    """How often a second brought less than half of what was usual so far."""
+    """Number of times that a second brought less than half of what was usual so far."""
     return drops(_per_second(evidence))
 
 

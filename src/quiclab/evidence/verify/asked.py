@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a trial got what its spec asked of the handshake and of the connection: session, 0-RTT, migration, TLS.
+"""Check of the handshake and of the connection against what the spec asked of them: session, 0-RTT, migration, TLS.
 
 `unproven` is not held against a trial, unless the client's own account says that it did not get it.
 """
@@ -96,5 +96,5 @@ def _migration(asked: Mapping[str, Any], proof: Mapping[str, Any], request: Mapp
 
 
 def _got(name: str, proof: Mapping[str, Any], request: Mapping[str, Any]) -> Any:
-    """What the packets prove, else what the client says of itself."""
+    """Value that the packets prove, else what the client says of itself."""
     return request.get(name, UNPROVEN) if proof[name] == UNPROVEN else proof[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what was asked for, or sent, is what arrived: bytes and hash."""
+"""Check that what was asked for, or sent, is what arrived: bytes and hash."""
 
 from __future__ import annotations
 

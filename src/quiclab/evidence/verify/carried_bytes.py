@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the arm's own transport carried what the trial moved: payload is counted, for which no key is needed."""
+"""Check that the arm's own transport carried what the trial moved: payload is counted, for which no key is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = {"tcp": "TCP", "udp": "QUIC"}
 
 
 def carried_problem(document: Mapping[str, Any]) -> str | None:
-    """Where the arm's transport carried fewer bytes than the body has: how many each transport carried."""
+    """Problem of a transport of the arm that carried fewer bytes than the body has: how many each transport carried."""
     carried, size_bytes = document["proof"]["payload_bytes"], moved_bytes(document)
     if carried == UNPROVEN or size_bytes is None:
         return None
@@ -33,7 +33,7 @@ def carried_problem(document: Mapping[str, Any]) -> str | None:
 
 
 def split_problem(document: Mapping[str, Any]) -> str | None:
-    """Where no socket of the client carried as many bytes as the bodies have: they came over several connections.
+    """Problem of bodies that came over several connections: no socket of the client carried as many bytes as they have.
 
     A connection that migrates has a socket for each of its paths; where packets show one connection, it was one.
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.evidence.verify.responses import CAPTURE
+from quiclab.evidence.verify.http_responses import CAPTURE
 from quiclab.evidence.verify.wire import Sender, socket_name
 
 _FLAGS = ("disable_active_migration", "grease_quic_bit")
@@ -94,7 +94,7 @@ class Connection:
         return self.tables["packets"]["socket"].unique(maintain_order=True).to_list()
 
     def has_packets(self, *conditions: pl.Expr) -> bool:
-        """Whether one of the connection's packets (rows of `packets`) meets all conditions."""
+        """True if one of the connection's packets (rows of `packets`) meets all conditions."""
         return not self.tables["packets"].filter(*conditions).is_empty()
 
     def frames(self, *types: str) -> Iterator[dict[str, Any]]:
@@ -123,7 +123,7 @@ class Connection:
 
     @cached_property
     def offers_early_data(self) -> bool:
-        """Whether a ClientHello offered early data."""
+        """True if a ClientHello offered early data."""
         return any(step.detail.get("early_data") for step in self.steps if step.name == "client_hello")
 
     @cached_property
@@ -139,7 +139,7 @@ class Connection:
 
     @cached_property
     def resumed(self) -> bool | None:
-        """Whether TLS resumed a session; None where the handshake did not come to its end, or nothing shows it.
+        """True if TLS resumed a session; None where the handshake did not come to its end, or nothing shows it.
 
         TLS 1.2: a server that resumes sends Finished and no certificate (RFC 5246 section 7.3).
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only opened packets prove: the handshake's second half, 0-RTT, migration, HTTP's own words."""
+"""Facts that only opened packets prove: the handshake's second half, 0-RTT, migration, HTTP's own words."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _migration(main: Connection, closed: str | None, why: dict[str, str]) -> dic
 
 
 def _answer(connection: Connection) -> dict[str, Any]:
-    """What one connection of the client was answered; a client that begins again elsewhere has several."""
+    """Answers to one connection of the client; a client that begins again elsewhere has several."""
     requests = connection.requests
     first = requests.row(0, named=True) if requests.height else {}
     asked = _fields(connection, "up")

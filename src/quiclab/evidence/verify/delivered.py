@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What packets show of the objects that a trial was to move: status, bytes and HTTP version, whatever its client says.
+"""Objects that a trial was to move, as packets show them: status, bytes and HTTP version, whatever its client says.
 
 A download is whole where a successful response has every byte of the object, or after a change of address several
 have them between them by their ranges; an upload where a request that carried all of its bytes was answered with
@@ -25,24 +25,24 @@ Response = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What the packets say of one object."""
+class ObjectEvidence:
+    """Evidence of the packets about one object."""
 
     problem: str | None = None
-    """What contradicts the trial."""
+    """Contradiction of the trial."""
     proven: bool = False
-    """Whether they show that it was moved as it should be; else, without a problem, they do not tell."""
+    """True if they show that it was moved as it should be; else, without a problem, they do not tell."""
 
 
-def shown_by_packets(document: Mapping[str, Any]) -> Shown:
+def shown_by_packets(document: Mapping[str, Any]) -> ObjectEvidence:
     """Return the first problem among all objects of a download or an upload, or whether every one is proven."""
     proof, expected = document["proof"], document["expected"]
     if proof["http_responses"] == UNPROVEN:
-        return Shown()
+        return ObjectEvidence()
     wanted = HTTP_VERSIONS[document["protocol"]]
     found = [response for response in proof["http_responses"] if response["method"] not in ASK_NOTHING]
     if "page" in expected or "video" in expected:
-        return _of_documents(found, expected, wanted)
+        return _refused_documents(found, expected, wanted)
     several = len(expected.get("objects", ())) > 1
     # Only its request tells which of several objects a response is.
     whole = "http_responses" not in proof["unproven_because"] and not (
@@ -61,13 +61,14 @@ def shown_by_packets(document: Mapping[str, Any]) -> Shown:
         else:
             shown = each.begun(own) if cut_by_the_clock(document) else each.downloaded(own)
         if shown.problem is not None:
-            return Shown(shown.problem if len(objects) == 1 else f"the object {each.name}: {shown.problem}")
+            return ObjectEvidence(shown.problem if len(objects) == 1 else f"the object {each.name}: {shown.problem}")
         proven = proven and shown.proven
-    return Shown(proven=proven)
+    return ObjectEvidence(proven=proven)
 
 
 def unproven(document: Mapping[str, Any]) -> str | None:
-    """Why nobody can tell what a trial without a problem moved; None where its packets or its client's account do.
+    """Reason why nobody can tell what a trial without a problem moved; None where its packets or its client's account
+    do.
 
     A body that the client kept, or that the server took, is known; over which version of HTTP it came is not, unless
     QUIC carried it and the client offered nothing but HTTP/3.
@@ -87,7 +88,7 @@ def unproven(document: Mapping[str, Any]) -> str | None:
 
 
 def may_begin_again(document: Mapping[str, Any]) -> bool:
-    """Whether the client's address was to change: only then may it go on with a transfer on another connection."""
+    """True if the client's address was to change: only then may it go on with a transfer on another connection."""
     return bool(document.get("address_change") or (document.get("asked") or {}).get("on_address_change"))
 
 
@@ -101,71 +102,71 @@ class _Object:
     wanted: str
     """The version of HTTP."""
     whole: bool
-    """Whether the packets show all that there was: then what is not there was not."""
+    """True if the packets show all that there was: then what is not there was not."""
     in_parts: bool
-    """Whether several responses may have its bytes between them."""
+    """True if several responses may have its bytes between them."""
 
     def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
         """Return the responses for this object. A request in 0-RTT packets that stayed closed has no known URL."""
         return [each for each in found if (alone if each["url"] is None else is_named_by(each["url"], self.name))]
 
-    def downloaded(self, found: Sequence[Response]) -> Shown:
-        """Whether the client got every byte."""
+    def downloaded(self, found: Sequence[Response]) -> ObjectEvidence:
+        """Evidence that the client got every byte."""
         good = self._good(found)
         if any(self._is_covered([each]) for each in good):
-            return Shown(proven=True)
+            return ObjectEvidence(proven=True)
         if self._is_covered(good):
             parts = f"{self.name} was asked for whole, but came in {len(good)} parts, as the packets show"
-            return Shown(proven=True) if self.in_parts else Shown(parts)
+            return ObjectEvidence(proven=True) if self.in_parts else ObjectEvidence(parts)
         if any(each["content_encoding"] not in _PLAIN for each in good):
-            return Shown()  # of an encoded body only the client knows the length
+            return ObjectEvidence()  # of an encoded body only the client knows the length
         if not good:
             return self._answered_otherwise(found)
         if not self.whole and not all(each["ended"] for each in good):
-            return Shown()
+            return ObjectEvidence()
         got = max(each["body_bytes"] for each in good)
         short = f"the body has {got} bytes instead of {self.length}" if self.length is not None else "the body is empty"
-        return Shown(f"{short}, as the packets show")
+        return ObjectEvidence(f"{short}, as the packets show")
 
-    def begun(self, found: Sequence[Response]) -> Shown:
-        """Whether the right answer had begun, for a transfer that the clock ended."""
-        return Shown(proven=True) if self._good(found) else self._answered_otherwise(found)
+    def begun(self, found: Sequence[Response]) -> ObjectEvidence:
+        """Evidence that the right answer had begun, for a transfer that the clock ended."""
+        return ObjectEvidence(proven=True) if self._good(found) else self._answered_otherwise(found)
 
-    def uploaded(self, found: Sequence[Response]) -> Shown:
-        """Whether a request with every byte was answered with success."""
+    def uploaded(self, found: Sequence[Response]) -> ObjectEvidence:
+        """Evidence that a request with every byte was answered with success."""
         good = self._good(found)
         if any(each["sent_bytes"] == self.length for each in good):
-            return Shown(proven=True)
+            return ObjectEvidence(proven=True)
         if not good:
             return self._answered_otherwise(found)
         sent = max(each["sent_bytes"] for each in good)
         short = f"{sent} bytes were uploaded instead of {self.length}, as the packets show"
-        return Shown(short if self.whole else None)
+        return ObjectEvidence(short if self.whole else None)
 
-    def never_asked(self, others: Sequence[Response]) -> Shown:
+    def never_asked(self, others: Sequence[Response]) -> ObjectEvidence:
         """No request for it was seen."""
         if not self.whole:
-            return Shown()
+            return ObjectEvidence()
         other = f": the client asked for {others[0]['url']}, which got status {others[0]['status']}" if others else ""
-        return Shown(f"no request for {self.name} is among the packets{other}")
+        return ObjectEvidence(f"no request for {self.name} is among the packets{other}")
 
-    def _answered_otherwise(self, found: Sequence[Response]) -> Shown:
+    def _answered_otherwise(self, found: Sequence[Response]) -> ObjectEvidence:
         """Return what is wrong: another version of HTTP, a status that is no success, or no answer."""
         other = sorted({each["http_version"] for each in found if _succeeded(each)})
         refused = [each["status"] for each in found if each["status"] is not None and not _succeeded(each)]
         if other:
             told = f"asked for {self.wanted}, got {' and '.join(other)}, as the packets show"
         elif refused:
-            return Shown(f"the server answered with status {refused[-1]}, as the packets show")
+            return ObjectEvidence(f"the server answered with status {refused[-1]}, as the packets show")
         else:
             told = f"no response to the request for {self.name} is among the packets"
-        return Shown(told if self.whole else None)
+        return ObjectEvidence(told if self.whole else None)
 
     def _good(self, found: Sequence[Response]) -> list[Response]:
         return [each for each in found if each["http_version"] == self.wanted and _succeeded(each)]
 
     def _is_covered(self, found: Iterable[Response]) -> bool:
-        """Whether these responses have every byte between them, and none has more."""
+        """True if these responses have every byte between them, and none has more."""
         spans = sorted(span for each in found if (span := _span(each)) is not None)
         if self.length is None:
             return any(end > start for start, end in spans)
@@ -177,8 +178,8 @@ class _Object:
         return bool(spans) and reach == self.length
 
 
-def _of_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted: str) -> Shown:
-    """Whether the packets show a refusal among the files of a page or video; the player itself tells what it needed."""
+def _refused_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted: str) -> ObjectEvidence:
+    """Evidence of a refusal among the files of a page or video; the player itself tells what it needed."""
     resources = {each["url"] for each in (expected.get("page") or {}).get("resources", ())}
     answers: dict[str, list[int]] = {}
     for each in found:
@@ -186,8 +187,8 @@ def _of_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted
             answers.setdefault(each["url"], []).append(each["status"])
     for url, statuses in answers.items():
         if all(status >= 400 for status in statuses):
-            return Shown(f"{url}: the server answered with status {statuses[0]}, as the packets show")
-    return Shown(proven=any(_succeeded(each) and each["http_version"] == wanted for each in found))
+            return ObjectEvidence(f"{url}: the server answered with status {statuses[0]}, as the packets show")
+    return ObjectEvidence(proven=any(_succeeded(each) and each["http_version"] == wanted for each in found))
 
 
 def _succeeded(response: Response) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client's connections prove about their handshake, with no key but those that anybody can derive."""
+"""Facts that a client's connections prove about their handshake, with no key but those that anybody can derive."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Handshake:
     """
 
     transport: Literal["tcp", "quic", "none"] = "none"
-    """What carried this handshake; where there was none, what carried payload."""
+    """Transport that carried this handshake; where there was none, the one that carried payload."""
     tls_version: str | None = None
     cipher_suite: str | None = None
     group: str | None = None
@@ -34,7 +34,7 @@ class Handshake:
     hello_retry_request: bool | None = None
     alpn_offered: tuple[str, ...] = ()
     resumed: bool | None = None
-    """Whether the server accepted a pre-shared key (TLS 1.3), or sent no certificate, which it does in clear (1.2)."""
+    """True if the server accepted a pre-shared key (TLS 1.3), or sent no certificate, which it does in clear (1.2)."""
     early_data_offered: bool | None = None
     early_data_packets: int | None = None
     """0-RTT packets of QUIC; whether they carried data only decrypting them tells."""
@@ -128,7 +128,7 @@ def _is_negotiated(own: Sequence[Connection]) -> bool:
 
 
 def _problems(connection: Connection) -> Iterator[str]:
-    """What went wrong before the client's Finished was seen."""
+    """Problems before the client's Finished was seen."""
     for sender, way in _WAYS.items():
         closed = pl.col("packet_type") == "initial", pl.col("packet_number").is_null()
         if connection.has_packets(*closed, pl.col("direction") == way):
@@ -144,7 +144,7 @@ def _problems(connection: Connection) -> Iterator[str]:
 
 
 def _missing(main: Connection | None) -> list[str]:
-    """Why fields stay empty that the hellos should have filled."""
+    """Reasons why fields stay empty that the hellos should have filled."""
     seen = {step.name for step in main.steps} if main else set()
     names = {"ClientHello": "client_hello", "ServerHello": "server_hello"}
     return [f"no complete {name} is among the packets" for name, step in names.items() if step not in seen]

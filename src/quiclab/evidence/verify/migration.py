@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a QUIC connection moved to another address of the client, proven by path validation (RFC 9000 section 9)."""
+"""Check that a QUIC connection moved to another address of the client, proven by path validation (RFC 9000 section
+9)."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ def _key(frame: dict[str, Any]) -> tuple[int, Sender, str | None, int | None]:
 
 
 def _takes_another_id(connection: Connection, first: Packet) -> bool:
-    """Whether the client's first packet from its new address bore an ID that none before had."""
+    """True if the client's first packet from its new address bore an ID that none before had."""
     rows = connection.tables["parameters"].select("name", "time_ns").iter_rows()
     return any(name == "connection_id_updated.server" and time_ns >= first.time_ns for name, time_ns in rows)
 

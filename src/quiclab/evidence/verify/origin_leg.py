@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passed between a proxy and its origin, and the congestion control of every connection over TCP."""
+"""Connections between a proxy and its origin, and the congestion control of every connection over TCP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _TRANSPORTS = {"tcp": "tcp", "udp": "quic"}
 
 
 def origin_leg(folder: Path, document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the packets at the proxy's end of the link behind it prove; None without a proxy or without such a link.
+    """Facts that the packets at the proxy's end of the link behind it prove; None without a proxy or without such a
+    link.
 
     The connection may be older than the transfer: what the warm-up fetched counts as well.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial can prove about itself: from its packets first, then from its programs. The rest is `unproven`."""
+"""Proof of a trial: facts from its packets first, then from its programs. The rest is `unproven`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import polars as pl
 from quiclab.evidence.metrics.measured_flow import measured_tables
 from quiclab.evidence.verify.account import account_contradiction
 from quiclab.evidence.verify.captured import capture_problem
-from quiclab.evidence.verify.competition import prove_competition
+from quiclab.evidence.verify.competing_flows import prove_competition
 from quiclab.evidence.verify.connections import Connection, captured, connections
 from quiclab.evidence.verify.decrypted import ClosedError, opened_facts
 from quiclab.evidence.verify.early_data_log import early_data_bytes_by_log
 from quiclab.evidence.verify.handshake import Handshake, read_handshake
+from quiclab.evidence.verify.http_responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.origin_leg import origin_leg
-from quiclab.evidence.verify.responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.wire import Sender, Wire, read_wire
 
 UNPROVEN = "unproven"
@@ -47,7 +47,7 @@ _ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("d
 """Name, sender and place of ECN counts in the client's capture: before the link for packets up, after it for down."""
 _NO_KEYS = "the client left no TLS keys (raw/keys.log)"
 DECODER = "quiclab's decoders"
-"""What opened the packets."""
+"""Name of what opened the packets."""
 
 
 def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFr
     proof = {
         **_hellos(read_handshake(wire, found) if seen else None),
         **_on_the_wire(wire if seen else None, document),
-        **_told(folder, document),
+        **_other_facts(folder, document),
     }
     if document.get("competition") is not None:
         proof["competition"] = prove_competition(tables, document)
@@ -98,7 +98,7 @@ def _hellos(handshake: Handshake | None) -> dict[str, Any]:
     }
 
 
-def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
+def _other_facts(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
     """Facts from elsewhere than the measured capture: the programs, the kernel and the capture of another leg."""
     requests = (document["client"] or {}).get("requests") or [{}]
     host = document["host"]
@@ -117,7 +117,7 @@ def _told(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
 def _add_opened(
     folder: Path, document: dict[str, Any], proof: dict[str, Any], connections: Sequence[Connection], closed: str | None
 ) -> None:
-    """What only opened packets tell; what they do not tell gets its reason."""
+    """Adds what only opened packets tell; what they do not tell gets its reason."""
     keys = folder / "raw" / "keys.log"
     try:
         found, why = opened_facts(connections, closed, document)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many round trips passed before the first request: one less than the client's flights up to it.
+"""Round trips that passed before the first request: one less than the client's flights up to it.
 
 A flight of the client begins when it sends something new of the handshake, or the request, after something new of the
 server's came. Acknowledgements and retransmissions begin none, so loss changes nothing, nor does the wait of a client
@@ -25,7 +25,7 @@ _NOT_TLS = ("ack", "retry", "version_negotiation", "handshake_done")
 
 @dataclass
 class _Datagram:
-    """What one IP packet brought."""
+    """Content of one IP packet."""
 
     sender: Sender
     payload_bytes: int
@@ -115,7 +115,7 @@ class _AmplificationLimit:
             self._counted = self._received
 
     def exceeded_by(self, datagram: _Datagram) -> bool:
-        """Whether the server could send this datagram only because an acknowledgement of the client's had come."""
+        """True if the server could send this datagram only because an acknowledgement of the client's had come."""
         self._sent += datagram.payload_bytes
         if self._proven or self._sent <= _AMPLIFICATION * self._counted:
             return False

@@ -17,16 +17,16 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.evidence.verify.address_change import change_problem, changed_in_vain
 from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.asked import objects_apart, shortfall
 from quiclab.evidence.verify.bodies import body_problem
 from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem, twice_problem
-from quiclab.evidence.verify.competition import broken_wire, competition_problem
+from quiclab.evidence.verify.competing_flows import broken_wire, competition_problem
 from quiclab.evidence.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.evidence.verify.disturbed import bound_ns, disturbance_problem
 from quiclab.evidence.verify.origin_leg import control_problem, relay_problem
 from quiclab.evidence.verify.proof import UNPROVEN, prove
+from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
 from quiclab.model.terminal_escape import plain
 from quiclab.store.disk import write_atomically
@@ -66,7 +66,7 @@ _LONGEST_REASON = 2000
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an attempt is worth, and why."""
+    """Worth of an attempt, and its reason."""
 
     status: Status
     reason: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client is told about the change of its address, and which arms can have one."""
+"""Notice to a client of the change of its address, and the arms that can have one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def address_change_job(context: Context) -> dict[str, object] | None:
 
 
 def migration(context: Context) -> str | None:
-    """How the connection moves: because the workload changes the address, or else of the client's own accord."""
+    """Kind of the connection's move: because the workload changes the address, or else of the client's own accord."""
     if context.address_change is None:
         return context.knobs.migration
     return MIGRATIONS.get(context.knobs.on_address_change)

@@ -35,7 +35,7 @@ def probe_aioquic(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
 
 
 def unsupported_by_aioquic(program: Program) -> str | None:
-    """Why aioquic cannot do what is asked, or None."""
+    """Reason why aioquic cannot do what is asked, or None."""
     asked = program.knobs.congestion_control
     if asked not in (None, *CONGESTION_CONTROLS):
         return f"aioquic's congestion control is one of {', '.join(CONGESTION_CONTROLS)}, not {asked!r}"

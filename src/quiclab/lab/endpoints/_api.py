@@ -22,7 +22,7 @@ Ability = Literal[
     "keylog", "qlog", "resumption", "early_data", "migration", "ack_frequency", "content_type", "objects", "ranges",
     "pages", "think_time", "upload", "video", "first_visit",
 ]  # fmt: skip
-"""What an endpoint can do besides its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
+"""Ability of an endpoint besides its knobs, for docs/reference/endpoints.md and the conformance page. `ack_frequency`:
 it does what its peer asks for by ACK_FREQUENCY frames (draft-ietf-quic-ack-frequency); `content_type`: it serves an
 object with the type that the spec gives it; `objects`: it downloads several objects on one connection, as many at once
 as it is told, and reports each; `ranges`: it serves parts of a file (RFC 9110 section 14); `pages`: a client loads a
@@ -101,7 +101,7 @@ class Foreign:
     """Most bytes of the body: the client gives up if there are more."""
     user_agent: str
     insecure: bool = False
-    """Whether to accept any certificate."""
+    """True if to accept any certificate."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _authority(address: str, port: int) -> str:
 
 @dataclass(frozen=True)
 class Command:
-    """How to start the program for one trial."""
+    """Command that starts the program for one trial."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -270,7 +270,7 @@ class Endpoint(Protocol):
         ...
 
     def probe(self, run: BoundedRun, prefix: str | None = None) -> Available | Unsupported:
-        """Whether the program is here (or below `prefix`), and which version."""
+        """Answer whether the program is here (or below `prefix`), and which version."""
         ...
 
     def unsupported(self, program: Program, protocol: HttpProtocol) -> str | None:
@@ -278,7 +278,7 @@ class Endpoint(Protocol):
         knob."""
         ...
 
-    def facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
         """Describe what decides the program's speed, as it is in the version that `program` has (`_versions.Known`).
 
         Servers: congestion_control, initial_window, packet_size, pacing. Clients: receive_window.

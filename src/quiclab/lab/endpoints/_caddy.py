@@ -77,7 +77,7 @@ def caddy_lacks(program: Program) -> str | None:
 
 def caddy_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
     """Facts about Caddy's sending: those of its QUIC, or of the kernel's TCP."""
-    return KNOWN.facts(program, _SENDING) if protocol == "h3" else tcp_sender_facts(tcp)
+    return KNOWN.traits(program, _SENDING) if protocol == "h3" else tcp_sender_facts(tcp)
 
 
 def caddy_of_hosts(

@@ -76,7 +76,7 @@ def nginx_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, 
             "1.27.5": f"{INITIAL_PACKETS} packets of {DATAGRAM} bytes",
         },
     }
-    return KNOWN.facts(program, sending)
+    return KNOWN.traits(program, sending)
 
 
 def nginx_least_window(program: Program) -> ByteCount:

@@ -31,7 +31,7 @@ def probe_ngtcp2(run: BoundedRun, name: str, package: str, prefix: str | None) -
 
 
 def unsupported_by_ngtcp2(program: Program) -> str | None:
-    """Why a value is not possible."""
+    """Reason why a value is not possible."""
     knobs = program.knobs
     if knobs.congestion_control not in (None, *_CONGESTION_CONTROLS):
         known = ", ".join(_CONGESTION_CONTROLS)

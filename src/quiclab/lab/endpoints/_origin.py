@@ -20,7 +20,7 @@ def with_origin_knob(knobs: Mapping[Protocol, frozenset[str]]) -> Mapping[Protoc
 
 
 def is_cold(knobs: Knobs) -> bool:
-    """Whether the transfer opens a connection of its own."""
+    """True if the transfer opens a connection of its own."""
     return knobs.origin_connection == "cold"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every server of pages declares about their files."""
+"""Declarations of every server of pages about their files."""
 
 from __future__ import annotations
 

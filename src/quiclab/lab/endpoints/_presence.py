@@ -57,12 +57,12 @@ def label_of(role: Role, program: Program) -> str:
 
 
 def is_of(found: str, asked: str) -> bool:
-    """Whether a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
+    """True if a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
     return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
 
 
 def _where(role: Role, program: Program, run: BoundedRun) -> str:
-    """What to do to get another version: name the installed release that has it, if there is one."""
+    """Advice to get another version: names the installed release that has it, if there is one."""
     endpoint: Endpoint = find(role, program.name)
     releases = sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
     for release in releases:

@@ -40,7 +40,7 @@ def probe_quic_go(run: BoundedRun, prefix: str | None) -> Available | Unsupporte
 
 
 def unsupported_by_quic_go(program: Program) -> str | None:
-    """Why a value is not possible, whatever the role."""
+    """Reason why a value is not possible, whatever the role."""
     knobs = program.knobs
     if knobs.congestion_control not in (None, "reno"):
         return f"quic-go is New Reno only; congestion_control = {knobs.congestion_control!r} is not possible"
@@ -68,7 +68,7 @@ def packet_size(knobs: Knobs) -> str | ByVersion:
 def sender_facts(program: Program) -> dict[str, str]:
     """Facts about quic-go as a sender."""
     knobs = program.knobs
-    return KNOWN.facts(
+    return KNOWN.traits(
         program,
         {
             "congestion_control": "New Reno with beta 0.7",

@@ -34,7 +34,7 @@ def probe_quiche(run: BoundedRun, prefix: str | None) -> Available | Unsupported
 
 
 def unsupported_by_quiche(program: Program) -> str | None:
-    """Why a value is not possible."""
+    """Reason why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
     if chosen == "bbr":

@@ -36,7 +36,7 @@ def probe_quinn(run: BoundedRun, prefix: str | None) -> Available | Unsupported:
 
 
 def unsupported_by_quinn(program: Program) -> str | None:
-    """Why a value is not possible."""
+    """Reason why a value is not possible."""
     knobs = program.knobs
     chosen = knobs.congestion_control
     if chosen not in (None, *_CONGESTION_CONTROLS):
@@ -68,7 +68,7 @@ def sending_facts(program: Program) -> dict[str, str]:
         "datagrams_per_system_call": "1" if knobs.gso is False else "up to 10 (UDP_SEGMENT)",
     }
     facts |= {"max_window": str(knobs.max_window)} if knobs.max_window else {}
-    return KNOWN.facts(program, facts)
+    return KNOWN.traits(program, facts)
 
 
 def quinn_command(

@@ -28,7 +28,7 @@ LIBRARY_FOLDERS = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib", "usr/l
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start a program."""
+    """Start of a program: its command and environment."""
 
     argv: tuple[str, ...]
     """Beginning of the command, to which the program's own arguments are appended; every path in it is absolute."""

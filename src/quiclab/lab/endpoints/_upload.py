@@ -20,7 +20,7 @@ class Uploads(Endpoint, Protocol):
         ...
 
     def upload_facts(self, program: Program, protocol: HttpProtocol, tcp: Tcp) -> Mapping[str, str]:
-        """Describe what decides the speed of an upload: for clients what `facts` has for servers, and vice versa."""
+        """Describe what decides the speed of an upload: for clients what `traits` has for servers, and vice versa."""
         ...
 
 

@@ -38,7 +38,7 @@ class _OwnProgram:
         """Reason why the program cannot run: the spec must have a command template, which only the user can judge."""
         return None if program.argv else f"the {self.role} is a program of your own: the spec must give its argv"
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Congestion control as the spec names it; the laboratory knows nothing else."""
         return (
             {"congestion_control": program.knobs.congestion_control or "not known (own program)"}

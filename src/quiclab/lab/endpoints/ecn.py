@@ -16,12 +16,12 @@ from quiclab.spec.ecn import marking
 
 @dataclass(frozen=True)
 class Ecn:
-    """What a program does with ECN by default; None is not known."""
+    """Use of ECN by a program by default; None is not known."""
 
     sends: bool | None
-    """Whether it sends packets with ECT(0)."""
+    """True if it sends packets with ECT(0)."""
     reports: bool | None
-    """Whether it reports ECN counts, in ACK frames of type 0x03."""
+    """True if it reports ECN counts, in ACK frames of type 0x03."""
 
 
 _BOTH, _NEITHER, _REPORTS = Ecn(True, True), Ecn(False, False), Ecn(False, True)
@@ -44,7 +44,7 @@ _BY_FAMILY = {
 
 
 def ecn_of(program: Program) -> Ecn:
-    """What a program in an arm does with ECN, with regard to the knob `ecn`."""
+    """Use of ECN by a program in an arm, with regard to the knob `ecn`."""
     families = [family for family in _BY_FAMILY if program.name == family or program.name.startswith(f"{family}-")]
     known = _BY_FAMILY[max(families, key=len)] if families else Ecn(None, None)
     return Ecn(False, known.reports) if program.knobs.ecn is False else known

@@ -21,7 +21,7 @@ def _sender(arm: Arm) -> Sender:
     endpoint = known(role, arm.front.name)
     if endpoint is None:
         return Sender()
-    controller = endpoint.facts(arm.front, "h3", arm.tcp).get("congestion_control", "")
+    controller = endpoint.traits(arm.front, "h3", arm.tcp).get("congestion_control", "")
     if isinstance(endpoint, KeepsWindow):
         return Sender("bbr" in controller, endpoint.least_window(arm.front))
     return Sender("bbr" in controller)

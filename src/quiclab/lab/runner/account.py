@@ -18,14 +18,14 @@ _LONGEST_TEXT = 1 << 16
 
 
 def text_problem(account: Any) -> str | None:
-    """Why an account of any client cannot be kept: text in it that is none (a lone surrogate of UTF-16 has no UTF-8),
-    or members inside members without end. None for one that can."""
+    """Reason why an account of any client cannot be kept: text in it that is none (a lone surrogate of UTF-16 has no
+    UTF-8), or members inside members without end. None for one that can."""
     try:
         json.dumps(account, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return _told("it holds text that is not Unicode (a lone surrogate)")
+        return _unusable("it holds text that is not Unicode (a lone surrogate)")
     except RecursionError:
-        return _told("its members are too deep inside each other")
+        return _unusable("its members are too deep inside each other")
     return None
 
 
@@ -36,14 +36,14 @@ def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
         return None
     requests = account.get("requests") if isinstance(account, dict) else None
     if not isinstance(requests, list) or not all(isinstance(each, dict) for each in requests):
-        return _told("it is not an object with a list of requests")
+        return _unusable("it is not an object with a list of requests")
     if not isinstance(account.get("versions", {}), dict) or not _in_time(account.get("close_ns"), since_ns, until_ns):
-        return _told("its `versions` is not an object, or its `close_ns` not an instant of the trial")
+        return _unusable("its `versions` is not an object, or its `close_ns` not an instant of the trial")
     for number, request in enumerate(requests, 1):
         if (problem := _request_problem(request, since_ns, until_ns)) is not None:
-            return _told(f"request {number}: {problem}")
+            return _unusable(f"request {number}: {problem}")
     wrong = misfit(account, CLIENT)
-    return wrong and _told(wrong)
+    return wrong and _unusable(wrong)
 
 
 def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> str | None:
@@ -71,5 +71,5 @@ def _in_time(instant: Any, since_ns: int, until_ns: int) -> bool:
     return instant is None or (type(instant) is int and since_ns <= instant <= until_ns)
 
 
-def _told(what: str) -> str:
+def _unusable(what: str) -> str:
     return f"the client's account (client.json) cannot be used: {what}"

@@ -30,7 +30,7 @@ WORD = b"the address has changed\n"
 
 @dataclass
 class Change:
-    """What happened, for trial.json. Instants are CLOCK_MONOTONIC; None is never."""
+    """Change of address as it happened, for trial.json. Instants are CLOCK_MONOTONIC; None is never."""
 
     old_address: str
     new_address: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe may ask of servers that are not ours: so many requests and bytes a host, and a pause between requests.
+"""Limits of a probe of servers that are not ours: so many requests and bytes a host, and a pause between requests.
 
 The account is kept in the study before each request leaves, so that interrupted and continued probes share it.
 """

@@ -33,7 +33,7 @@ def parts_of(arm: model.Arm) -> tuple[Part, ...]:
 
 
 def resumes(arm: model.Arm) -> bool:
-    """Whether the measured client resumes a session, and so needs a first visit."""
+    """True if the measured client resumes a session, and so needs a first visit."""
     return arm.client.knobs.session in ("resumed", "early_data")
 
 
@@ -59,7 +59,7 @@ class Seat:
     port: int
     """The front's port."""
     qlogs: bool
-    """Whether client and servers leave logs of their packets."""
+    """True if client and servers leave logs of their packets."""
     origin: str | None = None
     """The server's address, where a proxy answers the client elsewhere."""
 
@@ -114,12 +114,12 @@ def _page(laboratory: Laboratory, page: ServedPage, arm: model.Arm, seat: Seat, 
 
 
 def received_folder(raw: Path) -> Path:
-    """Where the server keeps what is uploaded in a trial."""
+    """Folder in which the server keeps what is uploaded in a trial."""
     return raw.parent / "home" / "received"
 
 
 def shown_name(arm: model.Arm, part: Part) -> str:
-    """What messages call the program of this part: its name in specs, or that of the user's own command."""
+    """Name of this part's program in messages: its name in specs, or that of the user's own command."""
     program = _program(arm, part)
     return program.argv[0].rpartition("/")[2] if program.argv else program.name
 
@@ -140,8 +140,8 @@ def _protocols(arm: model.Arm, part: Part) -> tuple[model.Protocol, ...]:
 
 
 def _spoken(arm: model.Arm) -> tuple[model.Protocol, ...]:
-    """What is served, and what the warm-up asks for, the protocol under test first: every protocol of a program that is
-    known; of the user's own only that one."""
+    """Protocols that are served, and that the warm-up asks for, the protocol under test first: every protocol of a
+    program that is known; of the user's own only that one."""
     front = find("proxy" if arm.proxy else "server", arm.front.name)
     if front.name == "command":
         return (arm.protocol,)

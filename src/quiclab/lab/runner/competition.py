@@ -37,14 +37,14 @@ class Contest:
     """Context manager around the other flows of a trial; of one without a competition it does nothing."""
 
     def __init__(self, laboratory: Laboratory, row: PlanRow, raw: Path, topology: Topology, jails: Jails) -> None:
-        self._measured = jails.of("client").raw
+        self._measured = jails.jail("client").raw
         self._topology = topology
         self._ip_version: Literal[4, 6] = path_of(laboratory.study, row).ip_version
         self._competition = workload_of(laboratory.study, row).competition
         self._arm = arm_of(laboratory.study, row)
         self._programs = CompetitorPrograms(laboratory, row, raw, topology, jails)
         flows = other_flows(laboratory.study, row)
-        self._running = [Competitor(flow, jails.of_flow(flow.label, "client")) for flow in flows]
+        self._running = [Competitor(flow, jails.flow_jail(flow.label, "client")) for flow in flows]
         self._over = threading.Event()
         self._began_ns = self._ended_ns = self._measured_ns = 0
 
@@ -82,7 +82,7 @@ class Contest:
 
     @property
     def lasts(self) -> Duration | None:
-        """How long the competition lasts, where that does not depend on the measured client."""
+        """Length of the competition, where that does not depend on the measured client."""
         return self._competition.duration if self._competition else None
 
     def patience_s(self, longest_s: float) -> float:
@@ -94,7 +94,7 @@ class Contest:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of the competition is up."""
+        """True if the time of the competition is up."""
         return self.lasts is not None and time.monotonic_ns() >= self._began_ns + self.lasts.ns
 
     def check(self) -> None:
@@ -124,7 +124,7 @@ class Contest:
                 process.end(grace_s=0.0)
         self._programs.close()
 
-    def facts(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """The competition as trial.json has it."""
         if self._competition is None:
             return {}
@@ -143,6 +143,6 @@ class Contest:
                 "ended_ns": self._ended_ns if told_ns is None else min(told_ns, self._ended_ns),
                 "lasts_ns": self.lasts.ns if self.lasts else None,
                 "lost_in_hubs": self._topology.lost_in_hubs,
-                "flows": [measured, *(each.facts(self._ip_version) for each in self._running)],
+                "flows": [measured, *(each.document(self._ip_version) for each in self._running)],
             }
         }

@@ -19,7 +19,7 @@ from quiclab.model import study
 
 
 class Competitor:
-    """What runs of one flow."""
+    """Running programs of one flow."""
 
     def __init__(self, flow: Flow, jail: Jail) -> None:
         """`jail` is that of the flow's client."""
@@ -36,11 +36,11 @@ class Competitor:
 
     @property
     def loads_pages(self) -> bool:
-        """Whether its client ends, and is to begin again."""
+        """True if its client ends, and is to begin again."""
         return self.flow.workload is not None and self.flow.workload.page is not None
 
     def trouble(self) -> str | None:
-        """Why it no longer runs."""
+        """Reason why it no longer runs."""
         for part, process in self.processes.items():
             if part in ("client", "proxy", "server") and (code := process.poll()) is not None:
                 if part == "client" and code == 0 and self.loads_pages:
@@ -64,7 +64,7 @@ class Competitor:
             self._next_is_ready = None
             self.processes["client"].go()
 
-    def facts(self, ip_version: int) -> dict[str, Any]:
+    def document(self, ip_version: int) -> dict[str, Any]:
         """The flow as trial.json has it."""
         flow = self.flow
         return {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.lab.endpoints import Command
-from quiclab.lab.endpoints.background import Place, background_commands
+from quiclab.lab.endpoints.background import FlowSource, background_commands
 from quiclab.lab.runner.commands import ORIGIN_PORT, Part, Seat, part_command, path_of
 from quiclab.lab.runner.competitor import Competitor
 from quiclab.lab.runner.flows import Flow
@@ -46,7 +46,7 @@ class CompetitorPrograms:
         self._resources = ExitStack()
 
     def folder(self, flow: Flow) -> Path:
-        """Where the logs of a flow go."""
+        """Folder of a flow's logs."""
         return self._raw / "competitors" / flow.label
 
     def command(self, each: Competitor, part: Part) -> Command:
@@ -87,7 +87,7 @@ class CompetitorPrograms:
                 self._topology.others[each.flow.pair][end],
                 work_dir=self._home(each.flow),
                 output=self.folder(each.flow) / f"{part}.out",
-                jail=self._jails.of_flow(each.flow.label, role_of(part)),
+                jail=self._jails.flow_jail(each.flow.label, role_of(part)),
                 waits_for_go=command.waits_for_go,
             )
         )
@@ -106,7 +106,7 @@ class CompetitorPrograms:
         for part, command in commands.items():
             # The two programs of background traffic read one file.
             roles: tuple[study.Role, ...] = (role_of(part),) if flow.background is None else ("server", "client")
-            for jail in (self._jails.of_flow(flow.label, role) for role in roles):
+            for jail in (self._jails.flow_jail(flow.label, role) for role in roles):
                 for file, content in command.files.items():
                     jail.real(file).parent.mkdir(exist_ok=True)
                     jail.real(file).write_text(content)
@@ -115,7 +115,7 @@ class CompetitorPrograms:
     def _commands_of(self, flow: Flow, raw: Path, home: Path) -> dict[Part, Command]:
         address = flow.pair.addresses("server")[self._ip_version]
         if flow.background is not None:
-            place = Place(self._ip_version, address, flow.port, self._seed + flow.pair.number, home)
+            place = FlowSource(self._ip_version, address, flow.port, self._seed + flow.pair.number, home)
             both = background_commands(flow.background, place)
             return {"server": both["server"], "client": both["client"]}
         assert flow.arm is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs under test may reach of this machine, where not everything."""
+"""The parts of this machine that the programs under test may reach, where not everything."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from quiclab.project import PACKAGE, PROJECT, stacks_folder
 
 
 def reached_by(study: Study) -> Iterator[Path]:
-    """What the programs of a study need: Python with quiclab, the installed programs, and what the spec names by its
-    whole path."""
+    """Paths that the programs of a study need: Python with quiclab, the installed programs, and what the spec names by
+    its whole path."""
     yield from map(Path, (sys.prefix, sys.base_prefix, sys.executable))
     yield PACKAGE.parent if PROJECT else PACKAGE
     yield stacks_folder()

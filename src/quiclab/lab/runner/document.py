@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measuring side writes into trial.json; `quiclab.evidence.verify` adds proof and verdict."""
+"""The measuring side's part of trial.json; `quiclab.evidence.verify` adds proof and verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from quiclab.store.own_files import content_of, is_own_file, read_own
 def trial_document(
     laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
 ) -> dict[str, Any]:
-    """What was asked for, where and when, and what should have arrived; `clocks` at start and end."""
+    """Request of a trial, where and when it ran, and what should have arrived; `clocks` at start and end."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     ip_version = path.ip_version
     started, ended = clocks
@@ -74,8 +74,8 @@ def _sender(arm: study.Arm, workload: study.Workload) -> study.Role:
 
 
 def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
-    """What should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a list; of
-    a video what it is."""
+    """Bytes that should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a
+    list; of a video what it is."""
     workload = workload_of(laboratory.study, row)
     page = laboratory.pages.get(workload.name)
     if page is not None:
@@ -104,7 +104,7 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
 
 
 def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, Any]:
-    """What is played, with each quality's lines and bitrate; one file also has a length."""
+    """Video that is played, with each quality's lines and bitrate; one file also has a length."""
     rates = zip(video.qualities, video.bit_rates, strict=True)
     shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
     size = (laboratory.root / name).stat().st_size if video.delivery == "progressive" else None
@@ -112,7 +112,7 @@ def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, A
 
 
 def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
-    """What the spec asks of the handshake and of the connection: the verdict holds the trial to it."""
+    """Demands of the spec on the handshake and on the connection: the verdict holds the trial to them."""
     client, front = arm.client.knobs, arm.front.knobs
     moves = client.on_address_change if workload.address_change else None
     expected = {None: None, True: "accepted", False: "rejected"}[front.early_data]

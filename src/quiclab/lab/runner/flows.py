@@ -74,7 +74,7 @@ def _as_long_as_it_takes(workload: model.Workload, limit: Duration) -> model.Wor
 
 
 def who_cannot_run(row: PlanRow, flows: Iterable[Flow], cannot_run: Mapping[str, str]) -> str | None:
-    """Why a trial cannot run here: its own arm's programs, or a competitor's. `cannot_run` is by arm."""
+    """Reason why a trial cannot run here: its own arm's programs, or a competitor's. `cannot_run` is by arm."""
     if row.arm_name in cannot_run:
         return cannot_run[row.arm_name]
     reasons = (

@@ -53,11 +53,11 @@ class Jails:
         while self._open:
             self._open.pop().__exit__(kind, error, trace)
 
-    def of(self, role: study.Role) -> Jail:
+    def jail(self, role: study.Role) -> Jail:
         """The jail of a role, with its folders; the namespaces are there after `build`."""
         return self._jail(role, role, "")
 
-    def of_flow(self, label: str, role: study.Role) -> Jail:
+    def flow_jail(self, label: str, role: study.Role) -> Jail:
         """The jail of a program of a competing flow."""
         return self._jail(f"{label}-{role}", role, label)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all trials of a study share: a folder in memory, certificates, the server's files, the link's backend."""
+"""Means that all trials of a study share: a folder in memory, certificates, the server's files, the link's backend."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Laboratory:
 
     @property
     def kept(self) -> Path:
-        """Where clients keep what they make once."""
+        """Folder in which clients keep what they make once."""
         return self.work_dir / "kept"
 
     def name_front(self, address: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is watched while a trial's programs run: what they cost, what TCP says of itself, which sockets dropped."""
+"""Observation of a trial's programs while they run: what they cost, what TCP says of itself, which sockets dropped."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Observation:
             self._costs.ended(role, process.usage, process.waited)
 
     def findings(self) -> dict[str, Any]:
-        """What was seen, for trial.json, once the `with` block has been left."""
+        """Findings for trial.json, once the `with` block has been left."""
         return {
             "cost": self._costs.summary(),
             "stalled_ns": self._stalled,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What serving a page takes: its files in a root of their own, and for every host an address and a certificate."""
+"""Means to serve a page: its files in a root of their own, and for every host an address and a certificate."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the programs of a trial run: at the client, at the server, or on a node between two links."""
+"""Places of a trial's programs: at the client, at the server, or on a node between two links."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def places(path: study.Path) -> tuple[str, ...]:
 
 
 def place_of(arm: study.Arm, path: study.Path, role: study.Role) -> str:
-    """Where a program in this role runs."""
+    """Place of a program in this role."""
     if role != "proxy" or arm.proxy_at == study.Arm.proxy_at:
         return CLIENT if role == "client" else SERVER
     return f"node-{1 + [link.name for link in path.links].index(arm.proxy_at)}"
 
 
 def place_of_part(arm: study.Arm, path: study.Path, part: str) -> str:
-    """Where a part of a trial runs: throw-away clients ask the front over its own loopback."""
+    """Place of a part of a trial: throw-away clients ask the front over its own loopback."""
     if part == "client":
         return CLIENT
     return SERVER if part == "server" else front_place(arm, path)
 
 
 def front_place(arm: study.Arm, path: study.Path) -> str:
-    """Where the front runs."""
+    """Place of the front."""
     return place_of(arm, path, "proxy" if arm.proxy else "server")
 
 

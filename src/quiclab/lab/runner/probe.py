@@ -108,7 +108,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     account = read_json(raw / "client.json")
     if (problem := text_problem(account)) is not None:
         record.failure, account = record.failure or problem, None
-    document = trial_document(laboratory, row, attempt, (started, clock.read()), _facts(record, target))
+    document = trial_document(laboratory, row, attempt, (started, clock.read()), _probe_document(record, target))
     document |= {"link": summary, "client": account, "client_body": None}
     write_anew(folder / "trial.json", json.dumps(document, indent=1))
     requests = (account or {}).get("requests", [])
@@ -116,7 +116,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     return folder
 
 
-def _facts(record: Record, target: Target) -> dict[str, Any]:
+def _probe_document(record: Record, target: Target) -> dict[str, Any]:
     """The record as trial.json has it, and the server that was asked."""
     return {
         "failure": record.failure,

@@ -51,7 +51,7 @@ class ProbeTransfer:
                 namespaces["client"],
                 work_dir=trial.home,
                 output=trial.raw / "client.out",
-                jail=trial.jails.of("client"),
+                jail=trial.jails.jail("client"),
                 waits_for_go=True,
             )
         )
@@ -75,7 +75,7 @@ class ProbeTransfer:
         self._trial.record.client_exit_code = code
 
     def killed_from_outside(self) -> str | None:
-        """How the client was, in words; None where it was not."""
+        """Sentence about a client that was killed from outside; None where it was not."""
         return self._client.killed_from_outside()
 
     def end(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _COUNTED_GRACE_S = 15.0
 
 
 def counts_file(raw: Path, role: str) -> Path:
-    """What strace left of one program of a counted trial."""
+    """File that strace left of one program of a counted trial."""
     return raw / f"{role}.calls"
 
 
@@ -91,7 +91,7 @@ class Programs:
             self._namespaces[place_of_part(trial.arm, trial.path, part)],
             work_dir=trial.home,
             output=trial.raw / f"{part}.out",
-            jail=trial.jails.of(role_of(part)),
+            jail=trial.jails.jail(role_of(part)),
             waits_for_go=command.waits_for_go,
         )
         trial.resources.enter_context(process)

@@ -19,7 +19,7 @@ from quiclab.model.plan_row import PlanRow
 
 @dataclass
 class Record:
-    """What becomes trial.json."""
+    """Content of trial.json to be."""
 
     onlooker: Onlooker = NOBODY
     phases: dict[str, int] = field(default_factory=dict)
@@ -27,9 +27,9 @@ class Record:
     host: dict[str, Any] = field(default_factory=dict)
     failure: str | None = None
     void: str | None = None
-    """What spoiled the trial that was no endpoint's doing."""
+    """Fault that spoiled the trial and was no endpoint's doing."""
     logs_spoiled: str | None = None
-    """What a program of the trial did to the folder of its logs, so that these tell nothing."""
+    """Damage that a program of the trial did to the folder of its logs, so that these tell nothing."""
     client_exit_code: int | None = None
     address_change: dict[str, Any] | None = None
     competition: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Record:
 
 @dataclass(frozen=True)
 class RunningTrial:
-    """What the steps of a trial share."""
+    """State that the steps of a trial share."""
 
     laboratory: Laboratory
     row: PlanRow
@@ -58,7 +58,7 @@ class RunningTrial:
     jails: Jails
     """Jails of the roles, with the files that their programs see."""
     counted: bool = False
-    """Whether the system calls of its programs are counted."""
+    """True if the system calls of its programs are counted."""
 
     @property
     def home(self) -> Path:
@@ -67,7 +67,7 @@ class RunningTrial:
 
     def real(self, part: Part, shown: Path) -> Path:
         """Path on disk of a file that a part of the trial knows as `shown`."""
-        return self.jails.of(role_of(part)).real(shown)
+        return self.jails.jail(role_of(part)).real(shown)
 
     @property
     def arm(self) -> study.Arm:
@@ -81,5 +81,5 @@ class RunningTrial:
 
     @property
     def workload(self) -> study.Workload:
-        """What is transferred."""
+        """Workload that is transferred."""
         return workload_of(self.laboratory.study, self.row)

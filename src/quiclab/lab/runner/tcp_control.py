@@ -54,8 +54,8 @@ def watch_congestion_control(
     done = threading.Event()
     waiting = _sockets(arm, path, upload)
 
-    def look() -> None:
-        # Connections take a while to be made, and every look walks through the kernel's table.
+    def check() -> None:
+        # Connections take a while to be made, and every check walks through the kernel's table.
         pause_s = max(_LOOK_S, 2 * path.base_rtt.s)
         while waiting and not done.wait(pause_s):
             for each in list(waiting):
@@ -65,7 +65,7 @@ def watch_congestion_control(
                     waiting.remove(each)
             pause_s = _LOOK_S
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=check)
     thread.start()
     try:
         yield

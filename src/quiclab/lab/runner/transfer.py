@@ -110,7 +110,7 @@ class Transfer:
             first_visit = self._programs.start("first-visit")
             visit(first_visit, self._patience_s, "the first visit, which fetches the ticket, failed")
         for role in self._programs.answering:
-            jail = trial.jails.of(role)
+            jail = trial.jails.jail(role)
             for old in own_files(jail.raw / f"{role}-qlog", jail.raw):
                 old.unlink(missing_ok=True)  # it has the connections so far
         self._contest.prepare(self._patience_s)
@@ -183,7 +183,7 @@ class Transfer:
         record.phase("link_stop")
         self._programs.end()
         self._contest.stop()
-        record.competition = self._contest.facts()
+        record.competition = self._contest.document()
         record.phase("server_stop")
         self._programs.note_slow_cpu()
         return summary

@@ -72,7 +72,7 @@ def run_trial(
         problem = account_problem(account, started.monotonic_ns, over.monotonic_ns)
     if problem is not None:
         record.failure, account = record.failure or problem, None
-    document = trial_document(laboratory, row, attempt, (started, over), _facts(record))
+    document = trial_document(laboratory, row, attempt, (started, over), _trial_document(record))
     document |= {"link": summary, "client": account, "own_client": own, "client_body": body, **record.competition}
     document["content"] = trial.workload.content
     if received is not None:
@@ -91,7 +91,7 @@ def _bodies(trial: RunningTrial) -> tuple[dict[str, Any] | None, dict[str, dict[
     return kept, received_bodies(folder, trial.workload.object_names, most_bytes)
 
 
-def _facts(record: Record) -> dict[str, Any]:
+def _trial_document(record: Record) -> dict[str, Any]:
     """The record as trial.json has it."""
     return {
         "failure": record.failure,

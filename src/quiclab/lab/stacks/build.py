@@ -27,7 +27,7 @@ class MissingToolError(HostError):
 
 
 def is_current(stacks: Path, build: Build, source: Path) -> bool:
-    """Whether the installed program was made from these sources."""
+    """True if the installed program was made from these sources."""
     try:
         return _stamp(stacks, build).read_text() == _digest(source) and (stacks / "bin" / build.name).is_file()
     except OSError:
@@ -76,7 +76,7 @@ def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:
 
 
 def _library_tools(folder: Path | None) -> dict[str, str]:
-    """Where CMake and libclang are, for libraries that carry a C library."""
+    """Paths of CMake and libclang, for libraries that carry a C library."""
     if folder is None:
         return {}
     variables = {"PATH": f"{folder / 'usr/bin'}:{os.environ.get('PATH', '')}"}

@@ -31,7 +31,7 @@ class Tree:
     packages: tuple[str, ...]
     binaries: tuple[Binary, ...]
     optional: bool = False
-    """Whether the packages may be missing from a mirror without that being a failure."""
+    """True if the packages may be missing from a mirror without that being a failure."""
 
     @property
     def names(self) -> frozenset[str]:

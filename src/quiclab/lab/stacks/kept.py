@@ -24,7 +24,7 @@ def take(name: str, made_from: str, target: Path) -> bool:
 
     `made_from` is the digest of its sources.
     """
-    kept = _place(name, made_from)
+    kept = _program_path(name, made_from)
     try:
         whole = _checksum(kept).read_text() == _sha256(kept)
         if whole:
@@ -37,7 +37,7 @@ def take(name: str, made_from: str, target: Path) -> bool:
 
 def keep(name: str, made_from: str, program: Path) -> None:
     """Put a copy of a program aside. A cache directory that cannot be written is no reason to fail."""
-    kept = _place(name, made_from)
+    kept = _program_path(name, made_from)
     part = kept.with_name(f".{kept.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def keep(name: str, made_from: str, program: Path) -> None:
             _checksum(old).unlink(missing_ok=True)
 
 
-def _place(name: str, made_from: str) -> Path:
+def _program_path(name: str, made_from: str) -> Path:
     """Path of a kept program, by its sources, the processor and the C library."""
     machine = "-".join((platform.machine(), *platform.libc_ver()))
     return kept_folder() / f"{name}-{hashlib.sha256(f'{made_from} {machine}'.encode()).hexdigest()[:32]}"

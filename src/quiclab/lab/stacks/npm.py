@@ -19,7 +19,7 @@ _PATIENCE_S = 600
 
 
 def is_current(stacks: Path, script: Script) -> bool:
-    """Whether the file is there and comes from the package in the catalogue."""
+    """True if the file is there and comes from the package in the catalogue."""
     try:
         return _stamp(stacks, script).read_text() == script.integrity and (stacks / script.path).is_file()
     except OSError:

@@ -19,7 +19,7 @@ _LEFT_OUT = ("./usr/share/man", "./usr/share/locale", "./usr/share/info", "./usr
 
 
 def is_whole(folder: Path, tree: Tree) -> bool:
-    """Whether the folder holds this tree as the catalogue describes it now."""
+    """True if the folder holds this tree as the catalogue describes it now."""
     try:
         return bool(json.loads((folder / STAMP).read_text())["tree"] == json.loads(json.dumps(asdict(tree))))
     except (OSError, ValueError, KeyError, TypeError):

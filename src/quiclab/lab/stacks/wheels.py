@@ -17,7 +17,7 @@ _LOCK = "requirements-stacks.lock"
 
 
 def are_current(project: Path) -> bool:
-    """Whether the environment has what the lock names."""
+    """True if the environment has what the lock names."""
     if not (project / _LOCK).is_file():
         raise MissingToolError(f"{project / _LOCK} is missing", "it is part of the project's sources")
     stamp = _stamp()

@@ -18,7 +18,7 @@ _CPUCLOCK_SCHED = 2
 
 @dataclass(frozen=True)
 class Used:
-    """What processes have used since they began."""
+    """Resources that processes have used since they began."""
 
     cpu_ns: int = 0
     """CPU time, user and system together."""
@@ -65,7 +65,7 @@ class Stat:
     threads: int
     start_ticks: int
     stopped: bool = False
-    """Whether a signal, not a tracer, has stopped the process."""
+    """True if a signal, not a tracer, has stopped the process."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -99,7 +99,7 @@ def processes_of(roots: Iterable[int]) -> set[int]:
 
 
 def used(stat: Stat) -> Used:
-    """What a process and its children that have ended have used, switches aside."""
+    """Resources that a process and its children that have ended have used, switches aside."""
     children_ns = stat.children_user_ns + stat.children_system_ns
     children = Used(
         cpu_ns=children_ns,
@@ -112,7 +112,7 @@ def used(stat: Stat) -> Used:
 
 
 def own(stat: Stat) -> Used:
-    """What a process has used by itself, switches aside."""
+    """Resources that a process has used by itself, switches aside."""
     return Used(
         cpu_ns=_cpu_clock_ns(stat),
         user_ns=stat.user_ns,

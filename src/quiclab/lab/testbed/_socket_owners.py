@@ -10,7 +10,7 @@ from quiclab.lab.testbed._process_tree import everybody, tree
 
 
 def holds(root: int, inodes: set[int]) -> bool:
-    """Whether one of these sockets is open in the program `root`, its children or its session, as far as they show."""
+    """True if one of these sockets is open in the program `root`, its children or its session, as far as they show."""
     own = tree(everybody(), root, frozenset()) if inodes else []
     return any((found := _sockets(stat.pid)) is None or found.keys() & inodes for stat in own)
 

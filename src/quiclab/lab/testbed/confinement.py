@@ -151,7 +151,7 @@ def _mount_namespace(work_dir: Path | None, shown: tuple[Path, ...], owner: Owne
         for barrier in sorted(set(barriers.values())):
             _libc.mount("tmpfs", str(barrier), "tmpfs", _FLAGS, "mode=0755,size=1m")
         for path, barrier in barriers.items():
-            _place(path, barrier, is_folder=Path(f"/proc/self/fd/{kept[path]}").is_dir())
+            _make_mount_point(path, barrier, is_folder=Path(f"/proc/self/fd/{kept[path]}").is_dir())
             _libc.mount(f"/proc/self/fd/{kept[path]}", str(path), None, _libc.MS_BIND | _libc.MS_REC)
     return os.open("/proc/thread-self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
 
@@ -181,7 +181,7 @@ def _may_search(folder: Path, owner: Owner) -> bool:
     return bool(status.st_mode & (0o010 if status.st_gid == owner.gid else 0o001))
 
 
-def _place(path: Path, barrier: Path, *, is_folder: bool) -> None:
+def _make_mount_point(path: Path, barrier: Path, *, is_folder: bool) -> None:
     """An empty folder or file where `path` is to be mounted, below a barrier that is empty now."""
     folder = barrier
     for part in path.relative_to(barrier).parts[: None if is_folder else -1]:

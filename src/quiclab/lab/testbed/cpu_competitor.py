@@ -54,7 +54,7 @@ class Calibration:
     """Median of the times that the loop stands still; None if it never does for 0.2 ms."""
 
     def stop_and_go(self, rtt: Duration) -> bool:
-        """Whether the median stall is longer than a quarter of the round trip."""
+        """True if the median stall is longer than a quarter of the round trip."""
         return self.median_stall_ns is not None and self.median_stall_ns > rtt.ns / 4
 
 

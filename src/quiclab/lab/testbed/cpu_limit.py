@@ -32,8 +32,7 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True)
 class Stalls:
-    """How often and for how long the quota made the endpoint stand still. Cores add up: two that stand still count
-    twice."""
+    """Number and length of the endpoint's stops by its quota. Cores add up: two that stand still count twice."""
 
     period_ns: int
     quota_ns: int
@@ -44,7 +43,7 @@ class Stalls:
     median_ns: int | None
     """Median of single stalls, as far as the looks tell them apart; None if there was none."""
     stop_and_go: bool
-    """Whether the median stall is longer than a quarter of the round trip."""
+    """True if the median stall is longer than a quarter of the round trip."""
 
 
 class CpuQuota:
@@ -59,7 +58,7 @@ class CpuQuota:
         self._period_us = max(_SHORTEST_US, -(-_SHORTEST_US // share.value))
         self._quota_us = max(_SHORTEST_US, round(self._period_us * share.value))
         # A stall of RTT/4 is told from its neighbours by looks that are twice as frequent.
-        self._ticker = Ticker(Duration(max(_SHORTEST_LOOK_NS, rtt.ns // 8)), self._look)
+        self._ticker = Ticker(Duration(max(_SHORTEST_LOOK_NS, rtt.ns // 8)), self._sample)
         self._stalls_ns: list[int] = []
         self._stalled_ns = 0
 
@@ -98,7 +97,7 @@ class CpuQuota:
             stop_and_go=median is not None and median > self._rtt.ns / 4,
         )
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         stalled_ns = self._group.counts()[2]
         if stalled_ns > self._stalled_ns:
             self._stalls_ns.append(stalled_ns - self._stalled_ns)
@@ -150,7 +149,7 @@ class _Group:
 
 
 def cpu_quota_problem() -> str | None:
-    """Why no quota can be set here, or None: makes a group, limits it, and removes it again."""
+    """Reason why no quota can be set here, or None: makes a group, limits it, and removes it again."""
     try:
         with CpuQuota(Share(0.5), Duration(8 * _SHORTEST_LOOK_NS)):
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine is and can do: facts for `host.json`, and findings for `quiclab doctor`."""
+"""Properties and abilities of this machine: facts for `host.json`, and findings for `quiclab doctor`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Finding:
     remedy: str = ""
     """Command line that adds what is missing, or what else would help; empty if nothing is missing."""
     numbers: Mapping[str, int | float | str] = field(default_factory=dict)
-    """What was measured, with the unit in the name; empty where nothing was."""
+    """Measured numbers, with the unit in the name; empty where nothing was measured."""
     optional: bool = False
-    """Whether no study needs it."""
+    """True if no study needs it."""
 
 
-def facts() -> dict[str, str | int]:
+def host_facts() -> dict[str, str | int]:
     """Facts that the numbers of a study depend on."""
     return {
         "kernel": platform.release(),
@@ -139,7 +139,7 @@ def _keeps_time() -> Finding:
     except (HostError, VoidError) as error:
         return Finding("keeps time", "limited", f"the link could not be tried: {error.message}", error.hint or "again")
     state: State = "ok" if measured.for_every_path else "limited"
-    return Finding("keeps time", state, measured.told, measured.remedy, asdict(measured))
+    return Finding("keeps time", state, measured.summary, measured.remedy, asdict(measured))
 
 
 def _netem() -> Finding:

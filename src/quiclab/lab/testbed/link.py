@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from quiclab.lab.testbed.link_ends import PREFIXES, SIDES, Ends, Place, Span
+from quiclab.lab.testbed.link_ends import PREFIXES, SIDES, Ends, LinkPlace, Span
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
 from quiclab.lab.testbed.link_process import LinkProcess, OwnProcess, SharedLinkProcess, folder_fd
 from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
@@ -61,10 +61,10 @@ class LinkSettings:
     work_dir: Path | None
     """Folder for configuration, packet log, captures and summary; None keeps nothing."""
     second_network: bool = False
-    """Whether the last link of `model` is the client's in a second network, to which it changes; it ends where the
+    """True if the last link of `model` is the client's in a second network, to which it changes; it ends where the
     first link does."""
     begins_when_told: bool = False
-    """Whether packets that pass before `begin` do not belong to the workload; otherwise it begins with the first
+    """True if packets that pass before `begin` do not belong to the workload; otherwise it begins with the first
     packet."""
     more_addresses: Sequence[str] = ()
     """Further addresses of the front, which answers the client, in the same networks as its own."""
@@ -127,7 +127,7 @@ class Link:
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
         models = [settings.model, *settings.model.get("more_links", ())]
         first, *more = (
-            {**model, **self._of_link(span, middle)} for span, model in zip(self._ends.spans, models, strict=True)
+            {**model, **self._link_document(span, middle)} for span, model in zip(self._ends.spans, models, strict=True)
         )
         config = {
             **first,
@@ -186,7 +186,7 @@ class Link:
         for number, namespace in enumerate(self._places):
             addresses = known[number] if number in known else node_addresses(number)
             places.append(
-                Place(
+                LinkPlace(
                     namespace,
                     {version: addresses[version] for version in versions},
                     settings.route_at.get(namespace, settings.route),
@@ -200,7 +200,7 @@ class Link:
         later = Span(last, 0, 1) if settings.second_network else None
         return Ends(places, row, settings.mtu, later, ethernet=settings.backend == "veth")
 
-    def _of_link(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
+    def _link_document(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
         """Configuration of one link besides its model; with `middle`, the devices are made."""
         settings, device = self._settings, span.device
         ends: dict[str, dict[str, Any]] = {}

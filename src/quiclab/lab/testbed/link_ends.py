@@ -17,7 +17,7 @@ PREFIXES = {4: 24, 6: 64}
 
 
 @dataclass(frozen=True)
-class Place:
+class LinkPlace:
     """A place where programs run, or packets are forwarded."""
 
     namespace: NetworkNamespace
@@ -51,7 +51,7 @@ class Span:
         return f"link{self.number}"
 
     def ends_at(self, place: int) -> bool:
-        """Whether one of the link's ends is at that place."""
+        """True if one of the link's ends is at that place."""
         return place in (self.client, self.server)
 
     def mac(self, side: Side, of: Literal["end", "link", "near"]) -> str:
@@ -67,7 +67,7 @@ class Span:
 class Ends:
     """The ends of all links of a path."""
 
-    places: Sequence[Place]
+    places: Sequence[LinkPlace]
     """Places in order from client to server."""
     row: Sequence[Span]
     """Links between the places, in the same order."""
@@ -75,7 +75,7 @@ class Ends:
     later: Span | None = None
     """The client's link once it has changed its network, which ends where its first one does."""
     ethernet: bool = False
-    """Whether the devices have Ethernet addresses."""
+    """True if the devices have Ethernet addresses."""
 
     @property
     def spans(self) -> list[Span]:

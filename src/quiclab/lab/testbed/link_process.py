@@ -26,7 +26,7 @@ class LinkProcess(Protocol):
     """The process as a trial sees it that has its links there."""
 
     awake: bool
-    """Whether processors stay awake as long as it runs."""
+    """True if processors stay awake as long as it runs."""
 
     @property
     def pid(self) -> int:
@@ -45,7 +45,7 @@ class LinkProcess(Protocol):
         """Tell it to close these links and to account for them; False where it was told before."""
 
     def ended(self) -> str | None:
-        """How it has ended, in words; None while it runs."""
+        """End of the process in words; None while it runs."""
 
     def kill(self) -> str:
         """End these links, as it has nothing more to say; return how."""

@@ -40,7 +40,7 @@ class ListeningPorts:
         if self._diag is not None:
             self._diag.close()
 
-    def of(self, kind: Kind) -> dict[int, set[int]]:
+    def sockets(self, kind: Kind) -> dict[int, set[int]]:
         """Inode numbers of the listening sockets by local port, over IPv4 and IPv6; more than one with SO_REUSEPORT."""
         found: dict[int, set[int]] = {}
         for port, inode in self._sockets(kind):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine can do and whether it keeps time, tried in a sandbox and outside it."""
+"""Abilities and timekeeping of a machine, tried in a sandbox and outside it."""
 
 from __future__ import annotations
 

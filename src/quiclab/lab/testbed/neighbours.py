@@ -57,7 +57,7 @@ class Announced:
     def announce(self) -> None:
         """Tell the others, until `withdraw`."""
         own = self._self
-        self._socket = _named(f"{self._prefix}{own.pid}/{own.uid}/{own.token}")
+        self._socket = _named_socket(f"{self._prefix}{own.pid}/{own.uid}/{own.token}")
 
     def withdraw(self) -> None:
         """Measure no more."""
@@ -79,7 +79,7 @@ class Announced:
         """
         if others := self.others():
             tell(others)
-        while (turn := _named(f"{self._prefix}turn")) is None:
+        while (turn := _named_socket(f"{self._prefix}turn")) is None:
             time.sleep(_PAUSE_S)
         with turn:
             while self.others():
@@ -87,7 +87,7 @@ class Announced:
             self.announce()
 
 
-def _named(name: str) -> socket.socket | None:
+def _named_socket(name: str) -> socket.socket | None:
     """A socket with this name; None where another one has it, or the namespace has no room for it."""
     found = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:

@@ -210,7 +210,7 @@ class Process:
         with ListeningPorts(self._namespace) as listening:
 
             def there(kind: Kind) -> set[int]:
-                return listening.of(kind).get(port, set())
+                return listening.sockets(kind).get(port, set())
 
             wanted = Counter(kinds)
             while missing := [

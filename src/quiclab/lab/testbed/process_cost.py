@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What client, server and proxy cost their machine: processor, memory, context switches, page faults, threads.
+"""Cost of client, server and proxy to their machine: processor, memory, context switches, page faults, threads.
 
 Over a program's whole life the kernel counts exactly, and tells the process that waits for it (wait4(2)). What it used
 during the transfer is the difference of two looks at /proc. In between, a look every 100 ms records threads, memory and
@@ -39,7 +39,7 @@ class LastSeen:
         self._processes: dict[tuple[int, int], Used] = {}
         self._threads: dict[tuple[int, int, int], Used] = {}
 
-    def look(self, stats: Sequence[Stat], *, at_threads: bool) -> None:
+    def update(self, stats: Sequence[Stat], *, at_threads: bool) -> None:
         """Look at processes, and at their threads if `at_threads`: a browser has a hundred."""
         for stat in stats:
             # Children that were waited for are counted where they were seen themselves.
@@ -111,7 +111,7 @@ class ProcessCosts:
         self._roles: dict[str, _Role] = {}
         self._lock = threading.Lock()
         self._looks = 0
-        self._ticker = Ticker(interval, self._look)
+        self._ticker = Ticker(interval, self._sample)
         self._stack = ExitStack()
         self._file: TextIO | None = None
 
@@ -145,17 +145,17 @@ class ProcessCosts:
                 role.looks_stopped = 0
                 if role.stops is not None:
                     role.stops.begin()
-                role.seen.look(stats, at_threads=True)
+                role.seen.update(stats, at_threads=True)
                 role.seen_at_begin = role.seen.total()
 
     def end(self) -> None:
         """Note that the transfer is over; to be called before the programs that still run are told to end."""
-        self._look()
+        self._sample()
         with self._lock:
             for role, stats in self._trees():
-                role.seen.look(stats, at_threads=True)
+                role.seen.update(stats, at_threads=True)
                 role.seen_at_end = role.seen.total()
-                role.delay.look(stat.pid for stat in stats)
+                role.delay.update(stat.pid for stat in stats)
                 role.stood_still = _stood_still(role)
                 if role.life is None and any(stat.pid == role.pid for stat in stats):
                     role.at_end = _used(stats)
@@ -168,7 +168,7 @@ class ProcessCosts:
             if role.at_end is None and waited is not None:
                 role.delay.ended(role.pid, waited)
             outlived = next(stats for each, stats in self._trees() if each is role)
-            role.life = _of(usage) + _used([stat for stat in outlived if stat.pid != role.pid])
+            role.life = _used_by(usage) + _used([stat for stat in outlived if stat.pid != role.pid])
             role.max_rss_bytes = usage.ru_maxrss * 1024
             if role.at_end is None:
                 role.at_end = role.life
@@ -179,7 +179,7 @@ class ProcessCosts:
         with self._lock:
             return {name: _summary(role) for name, role in self._roles.items()}
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         now = time.monotonic_ns()
         with self._lock:
             self._looks += 1
@@ -187,9 +187,9 @@ class ProcessCosts:
                 if not stats or role.life is not None:
                     continue
                 at_threads = self._looks % _LOOKS_PER_LOOK_AT_THREADS == 0
-                role.seen.look(stats, at_threads=at_threads)
+                role.seen.update(stats, at_threads=at_threads)
                 if at_threads:
-                    role.delay.look(stat.pid for stat in stats)
+                    role.delay.update(stat.pid for stat in stats)
                 role.looks_stopped += any(stat.stopped for stat in stats if stat.pid != role.pid)
                 memory = [_process_tree.memory(stat.pid) for stat in stats]
                 threads = sum(stat.threads for stat in stats)
@@ -223,7 +223,7 @@ def _used(stats: list[Stat]) -> Used:
     return sum((*(_process_tree.used(stat) for stat in stats), *threads), Used())
 
 
-def _of(usage: resource.struct_rusage) -> Used:
+def _used_by(usage: resource.struct_rusage) -> Used:
     user_ns, system_ns = round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9)
     faults = usage.ru_minflt, usage.ru_majflt
     return Used(user_ns + system_ns, user_ns, system_ns, *faults, usage.ru_nvcsw, usage.ru_nivcsw)
@@ -242,8 +242,8 @@ def _summary(role: _Role) -> dict[str, Any]:
 
 
 def _stood_still(role: _Role) -> dict[str, int]:
-    """How often and for how long the program itself stood still; for its children, at how many looks one of them
-    did."""
+    """Number and length of the program's own stops; for its children, the number of looks at which one of them stood
+    still."""
     own = {"number": 0, "stopped_ns": 0} if role.stops is None else role.stops.summary()
     return own | {"looks_at_children": role.looks_stopped}
 

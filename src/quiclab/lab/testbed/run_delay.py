@@ -41,7 +41,7 @@ class Waited:
 
     ns: int
     turns: int
-    """How often it got a processor."""
+    """Number of times that it got a processor."""
 
 
 def waits(pid: int) -> dict[int, Waited]:
@@ -105,14 +105,14 @@ class RunDelay:
         self._at_begin: dict[tuple[int, int], Waited] = {}
         self._last: dict[tuple[int, int], Waited] = {}
 
-    def look(self, pids: Iterable[int]) -> None:
+    def update(self, pids: Iterable[int]) -> None:
         """Keep what each thread has waited so far, because it cannot be read once the thread has ended."""
         for pid in pids:
             self._last |= {(pid, thread): waited for thread, waited in waits(pid).items()}
 
     def begin(self, pids: Iterable[int]) -> None:
         """Count from here on."""
-        self.look(pids)
+        self.update(pids)
         self._at_begin = dict(self._last)
 
     def ended(self, pid: int, waited: Waited) -> None:
@@ -153,14 +153,14 @@ class RunDelayCourse:
         with ExitStack() as stack:
             self._file = stack.enter_context(self._output.open("w"))
             self._file.write(json.dumps({"run_delay": 1, "interval_ns": self._interval.ns}) + "\n")
-            stack.enter_context(Ticker(self._interval, self._look))
+            stack.enter_context(Ticker(self._interval, self._sample))
             self._stack = stack.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._look()
+        self._sample()
         self._stack.close()
         for program in self._programs.values():
             program.close()
@@ -170,10 +170,10 @@ class RunDelayCourse:
         with self._lock:
             self._programs.setdefault(role, _Program()).pids = frozenset(pids)
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         with self._lock:
             for role, program in self._programs.items():
-                line = program.look()
+                line = program.sample()
                 if line and self._file is not None:
                     self._file.write(json.dumps({"at_ns": program.at_ns, "role": role} | line) + "\n")
 
@@ -193,7 +193,7 @@ class _Program:
         self._seen: dict[tuple[int, int], tuple[int, int]] = {}
         """Thread → what it has run and waited so far, in ns."""
 
-    def look(self) -> dict[str, int] | None:
+    def sample(self) -> dict[str, int] | None:
         """Look at all threads; return what they have waited since the look before, if they have."""
         lists = self._looks % _LOOKS_PER_LIST == 0
         self._looks += 1

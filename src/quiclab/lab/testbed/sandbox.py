@@ -232,7 +232,7 @@ process of the group, the caller and the keeper hand it on, and those that arriv
 
 
 def ctrl_c_count() -> int | None:
-    """How often the sandbox's caller was sent SIGINT (at most 255), or None outside a sandbox."""
+    """Number of times that the sandbox's caller was sent SIGINT (at most 255), or None outside a sandbox."""
     return None if _ctrl_c is None else _ctrl_c[0]
 
 

@@ -70,7 +70,7 @@ class TcpInfoSampler:
             )
             stack.enter_context(self._process)
             stack.callback(self._process.kill)
-            told = self._told()
+            told = self._next_line()
             if told["event"] != "ready":
                 self.summary = {"unsupported": told["message"]}
                 return self
@@ -90,13 +90,13 @@ class TcpInfoSampler:
     def _finish(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        told = self._told()
+        told = self._next_line()
         if told["event"] == "summary":
             self.summary = told["summary"] | {"real_time": self._real_time}
         else:
             self.summary = {"ended_early": told["message"]}
 
-    def _told(self) -> dict[str, Any]:
+    def _next_line(self) -> dict[str, Any]:
         """The program's next line."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

@@ -30,7 +30,7 @@ def pace_connections(namespace: NetworkNamespace, pid: int, port: int) -> int:
     Raises HostError where the kernel does not lend the socket, TrialError where there is none.
     """
     with ListeningPorts(namespace) as listening:
-        inodes = listening.of("tcp").get(port, set())
+        inodes = listening.sockets("tcp").get(port, set())
     limits = []
     for owner, fd in descriptors(pid, inodes).values():
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine keeps time: a real link for a moment, and which paths could bear its lateness.
+"""Test of this machine's timekeeping: a real link for a moment, and the paths that could bear its lateness.
 
 Decision 4 (docs/decisions/0004-how-late-is-too-late.md) says what a path bears. Must run inside the sandbox, as the
 user whose studies it is about: root's link may have real-time priority.
@@ -40,7 +40,7 @@ SLOWEST_PROMISED = Bitrate(1_000_000)
 
 @dataclass(frozen=True)
 class Timekeeping:
-    """How late the link's packets left during the test, and how long another program waited."""
+    """Lateness of the link's packets during the test, and of another program's waits."""
 
     packets: int
     p50_ns: int
@@ -65,12 +65,12 @@ class Timekeeping:
 
     @property
     def for_every_path(self) -> bool:
-        """Whether even the fastest and shortest path bears it, and the ends would have a processor."""
+        """True if even the fastest and shortest path bears it, and the ends would have a processor."""
         return self.p99_ns <= PUNCTUAL.ns and not self.ends_wait
 
     @property
     def ends_wait(self) -> bool:
-        """Whether clients and servers would often wait for longer than decision 4 allows."""
+        """True if clients and servers would often wait for longer than decision 4 allows."""
         return self.waited > MOST_WAITED
 
     @property
@@ -84,7 +84,7 @@ class Timekeeping:
         return round(2 * self.p99_ns / ONE_WAY_DELAY_SHARE)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The numbers and the verdict, in words."""
         p50, p99, most = (short_time(ns) for ns in (self.p50_ns, self.p99_ns, self.max_ns))
         numbers = f"packets left the link ({self._scheduling}) late by {p50} (p50), {p99} (p99), {most} (max)"
@@ -113,7 +113,7 @@ class Timekeeping:
 
     @property
     def remedy(self) -> str:
-        """What would help; empty where nothing needs to."""
+        """Advice that would help; empty where nothing needs to."""
         if self.for_every_path:
             return ""
         helps = []

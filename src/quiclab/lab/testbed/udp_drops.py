@@ -49,7 +49,7 @@ class UdpDrops:
         self._looked_ns = 0
         self._found: dict[tuple[int, int], int] = {}
         self._tables: list[TextIO] = []
-        self._ticker = Ticker(interval, self._look)
+        self._ticker = Ticker(interval, self._sample)
         self._lock = threading.Lock()
         self._stack = ExitStack()
 
@@ -69,7 +69,7 @@ class UdpDrops:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._look()
+        self._sample()
         self._stack.close()
 
     def per_socket(self) -> list[SocketDrops]:
@@ -77,7 +77,7 @@ class UdpDrops:
         with self._lock:
             return [SocketDrops(*key, drops) for key, drops in sorted(self._found.items()) if drops]
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         with self._lock:
             now_ns = time.monotonic_ns()
             for table in self._tables:

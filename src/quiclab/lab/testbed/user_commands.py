@@ -191,7 +191,7 @@ def _wait_until_listening(server: Process, namespace: NetworkNamespace, command:
     error."""
     deadline = time.monotonic() + _LISTEN_PATIENCE_S
     with ListeningPorts(namespace) as listening:
-        while not listening.of("tcp") | listening.of("udp"):
+        while not listening.sockets("tcp") | listening.sockets("udp"):
             code = server.poll()
             if code is not None:
                 raise HostError(f"the server ended at start with exit code {code}: {command}")

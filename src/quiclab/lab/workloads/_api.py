@@ -38,7 +38,7 @@ class Site:
     waits: Mapping[str, int] = field(default_factory=dict)
     """Nanoseconds that a server thinks before it answers, by name of the file; files without a wait are not listed."""
     film: Film | None = None
-    """How the files of a video are made, in a folder named like the workload."""
+    """Film that the files of a video are made of, in a folder named like the workload."""
 
 
 class WorkloadKind(Protocol):

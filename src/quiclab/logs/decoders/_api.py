@@ -88,7 +88,7 @@ class Decoder(Protocol):
         """Clock that the format's times come from, in one sentence."""
 
     def sniff(self, head: bytes) -> bool:
-        """Whether a file that starts with `head` (at least 512 bytes, if it has them) is of this format."""
+        """True if a file that starts with `head` (at least 512 bytes, if it has them) is of this format."""
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
         """Decode one file. Raises DecodeError if it cannot be read at all.

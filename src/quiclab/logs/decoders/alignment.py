@@ -85,7 +85,7 @@ def _fit(
 def _skip(
     packets: Sequence[LoggedPacket], at_packet: int, datagrams: Sequence[int], at_datagram: int
 ) -> tuple[int, int] | None:
-    """How many packets and datagrams to skip so that the most packets of a window fit; None if too few do."""
+    """Numbers of packets and datagrams to skip so that the most packets of a window fit; None if too few do."""
     for packet_window, datagram_window in _WINDOWS:
         near_packets = packets[at_packet : at_packet + packet_window]
         near_datagrams = datagrams[at_datagram : at_datagram + datagram_window]

@@ -39,7 +39,7 @@ class Placement:
         return -self.drift * 1e6
 
 
-def place(times: Int64s, others: Int64s, earlier: npt.NDArray[np.bool_], step_ns: int) -> Placement | None:
+def fit_clock(times: Int64s, others: Int64s, earlier: npt.NDArray[np.bool_], step_ns: int) -> Placement | None:
     """Map the clock of `times` to that of `others`, which saw the same packets; None without a packet.
 
     `earlier` says for each packet whether the first clock's source stands before the other's on the packet's way.

@@ -14,11 +14,11 @@ from quiclab.logs.decoders._api import Absent, Context, End, FileTables, Finding
 from quiclab.logs.decoders.aligned import aligned
 from quiclab.logs.decoders.ciphertexts import same_ciphertexts
 from quiclab.logs.decoders.clocks import Placement
-from quiclab.logs.decoders.joins import CAPTURES, in_captures, named, sightings
+from quiclab.logs.decoders.joins import CAPTURES, in_captures, sightings, with_common_names
 from quiclab.logs.decoders.log_files import UNPACK_FIRST, Found, LogFile
 from quiclab.logs.decoders.placing import Source, place_all, shift
 from quiclab.logs.decoders.sinks import Sink
-from quiclab.logs.decoders.wall_clock import by_realtime, of_other_machines, taken_as_synchronised
+from quiclab.logs.decoders.wall_clock import align_other_machines, by_realtime, taken_as_synchronised
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.tables import CAPTURED, CONNECTION, LEFT, MADE_LATER, SOURCE, TABLES
 from quiclab.model.tables.drop_reasons import Stage, reasons_at
@@ -82,8 +82,8 @@ def decode_files(
         account.findings += [(log.name, each) for each in file.findings]
         account.absent += [(log.name, each) for each in file.absent]
         account.sources.append(_source(log, file, end_by(log, ends), offset_error_ns))
-    account.sources = of_other_machines(account.sources, realtime_minus_monotonic_ns)
-    _place(account, sink, {log.name: log.path for log in found.logs})
+    account.sources = align_other_machines(account.sources, realtime_minus_monotonic_ns)
+    _place_sources(account, sink, {log.name: log.path for log in found.logs})
     account.findings += taken_as_synchronised(account.sources)
     # Where packets have placed a file, it does not matter what its clock lacks.
     placed = {each.name for each in account.sources if each.placed_by in ("joined_packets", "shared_realtime")}
@@ -152,13 +152,13 @@ def _columns(name: str) -> tuple[pl.Expr | None, ...]:
     )  # fmt: skip
 
 
-def _place(account: Account, sink: Sink, paths: Mapping[str, Path] | None = None) -> None:
+def _place_sources(account: Account, sink: Sink, paths: Mapping[str, Path] | None = None) -> None:
     """Place all sources; `paths` has the files that may be read once more, by their source's name."""
     captures = [each.name for each in account.sources if each.format in CAPTURES]
     packets = sink.table("packets")
     if len(account.sources) == 1 and packets.select(pl.struct("vantage", "connection").n_unique()).collect().item() < 2:
         packets = packets.clear()  # nothing to join: a large log need not be held for it
-    seen = named(sightings(packets, captures))
+    seen = with_common_names(sightings(packets, captures))
     seen = pl.concat([seen, aligned(seen, packets, sink.table("ip_packets"), captures)])
     if paths and any(each.placement is None for each in account.sources if each.format in CAPTURES):
         seen = pl.concat([seen, same_ciphertexts(seen, packets, {name: paths[name] for name in captures})])
@@ -194,7 +194,7 @@ def finished(name: str, sink: Sink, account: Account) -> pl.LazyFrame:
 
 
 def _placements(account: Account, names: Collection[str]) -> dict[str, Placement | None]:
-    """How the sources of these names are placed, by unit; None where one is not, or not all of its rows are."""
+    """Placements of the sources of these names, by unit; None where one is not placed, or not all of its rows are."""
     placed: dict[str, Placement | None] = dict.fromkeys(names)
     return placed | {_unit(each): each.placement for each in account.sources if each.name in names}
 

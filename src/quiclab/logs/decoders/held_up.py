@@ -28,7 +28,7 @@ class RunDelays:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the first key is the one of this format."""
+        """True if the first key is the one of this format."""
         return head.startswith(b'{"run_delay": ')
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
@@ -46,7 +46,7 @@ class UdpDrops:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the first key is the one of this format."""
+        """True if the first key is the one of this format."""
         return head.startswith(b'{"udp_drops": ')
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

@@ -12,7 +12,7 @@ CAPTURES = ("pcapng", "pcap")
 """Formats whose packets were seen on the wire, not logged by a program."""
 
 KEY = ("name", "transport", "way", "packet_type", "packet_number")
-"""Columns that are equal for one packet everywhere; `name` is the connection's, once `named` has matched them."""
+"""Columns that are equal for one packet everywhere; `name` is the connection's, as `with_common_names` gives it."""
 _LEAST_OVERLAP = 0.5
 """Share of the shorter log's packets that must be in the other one for both to be of one connection, whatever its
 name."""
@@ -51,7 +51,7 @@ def sightings(packets: pl.LazyFrame, captures: list[str]) -> pl.DataFrame:
     return told.unique(("source", "connection", "rank", *KEY), keep="first", maintain_order=True).collect()
 
 
-def named(seen: pl.DataFrame) -> pl.DataFrame:
+def with_common_names(seen: pl.DataFrame) -> pl.DataFrame:
     """`seen` with one `name` for every connection: sources that call it differently are matched by their packets."""
     units = {(source, name): count for source, name, count in seen.group_by("source", "connection").len().iter_rows()}
     shared = Counter(connection for _, connection in units)

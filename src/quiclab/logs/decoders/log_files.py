@@ -44,7 +44,7 @@ class LogFile:
     decoder: Decoder
     vantage: End | None
     vantage_given: bool = False
-    """Whether the user named the end, rather than the file's name."""
+    """True if the user named the end, rather than the file's name."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Found:
     damaged: tuple[tuple[str, str], ...] = ()
     """Names of captures that cannot be unpacked, and why."""
     unpacked: Unpacked | None = None
-    """What holds plain copies of packed captures, which go with it."""
+    """Holder of plain copies of packed captures, which go with it."""
     named: frozenset[str] = frozenset()
     """Names of the files that the user named one by one, not by their folder."""
 
@@ -172,7 +172,7 @@ def unread_compression(head: bytes) -> str | None:
 
 
 def is_key_log(head: bytes) -> bool:
-    """Whether a file looks like a TLS key log (the NSS format), comments and empty lines before the first secret."""
+    """True if a file looks like a TLS key log (the NSS format), comments and empty lines before the first secret."""
     lines = (line.strip() for line in head.splitlines())
     first = next((line for line in lines if line and not line.startswith(b"#")), b"")
     return first.startswith(_KEY_LOG_LABELS) and len(first.split()) in (3, 2)

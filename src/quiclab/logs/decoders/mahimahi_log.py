@@ -33,7 +33,7 @@ class MahimahiLog:
     clock = "CLOCK_REALTIME where the log tells when its clock began (`init timestamp`), else its own start."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether mm-link's comment comes first."""
+        """True if mm-link's comment comes first."""
         return head.startswith(_HEAD)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

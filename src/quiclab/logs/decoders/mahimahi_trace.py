@@ -29,7 +29,7 @@ class MahimahiTrace:
     clock = "Its own start, in whole milliseconds."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether there is nothing but numbers, one a line, none smaller than the one before."""
+        """True if there is nothing but numbers, one a line, none smaller than the one before."""
         lines = head.split(b"\n")[:-1]
         numbers = [line.rstrip(b"\r") for line in lines]
         if len(numbers) < 2 or not all(number.isdigit() and len(number) < 14 for number in numbers):

@@ -18,7 +18,7 @@ class PacketLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the link."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the header has the magic number."""
+        """True if the header has the magic number."""
         return head.startswith(b"QLPKTLOG")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

@@ -21,7 +21,7 @@ class Pcap:
     clock = "CLOCK_REALTIME."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the file starts with the magic number and the version."""
+        """True if the file starts with the magic number and the version."""
         return head.startswith(_BIG_ENDIAN + _LITTLE_ENDIAN)
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

@@ -18,7 +18,7 @@ class Pcapng:
     clock = "CLOCK_REALTIME; mapped to CLOCK_MONOTONIC where the link wrote the offset into the interface's comment."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the file starts with the type of a section header block, and the byte order magic after its
+        """True if the file starts with the type of a section header block, and the byte order magic after its
         length."""
         return head.startswith(b"\x0a\x0d\x0d\x0a") and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a")
 

@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from quiclab.logs.decoders._api import Clock, End
-from quiclab.logs.decoders.clocks import Placement, place
+from quiclab.logs.decoders.clocks import Placement, fit_clock
 from quiclab.logs.decoders.joins import CAPTURES, KEY
 
 PlacedBy = Literal["same_clock", "realtime_offset", "joined_packets", "shared_realtime", "reference"]
@@ -67,7 +67,7 @@ def place_all(sources: Sequence[Source], seen: pl.DataFrame) -> list[Source]:
     waiting = [source for source in sources if not source.placement]
     if not waiting:
         return done
-    own = {_id(source): _of(source, seen) for source in sources}
+    own = {_id(source): _rows_of(source, seen) for source in sources}
     if not done:
         root = max(
             waiting,
@@ -93,7 +93,7 @@ def _id(source: Source) -> tuple[str, str]:
 
 
 def _placed(source: Source, joined: pl.DataFrame) -> Source:
-    placement = place(
+    placement = fit_clock(
         joined["time_ns"].to_numpy(),
         joined["other_ns"].to_numpy(),
         (joined["rank"] < joined["other_rank"]).to_numpy(),
@@ -102,7 +102,7 @@ def _placed(source: Source, joined: pl.DataFrame) -> Source:
     return replace(source, placed_by="joined_packets", placement=placement) if placement else source
 
 
-def _of(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
+def _rows_of(source: Source, seen: pl.DataFrame) -> pl.DataFrame:
     own = seen.filter(pl.col("source") == source.name)
     return own if source.connection is None else own.filter(pl.col("connection") == source.connection)
 

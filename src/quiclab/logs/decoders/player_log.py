@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played, as our page in the browser reports it: `client-player.json`."""
+"""Playback of a video, as our page in the browser reports it: `client-player.json`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PlayerLog:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial, to about 6 µs."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the first key is the one of this format."""
+        """True if the first key is the one of this format."""
         return head.lstrip()[:1] == b"{" and b'"quiclab_player"' in head[:64]
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
@@ -147,7 +147,7 @@ def _instant(log: Mapping[str, Any], name: str) -> int | None:
 
 
 def _fits(row: Any, kinds: Sequence[type], may_lack: Sequence[int]) -> bool:
-    """Whether the values of a row have the right types; whole numbers are allowed in place of fractions."""
+    """True if the values of a row have the right types; whole numbers are allowed in place of fractions."""
     if not isinstance(row, list) or len(row) != len(kinds):
         return False
     for place, (value, kind) in enumerate(zip(row, kinds, strict=True)):

@@ -29,7 +29,7 @@ class ProcessCost:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the first line begins with the instant, and has a role and memory."""
+        """True if the first line begins with the instant, and has a role and memory."""
         line = head.partition(b"\n")[0]
         return line.startswith(b'{"at_ns": ') and b'"role": ' in line and b'"resident_bytes": ' in line
 

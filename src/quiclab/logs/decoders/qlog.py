@@ -25,7 +25,7 @@ class Qlog:
     clock = "The endpoint's own: with an epoch mapped to CLOCK_MONOTONIC, without one relative to the log's start."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether a header near the start names a qlog version or schema."""
+        """True if a header near the start names a qlog version or schema."""
         start = head.lstrip()[:1]
         return start in (b"\x1e", b"{") and any(key in head for key in (b'"qlog_version"', b'"file_schema"'))
 

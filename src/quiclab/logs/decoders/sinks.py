@@ -16,7 +16,7 @@ class Sink(Protocol):
     """A place that takes portions of tables and returns each table as one."""
 
     streams: bool
-    """Whether decoders should hand over rows while they read."""
+    """True if decoders should hand over rows while they read."""
 
     def take(self, name: str, rows: pl.DataFrame) -> None:
         """Keep some rows of a table, which are all of one file."""
@@ -25,7 +25,7 @@ class Sink(Protocol):
         """All rows of a table so far, in the order in which they came."""
 
     def rows(self, name: str) -> int:
-        """How many rows of a table there are."""
+        """Number of rows of a table."""
 
     def sources(self, name: str) -> frozenset[str]:
         """Names of the files that a table has rows of."""
@@ -52,7 +52,7 @@ class InMemory:
         return whole.lazy()
 
     def rows(self, name: str) -> int:
-        """How many rows of a table there are."""
+        """Number of rows of a table."""
         return sum(part.height for part in self._parts[name])
 
     def sources(self, name: str) -> frozenset[str]:
@@ -89,7 +89,7 @@ class ParquetParts:
         return pl.scan_parquet(parts, glob=False)
 
     def rows(self, name: str) -> int:
-        """How many rows of a table there are."""
+        """Number of rows of a table."""
         return self._rows[name]
 
     def sources(self, name: str) -> frozenset[str]:

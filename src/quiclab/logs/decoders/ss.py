@@ -52,7 +52,7 @@ class Ss:
     clock = "CLOCK_REALTIME of the machine, as a line before each sample tells it."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether a title line or a line of a socket comes first, perhaps after a line with the time."""
+        """True if a title line or a line of a socket comes first, perhaps after a line with the time."""
         lines = [line for line in head[:4096].decode("utf-8", "replace").splitlines()[:4] if line.strip()]
         for at, line in enumerate(lines):
             if _TITLE.match(line) or _SOCKET.match(line):

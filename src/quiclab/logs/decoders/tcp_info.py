@@ -66,7 +66,7 @@ class TcpInfoLog:
     local_port: int
     ip_version: int
     complete: bool
-    """Whether the writer ended by itself; if it was killed, `missed` is not known."""
+    """True if the writer ended by itself; if it was killed, `missed` is not known."""
     missed: int
     """Number of instants that passed without a sample."""
     realtime_minus_monotonic_ns: int

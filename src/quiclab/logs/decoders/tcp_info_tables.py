@@ -25,14 +25,14 @@ class TcpInfo:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial; each connection was looked at between two instants."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the header has the magic number."""
+        """True if the header has the magic number."""
         return head.startswith(b"QLTCPINF")
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:
         """Decode into one row per sample and connection, and one per change of the congestion control's state."""
         del take
         log = read_tcp_info_log(path)
-        samples = _named(log, context)
+        samples = _connection_samples(log, context)
         tables = {
             "tcp_info": samples,
             "tcp_limits": tcp_limits(samples),
@@ -59,7 +59,7 @@ class TcpInfo:
         )
 
 
-def _named(log: TcpInfoLog, context: Context) -> pl.DataFrame:
+def _connection_samples(log: TcpInfoLog, context: Context) -> pl.DataFrame:
     """Samples with the columns that all tables of connections have."""
 
     def end(which: str) -> pl.Expr:

@@ -18,7 +18,7 @@ class TraceEvents:
     clock = "CLOCK_MONOTONIC of the machine that ran the browser, in microseconds, if that was Linux; else its own."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether there is an array named `traceEvents`, or one whose first object has a phase and a category."""
+        """True if there is an array named `traceEvents`, or one whose first object has a phase and a category."""
         start = head.lstrip()
         if start.startswith(b"{"):
             return b'"traceEvents"' in head

@@ -87,7 +87,7 @@ _ORIGIN_LOGS = ("raw/server-qlog/",)
 
 
 def _document(trial_dir: Path) -> Mapping[str, Any]:
-    """What trial.json says; nothing where it cannot be read."""
+    """Content of trial.json; nothing where it cannot be read."""
     try:
         document = json.loads((trial_dir / _REGISTER).read_text())
     except (OSError, ValueError, RecursionError):

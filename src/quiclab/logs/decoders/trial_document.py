@@ -46,7 +46,7 @@ class TrialDocument:
     clock = "CLOCK_MONOTONIC of the machine that ran the trial."
 
     def sniff(self, head: bytes) -> bool:
-        """Whether it is an object with a trial's id, an attempt and the plan's row."""
+        """True if it is an object with a trial's id, an attempt and the plan's row."""
         return head[:1] == b"{" and all(name in head for name in (b'"trial_id"', b'"attempt"', b'"row"'))
 
     def decode(self, path: Path, context: Context, take: Take | None = None) -> FileTables:

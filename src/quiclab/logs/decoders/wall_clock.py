@@ -20,7 +20,7 @@ _TICKS_NS = 500_000
 """Uncertainty of a NetLog's offset: it is in whole milliseconds, and the decoder takes the middle."""
 
 
-def of_other_machines(sources: Sequence[Source], realtime_minus_monotonic_ns: int | None) -> list[Source]:
+def align_other_machines(sources: Sequence[Source], realtime_minus_monotonic_ns: int | None) -> list[Source]:
     """Bring sources by CLOCK_MONOTONIC that tell its offset to the study's clock even if they are of another machine.
 
     The study's clock is that of the machine whose offset is given, or else that of the first source that tells one.
@@ -55,7 +55,7 @@ def _placed(source: Source, sources: Sequence[Source]) -> Source:
     end = _end(source)
     found = []
     for other in sources:
-        if (known := _of_realtime(other)) is not None:
+        if (known := _realtime_placement(other)) is not None:
             is_here = end is not None and _end(other) == end
             error_ns = known.uncertainty_ns + source.resolution_ns // 2 + (0 if is_here else _SYNCHRONISED_NS)
             found.append((error_ns, other.name, known))
@@ -67,7 +67,7 @@ def _placed(source: Source, sources: Sequence[Source]) -> Source:
     )
 
 
-def _of_realtime(source: Source) -> Placement | None:
+def _realtime_placement(source: Source) -> Placement | None:
     """Mapping from CLOCK_REALTIME of a source's machine to the study's clock; None if it is unknown."""
     placement, offset_ns = source.placement, source.realtime_minus_monotonic_ns
     if placement is None or source.connection is not None:

@@ -36,7 +36,7 @@ class Written:
     files: dict[Path, int] = field(default_factory=dict)
     """Number of events or requests, by file."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """How often something could not be written, by what it was."""
+    """Number of things of each kind that could not be written."""
 
 
 class Export(Protocol):
@@ -52,7 +52,7 @@ class Export(Protocol):
 
     @property
     def into_folder(self) -> bool:
-        """Whether the export writes files into a folder instead of one file."""
+        """True if the export writes files into a folder instead of one file."""
 
     def write(self, tables: Tables, choice: Choice, out: Path) -> Written:
         """Write what is chosen.

@@ -85,15 +85,15 @@ class Teller:
         for row in instant["streams"]:
             if row["transport"] == "quic" and row["kind"] in _STREAM_TYPES:
                 yield _stream_type(row)
-        yield from map(_timer, _of_quic(instant["timers"]))
+        yield from map(_timer, _quic_rows(instant["timers"]))
         for told in _packets(instant):
             self._count_lacking(told[1].get("frames", ()))
             yield told
         if not self._losses_are_packets:
-            yield from map(_loss, _of_quic(instant["losses"]))
-        yield from map(_metrics, _of_quic(instant["transport_metrics"]))
-        yield from map(_congestion_state, _of_quic(instant["cc_states"]))
-        for row in _of_quic(instant["blocked"]):
+            yield from map(_loss, _quic_rows(instant["losses"]))
+        yield from map(_metrics, _quic_rows(instant["transport_metrics"]))
+        yield from map(_congestion_state, _quic_rows(instant["cc_states"]))
+        for row in _quic_rows(instant["blocked"]):
             if row["scope"] in ("connection", "stream", "datagram"):
                 yield _blocked(row)
         for row in instant["http_frames"]:
@@ -115,12 +115,12 @@ class Teller:
         yield name, {"stream_id": row["stream_id"], "frame": frame}, {}
 
 
-def _of_quic(rows: Sequence[Row]) -> list[Row]:
+def _quic_rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["transport"] == "quic"]
 
 
 def _is_sent(row: Row) -> bool:
-    """Whether a packet was sent. One that was seen on the way, at neither end, is told from the client's point of
+    """True if a packet was sent. One that was seen on the way, at neither end, is told from the client's point of
     view."""
     return bool(row["event"] == "sent" or (row["event"] == "seen" and row["direction"] == "up"))
 
@@ -133,7 +133,7 @@ def _packets(instant: Instant) -> Iterator[Told]:
     frames, acks = defaultdict(list), defaultdict(list)
     for row in instant["frames"]:
         frames[_packet_key(row)].append(row)
-    for row in _of_quic(instant["acks"]):
+    for row in _quic_rows(instant["acks"]):
         acks[_packet_key(row)].append(row)
 
     def taken(key: tuple[Any, ...]) -> list[Json]:
@@ -145,7 +145,7 @@ def _packets(instant: Instant) -> Iterator[Told]:
             ranges = [] if is_ack else ranges
         return told
 
-    for row in _of_quic(instant["packets"]):
+    for row in _quic_rows(instant["packets"]):
         yield _packet(row, taken(_packet_key(row)))
     for key in list(frames):
         sent = _is_sent(frames[key][0])

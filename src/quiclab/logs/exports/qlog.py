@@ -42,7 +42,7 @@ class Qlog:
     """Packets with their frames, recovery, congestion control, parameters and HTTP/3 frames."""
 
     old: bool = False
-    """Whether to write qlog 0.3 instead of the current drafts."""
+    """True if to write qlog 0.3 instead of the current drafts."""
 
     format = "qlog"
     writes = "one qlog (JSON-SEQ, .sqlog) for each QUIC connection and end, for qlog tools; as 0.3 for qvis"
@@ -272,9 +272,9 @@ class Clock:
     """Facts about a source's times."""
 
     placed: bool = False
-    """Whether the times are on the clock that the sources share."""
+    """True if the times are on the clock that the sources share."""
     realtime: bool = False
-    """Whether the times are dates."""
+    """True if the times are dates."""
     uncertainty_ns: int | None = None
     """Uncertainty of the times; None where the clock is not placed."""
     resolution_ns: int = 1

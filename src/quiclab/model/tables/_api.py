@@ -27,7 +27,7 @@ class Column:
     """Condition under which a row holds no value; `NEVER` if it always holds one."""
     doc: str
     instant: bool = False
-    """Whether the column is a point in time, which moves with its clock; other nanoseconds are lengths of time."""
+    """True if the column is a point in time, which moves with its clock; other nanoseconds are lengths of time."""
 
 
 SOURCE = Column("source", pl.String, "", NEVER, "The file that says so, relative to the folder that was decoded.")
@@ -61,7 +61,7 @@ MADE_LATER = (SOURCE, UNCERTAINTY, CAPTURED, PACKET_INDEX, LEFT)
 """Columns that a decoder cannot fill: they are known only about a file as a whole, or from other files."""
 
 
-def of_logs(name: str, doc: str, *columns: Column) -> Table:
+def log_table(name: str, doc: str, *columns: Column) -> Table:
     """Make a table that decoders fill: every row names its file and how exact its instants are."""
     return Table(name, doc, (SOURCE, *columns, UNCERTAINTY))
 
@@ -81,7 +81,7 @@ class Table:
 
     @property
     def from_logs(self) -> bool:
-        """Whether decoders fill the table."""
+        """True if decoders fill the table."""
         return SOURCE in self.columns and UNCERTAINTY in self.columns
 
     @cached_property

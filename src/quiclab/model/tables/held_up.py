@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What held programs and their connections up, as the kernel counts it between two looks."""
+"""Waits of programs and their connections, as the kernel counts them between two looks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 from quiclab.model.tables._common import CONNECTION, TIME, VANTAGE
 
 _UNTIL = replace(
@@ -17,7 +17,7 @@ _SINCE = Column("since_ns", pl.Int64, "ns", NEVER, "The look before.", instant=T
 _OLD_LOG = "an earlier version's log"
 _OLD_KERNEL = "this kernel's struct ends before it"
 
-TCP_LIMITS = of_logs(
+TCP_LIMITS = log_table(
     "tcp_limits",
     "What limited the sending of one TCP connection between two samples of tcp_info, by the kernel's own clocks. They "
     "go by its tick (mostly 4 ms, or 1 ms): single steps are rounded to it, sums are not. At any instant one clock "
@@ -56,7 +56,7 @@ TCP_LIMITS = of_logs(
     ),
 )  # fmt: skip
 
-RUN_DELAYS = of_logs(
+RUN_DELAYS = log_table(
     "run_delays",
     "Time that threads of one program were ready to run and had no processor, as the scheduler counts it when each "
     "wait ends, between two looks some 50 ms apart (100 ms for a program of 32 threads or more). No row: none ended. "
@@ -84,7 +84,7 @@ RUN_DELAYS = of_logs(
     Column("threads", pl.UInt32, "", NEVER, "Number of threads that were looked at."),
 )
 
-UDP_DROPS = of_logs(
+UDP_DROPS = log_table(
     "udp_drops",
     "Datagrams that had arrived and that the kernel did not hand to one UDP socket between two looks some 50 ms apart, "
     "because its receive buffer was full or the checksum wrong. What a socket dropped between the last look and its "

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 from quiclab.model.tables._common import CONNECTION, DIRECTION, EVENT, STREAM_ID, TIME, TRANSPORT, VANTAGE
 
 _NOT_SEEN = "the log does not show it"
@@ -34,7 +34,7 @@ def _stream_direction(way: str, sender: str) -> tuple[Column, ...]:
     )
 
 
-STREAMS = of_logs(
+STREAMS = log_table(
     "streams",
     "One stream of a connection (RFC 9000 section 2, RFC 9113 section 5).",
     VANTAGE,
@@ -53,7 +53,7 @@ STREAMS = of_logs(
     *_stream_direction("down", "server"),
 )
 
-HTTP_FRAMES = of_logs(
+HTTP_FRAMES = log_table(
     "http_frames",
     "One HTTP/2 frame (RFC 9113 section 6), HTTP/3 frame (RFC 9114 section 7), or header of an HTTP/1.1 message.",
     VANTAGE,
@@ -89,7 +89,7 @@ HTTP_FRAMES = of_logs(
     ),
 )
 
-HTTP_REQUESTS = of_logs(
+HTTP_REQUESTS = log_table(
     "http_requests",
     "One request and its response. Instants are those of this log: at the socket in a capture, in the program in its "
     "log.",
@@ -140,7 +140,7 @@ HTTP_REQUESTS = of_logs(
     Column("error", pl.String, "", "none", "Reason why the request failed, in the log's words."),
 )
 
-PAGE_EVENTS = of_logs(
+PAGE_EVENTS = log_table(
     "page_events",
     "One moment in the load of a page, as the browser reports it.",
     TIME,

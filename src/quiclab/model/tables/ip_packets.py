@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 
 _NOT_TCP = "not TCP, or a later fragment"
 
-IP_PACKETS = of_logs(
+IP_PACKETS = log_table(
     "ip_packets",
     "One IP packet in the capture of one end; in the order of the capture. A packet that the link dropped is only in "
     "the capture of the end that sent it. Of a tunnel that is opened it is the inner packet; where a network card put "

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 from quiclab.model.tables._common import TIME
 
-LINK_EVENTS = of_logs(
+LINK_EVENTS = log_table(
     "link_events",
     "One event of a link that Mahimahi emulates; for quiclab's own link the table link_packets has more.",
     TIME,

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulated link did to every packet: the ground truth of a trial."""
+"""The fate of every packet on the emulated link: the ground truth of a trial."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from quiclab.model.tables._api import LEFT, NEVER, Column, of_logs
+from quiclab.model.tables._api import LEFT, NEVER, Column, log_table
 from quiclab.model.tables.drop_reasons import DROP_REASONS
 
 _REASONS = " or ".join(", ".join(f"`{reason.name}`" for reason in DROP_REASONS).rsplit(", ", 1))
 
-LINK_PACKETS = of_logs(
+LINK_PACKETS = log_table(
     "link_packets",
     "One packet that reached a link, and one more for every duplicate that the link made; in the order of decision. "
     "Each link of a path has a file of its own (`source`).",

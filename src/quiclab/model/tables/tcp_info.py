@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux reports about its TCP connections: `struct tcp_info`, field by field."""
+"""Linux's report about its TCP connections: `struct tcp_info`, field by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, DataType, of_logs
+from quiclab.model.tables._api import NEVER, Column, DataType, log_table
 from quiclab.model.tables._common import CONNECTION, TIME, VANTAGE
 
 _OLD_KERNEL = "this kernel's struct ends before it, or the socket is closed (`FIN_WAIT_2` alone)"
@@ -115,7 +115,7 @@ def _columns(fields: tuple[tuple[str, DataType, str], ...], null: str) -> tuple[
     return tuple(Column(name, dtype, unit(name), null, doc) for name, dtype, doc in fields)
 
 
-TCP_INFO = of_logs(
+TCP_INFO = log_table(
     "tcp_info",
     "One connection in one sample of the kernel's own account (`struct tcp_info` of linux/tcp.h).",
     VANTAGE,

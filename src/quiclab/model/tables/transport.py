@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What QUIC and TCP have in common, in tables that they share; rows keep the order of their log."""
+"""Tables that QUIC and TCP share; rows keep the order of their log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import CAPTURED, NEVER, PACKET_INDEX, Column, of_logs
+from quiclab.model.tables._api import CAPTURED, NEVER, PACKET_INDEX, Column, log_table
 from quiclab.model.tables._common import (
     CONNECTION,
     DIRECTION,
@@ -23,7 +23,7 @@ from quiclab.model.tables._common import (
 
 _OF_CONNECTION = (VANTAGE, CONNECTION, TIME, TRANSPORT)
 
-PACKETS = of_logs(
+PACKETS = log_table(
     "packets",
     "One event of one packet of a connection: a QUIC packet of a qlog, NetLog or decrypted capture, or a TCP segment.",
     *_OF_CONNECTION,
@@ -48,7 +48,7 @@ PACKETS = of_logs(
 
 _NO_ECN = "no ECN counts (RFC 9000 section 19.3.2)"
 
-ACKS = of_logs(
+ACKS = log_table(
     "acks",
     "One range of one acknowledgment; the packet is the one that carries it.",
     *_OF_CONNECTION,
@@ -70,7 +70,7 @@ ACKS = of_logs(
 
 _UNCHANGED = "unchanged since the row before"
 
-TRANSPORT_METRICS = of_logs(
+TRANSPORT_METRICS = log_table(
     "transport_metrics",
     "One update of a sender's congestion control and recovery state (RFC 9002), as far as its source knows it.",
     *_OF_CONNECTION,
@@ -111,7 +111,7 @@ TRANSPORT_METRICS = of_logs(
     ESTIMATE,
 )
 
-CC_STATES = of_logs(
+CC_STATES = log_table(
     "cc_states",
     "One change of state of a congestion controller.",
     *_OF_CONNECTION,
@@ -125,7 +125,7 @@ CC_STATES = of_logs(
     ESTIMATE,
 )  # fmt: skip
 
-LOSSES = of_logs(
+LOSSES = log_table(
     "losses",
     "One packet that its sender declared lost (TCP captures: sent again).",
     *_OF_CONNECTION,
@@ -153,7 +153,7 @@ LOSSES = of_logs(
     ESTIMATE,
 )  # fmt: skip
 
-TIMERS = of_logs(
+TIMERS = log_table(
     "timers",
     "One timer that was set, cancelled or has expired. TCP's are inferred from the sender's capture (`estimate`): "
     "those that expired, each with the row that set it; in a row of timeouts `pto_count` of transport_metrics counts.",
@@ -169,7 +169,7 @@ TIMERS = of_logs(
     ESTIMATE,
 )  # fmt: skip
 
-FLOW_CONTROL = of_logs(
+FLOW_CONTROL = log_table(
     "flow_control",
     "One change of what a receiver allows, or one moment at which that held a sender back.",
     *_OF_CONNECTION,
@@ -193,7 +193,7 @@ FLOW_CONTROL = of_logs(
     ),
 )  # fmt: skip
 
-BLOCKED = of_logs(
+BLOCKED = log_table(
     "blocked",
     "One change of whether a sender, or one of its streams, can send what it has, and why, as the sender itself says.",
     *_OF_CONNECTION,
@@ -223,7 +223,7 @@ BLOCKED = of_logs(
     ),
 )  # fmt: skip
 
-HANDSHAKE = of_logs(
+HANDSHAKE = log_table(
     "handshake",
     "One message of a handshake: TCP's segments, TLS messages over either transport, QUIC's Retry and Version "
     "Negotiation.",
@@ -249,7 +249,7 @@ HANDSHAKE = of_logs(
     ),
 )  # fmt: skip
 
-PARAMETERS = of_logs(
+PARAMETERS = log_table(
     "parameters",
     "One thing that was announced or negotiated: versions, ALPN, transport parameters, SETTINGS, a connection's end.",
     VANTAGE,
@@ -265,7 +265,7 @@ PARAMETERS = of_logs(
     Column("value", pl.String, "", NEVER, "Its value as text; JSON where it is no scalar."),
 )  # fmt: skip
 
-FRAMES = of_logs(
+FRAMES = log_table(
     "frames",
     "One frame of a QUIC packet (RFC 9000 section 19).",
     VANTAGE,

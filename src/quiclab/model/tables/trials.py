@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 from quiclab.model.tables._common import TIME
 
 _SAMPLE, _SUM = "a sum over a span of time", "a look at one instant"
@@ -18,7 +18,7 @@ def _text(name: str, null: str, doc: str) -> Column:
     return Column(name, pl.String, "", null, doc)
 
 
-TRIALS = of_logs(
+TRIALS = log_table(
     "trials",
     "One attempt at one trial, as `trial.json` has it.",
     replace(TIME, doc="Start of the trial. " + TIME.doc),
@@ -49,7 +49,7 @@ TRIALS = of_logs(
     ),
 )
 
-PROCESS_USAGE = of_logs(
+PROCESS_USAGE = log_table(
     "process_usage",
     "What one program with its children used: one look at it while it ran, or a sum.",
     replace(TIME, null="a sum over a span of time"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played, as its player reports it."""
+"""Playback of a video, as its player reports it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from quiclab.model.tables._api import NEVER, Column, of_logs
+from quiclab.model.tables._api import NEVER, Column, log_table
 from quiclab.model.tables._common import TIME
 
 _POSITION = Column("position_ms", pl.Float64, "ms", NEVER, "Place in the video that was being shown.")
@@ -16,7 +16,7 @@ _AHEAD = Column(
     "How much of the video was there from that place on. Chromium reckons it for one file by bytes, in steps.",
 )  # fmt: skip
 
-PLAYER_SAMPLES = of_logs(
+PLAYER_SAMPLES = log_table(
     "player_samples",
     "One look at the player of a video, every 100 ms from the request for it on.",
     TIME,
@@ -28,7 +28,7 @@ PLAYER_SAMPLES = of_logs(
     Column("frames_dropped", pl.UInt64, "", "nothing is decoded", "Pictures left out so far: too late to be shown."),
 )
 
-PLAYER_EVENTS = of_logs(
+PLAYER_EVENTS = log_table(
     "player_events",
     "One thing that happened to the player of a video.",
     TIME,
@@ -43,7 +43,7 @@ PLAYER_EVENTS = of_logs(
     Column("detail", pl.String, "", "nothing to say", "Details of the event."),
 )  # fmt: skip
 
-PLAYER_STALLS = of_logs(
+PLAYER_STALLS = log_table(
     "player_stalls",
     "One time that a video stood still after it had started.",
     replace(TIME, doc="It stopped. " + TIME.doc),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure is: one question, the data that answer it, and their drawing."""
+"""A figure: one question, the data that answer it, and their drawing."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Figure(Protocol):
     columns: ClassVar[Mapping[str, str]]
     """Each column that `draw` needs, with its meaning and unit."""
     overlaid: ClassVar[bool] = False
-    """Whether it can lay the trials of several blocks over each other, told apart by the column `trial`."""
+    """True if it can lay the trials of several blocks over each other, told apart by the column `trial`."""
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the columns that it declares; no row where the study has nothing of the kind. Raises SpecError."""
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether `data` says enough for a section of the report."""
         return bool(data.height)
 

@@ -40,7 +40,7 @@ def places(resolved: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def _common(direct: str, proxy: str) -> str:
-    """What two arms' names have in common: `direct-h3-curl` and `proxy-h3-curl` are both `h3-curl`."""
+    """Common part of two arms' names: `direct-h3-curl` and `proxy-h3-curl` are both `h3-curl`."""
     before = [len(part) for part in (direct, proxy)]
     head = tail = 0
     while head < min(before) and direct[head] == proxy[head]:

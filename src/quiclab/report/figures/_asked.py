@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure is asked to show: a study, and which of its cells, blocks, arms and packets."""
+"""Scope of a figure: a study, and which of its cells, blocks, arms and packets are to be shown."""
 
 from __future__ import annotations
 

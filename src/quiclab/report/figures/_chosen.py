@@ -37,7 +37,7 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
     if not trials:
         raise _without_trials(largest.cell_id, arms, block, analysis.metric.title)
     which = "median trials" if block is None else f"block {block}"
-    return Chosen(largest.cell_id, f"{comparison_words.place(largest, analysis)} ({which})", trials)
+    return Chosen(largest.cell_id, f"{comparison_words.cell_name(largest, analysis)} ({which})", trials)
 
 
 def _trial(arm: ArmResult, block: int | None) -> str | None:

@@ -18,7 +18,7 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=CHUNKS)]
     for arm, trial_id in trials.items():
         zero_ns = start_ns(study, trial_id)
-        frames, data = study.of_trial("frames", trial_id), study.of_trial("http_frames", trial_id)
+        frames, data = study.trial_table("frames", trial_id), study.trial_table("http_frames", trial_id)
         if zero_ns is None:
             continue
         found = None

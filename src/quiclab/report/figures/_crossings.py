@@ -10,7 +10,7 @@ import polars as pl
 
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.report.figures._asked import Window
-from quiclab.report.figures._series import of_the_transfer, start_ns
+from quiclab.report.figures._series import start_ns, transfer_rows
 
 SCHEMA = {
     **dict.fromkeys(("arm", "space", "label", "sender", "probe"), pl.String),
@@ -30,10 +30,10 @@ def crossings(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> 
     """Return the packets that the captures of both ends hold, in the order in which they left."""
     parts = [pl.DataFrame(schema=SCHEMA)]
     for arm, trial_id in trials.items():
-        packets, zero_ns = study.of_trial("packets", trial_id), start_ns(study, trial_id)
+        packets, zero_ns = study.trial_table("packets", trial_id), start_ns(study, trial_id)
         if packets is None or zero_ns is None:
             continue
-        own = of_the_transfer(packets.filter(pl.col("ip_packet").is_not_null()), zero_ns)
+        own = transfer_rows(packets.filter(pl.col("ip_packet").is_not_null()), zero_ns)
         crossed = _crossed(own, _links(study, trial_id))
         shown = (
             crossed.filter(
@@ -45,7 +45,7 @@ def crossings(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> 
         )
         if shown.height:
             parts.append(
-                _told(study, trial_id, shown, zero_ns)
+                _crossing_packets(study, trial_id, shown, zero_ns)
                 .select(pl.lit(arm).alias("arm"), pl.exclude("arm"))
                 .select(*SCHEMA)
             )
@@ -53,7 +53,7 @@ def crossings(study: OpenedStudy, trials: Mapping[str, str], window: Window) -> 
 
 
 def _links(study: OpenedStudy, trial_id: str) -> int:
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     return 1 if log is None else log["source"].n_unique()
 
 
@@ -79,7 +79,7 @@ def _crossed(packets: pl.DataFrame, links: int) -> pl.DataFrame:
     return left.join(came, on=key, how="left", nulls_equal=True)
 
 
-def _told(study: OpenedStudy, trial_id: str, packets: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
+def _crossing_packets(study: OpenedStudy, trial_id: str, packets: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
     number = pl.col("packet_number").cast(pl.Int64)
     quic = pl.col("transport") == "quic"
     space = pl.col("packet_type").replace(_SPACES)
@@ -112,7 +112,7 @@ def _told(study: OpenedStudy, trial_id: str, packets: pl.DataFrame, zero_ns: int
 
 def _segments(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     """(source, ip_packet) → the flags of a TCP segment that are worth a word."""
-    captured = study.of_trial("ip_packets", trial_id)
+    captured = study.trial_table("ip_packets", trial_id)
     schema = {"source": pl.String, "ip_packet": pl.UInt64, "flags": pl.String}
     if captured is None:
         return pl.DataFrame(schema=schema)
@@ -131,7 +131,7 @@ def _probes(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[st
     Its log says so, its end's timer had expired, or it says CRYPTO bytes again though none were held to be lost
     (RFC 9002 section 6.2.4).
     """
-    losses = study.of_trial("losses", trial_id)
+    losses = study.trial_table("losses", trial_id)
     why = [""] * packets.height
     again = _says_again(study, trial_id, packets)
     for place, row in enumerate(packets.iter_rows(named=True)):
@@ -167,7 +167,7 @@ def _lost_before(losses: pl.DataFrame | None, end: str, instant: int) -> bool:
 def _expired(study: OpenedStudy, trial_id: str) -> list[tuple[str, int, int]]:
     """(end, when its probe or retransmission timer expired, how far that may be off)."""
     found: list[tuple[str, int, int]] = []
-    timers, metrics = study.of_trial("timers", trial_id), study.of_trial("transport_metrics", trial_id)
+    timers, metrics = study.trial_table("timers", trial_id), study.trial_table("transport_metrics", trial_id)
     columns = ("vantage", "time_ns", pl.col("uncertainty_ns").fill_null(0))
     if timers is not None:
         found += (
@@ -181,8 +181,8 @@ def _expired(study: OpenedStudy, trial_id: str) -> list[tuple[str, int, int]]:
 
 
 def _says_again(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> list[bool]:
-    """Whether a QUIC packet repeats CRYPTO bytes that its end has sent in that space before."""
-    frames = study.of_trial("frames", trial_id)
+    """True for each QUIC packet that repeats CRYPTO bytes that its end has sent in that space before."""
+    frames = study.trial_table("frames", trial_id)
     if frames is None:
         return [False] * packets.height
     key = ["source", "packet_type", "packet_number"]
@@ -202,9 +202,9 @@ _SPACE = pl.col("packet_type").replace({"0RTT": "1RTT"})
 
 def acknowledged(study: OpenedStudy, trial_id: str, packets: pl.DataFrame) -> pl.DataFrame:
     """Return `packets` (sent ones, of captures) with `acknowledged_ns` and `implicit`."""
-    said = _by_ack(study.of_trial("acks", trial_id), packets)
+    said = _by_ack(study.trial_table("acks", trial_id), packets)
     ends = _keys_discarded(study, trial_id)
-    eliciting = _eliciting(study.of_trial("frames", trial_id), packets)
+    eliciting = _eliciting(study.trial_table("frames", trial_id), packets)
     instants: list[int | None] = []
     implicit: list[bool] = []
     for place, row in enumerate(packets.iter_rows(named=True)):
@@ -251,7 +251,7 @@ def _by_ack(acks: pl.DataFrame | None, packets: pl.DataFrame) -> list[int | None
 
 def _keys_discarded(study: OpenedStudy, trial_id: str) -> dict[tuple[str, str], int]:
     """(end, packet type) → when it drops that space's keys, and with them what is in flight (RFC 9001 section 4.9)."""
-    packets = study.of_trial("packets", trial_id)
+    packets = study.trial_table("packets", trial_id)
     if packets is None:
         return {}
     captured = packets.filter(pl.col("ip_packet").is_not_null() & (pl.col("transport") == "quic"))
@@ -261,7 +261,7 @@ def _keys_discarded(study: OpenedStudy, trial_id: str) -> dict[tuple[str, str], 
         first = handshakes.filter((pl.col("vantage") == end) & (pl.col("event") == event))["time_ns"].min()
         if isinstance(first, int):
             found[end, "initial"] = first
-    steps = study.of_trial("handshake", trial_id)
+    steps = study.trial_table("handshake", trial_id)
     if steps is not None:
         for end, step, direction in (("client", "handshake_done", "down"), ("server", "finished", "up")):
             first = steps.filter(vantage=end, step=step, direction=direction)["time_ns"].min()

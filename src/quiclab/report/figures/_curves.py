@@ -36,7 +36,7 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
                 continue
             label = _style.text(arm) if len(series) == 1 else f"{_style.text(arm)}: {_style.text(name)}"
             dash = style.dash if len(series) == 1 else _DASHES[number % len(_DASHES)]
-            for curve, look, told in of_trials(drawn, label):
+            for curve, look, told in trial_curves(drawn, label):
                 figure.add_scatter(
                     x=curve["x_ms"].to_list(),
                     y=curve["y"].to_list(),
@@ -55,7 +55,7 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
     return figure
 
 
-def of_trials(data: pl.DataFrame, label: str) -> Iterator[tuple[pl.DataFrame, dict[str, Any], str]]:
+def trial_curves(data: pl.DataFrame, label: str) -> Iterator[tuple[pl.DataFrame, dict[str, Any], str]]:
     """The points of each trial, how its curve looks, and what it is called: several are thin and share their entry in
     the legend, which hides and shows all of them."""
     if "trial" not in data.columns or data["trial"].n_unique() < 2:

@@ -7,7 +7,7 @@ import polars as pl
 
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.tables import TABLES
-from quiclab.report.figures._series import best_source, of_the_transfer
+from quiclab.report.figures._series import best_source, transfer_rows
 
 Spans = list[tuple[str, float]]
 _GROWING = ("slow_start", "congestion_avoidance")
@@ -15,8 +15,8 @@ _GROWING = ("slow_start", "congestion_avoidance")
 
 def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_bytes: int | None) -> Spans:
     """States with their beginnings in ms since the client's first packet; nothing where no log tells."""
-    metrics = _of_server(study, "transport_metrics", trial_id, zero_ns)
-    named = _of_server(study, "cc_states", trial_id, zero_ns).filter(pl.col("transport").ne_missing("tcp"))
+    metrics = _server_rows(study, "transport_metrics", trial_id, zero_ns)
+    named = _server_rows(study, "cc_states", trial_id, zero_ns).filter(pl.col("transport").ne_missing("tcp"))
     known = metrics.filter(
         pl.col("transport").ne_missing("tcp") & ~pl.col("estimate") & pl.col("cwnd_bytes").is_not_null()
     )
@@ -24,18 +24,18 @@ def spans(study: OpenedStudy, trial_id: str, zero_ns: int, most_bytes: int | Non
     if source is not None:
         changes = named.filter(source=source[0]).select("time_ns", state="new_state")
     elif (source := best_source(known)) is not None:
-        changes = _inferred(metrics.filter(source=source[0]), _of_server(study, "losses", trial_id, zero_ns))
+        changes = _inferred(metrics.filter(source=source[0]), _server_rows(study, "losses", trial_id, zero_ns))
     else:
         return []
     changes = pl.concat([changes, _at_most(known.filter(source=source[0]), changes, most_bytes)])
-    changes = _held_back(_of_server(study, "flow_control", trial_id, zero_ns).filter(source=source[0]), changes)
+    changes = _held_back(_server_rows(study, "flow_control", trial_id, zero_ns).filter(source=source[0]), changes)
     return [((state), (time_ns - zero_ns) / 1e6) for time_ns, state in changes.sort("time_ns").rows()]
 
 
-def _of_server(study: OpenedStudy, name: str, trial_id: str, zero_ns: int) -> pl.DataFrame:
-    rows = study.of_trial(name, trial_id)
+def _server_rows(study: OpenedStudy, name: str, trial_id: str, zero_ns: int) -> pl.DataFrame:
+    rows = study.trial_table(name, trial_id)
     rows = TABLES[name].empty() if rows is None else rows
-    return of_the_transfer(rows.filter((pl.col("vantage") == "server") & pl.col("time_ns").is_not_null()), zero_ns)
+    return transfer_rows(rows.filter((pl.col("vantage") == "server") & pl.col("time_ns").is_not_null()), zero_ns)
 
 
 def _inferred(metrics: pl.DataFrame, losses: pl.DataFrame) -> pl.DataFrame:

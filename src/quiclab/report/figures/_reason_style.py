@@ -17,7 +17,7 @@ from quiclab.why.account import PLAYING, Why
 
 @dataclass(frozen=True)
 class ReasonStyle:
-    """How one reason looks."""
+    """Look of one reason."""
 
     colour: str
     pattern: str = ""

@@ -28,14 +28,14 @@ def start_ns(study: OpenedStudy, trial_id: str) -> int | None:
 
     Links behind a proxy have carried the warm-up before.
     """
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     if log is None:
         return None
     first = at_client(log).filter(direction="up").filter(pl.col("action") != "outside_model")["arrival_ns"].min()
     return int(first) if isinstance(first, int) else None
 
 
-def of_log(
+def log_curves(
     study: OpenedStudy, trials: Mapping[str, str], of_one: Callable[[pl.DataFrame, int], pl.DataFrame]
 ) -> pl.DataFrame:
     """Return the curves that `of_one` (of a packet log and the instant 0 in ns) makes of each trial, by arm.
@@ -44,21 +44,21 @@ def of_log(
     """
     parts = [pl.DataFrame(schema=POINTS)]
     for arm, trial_id in trials.items():
-        log, zero_ns = study.of_trial("link_packets", trial_id), start_ns(study, trial_id)
+        log, zero_ns = study.trial_table("link_packets", trial_id), start_ns(study, trial_id)
         if log is not None and zero_ns is not None:
             points = of_one(log, zero_ns).with_columns(pl.lit(arm).alias("arm"))
             parts.append(points.select(pl.col(name).cast(dtype) for name, dtype in POINTS.items()))
     return pl.concat(parts)
 
 
-def of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str, str]) -> pl.DataFrame:
+def sender_curves(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str, str]) -> pl.DataFrame:
     """Return columns of `transport_metrics` as curves named as `names` says, each from the sender's best source."""
     parts = [pl.DataFrame(schema=POINTS)]
     for arm, trial_id in trials.items():
-        rows, zero_ns = study.of_trial("transport_metrics", trial_id), start_ns(study, trial_id)
+        rows, zero_ns = study.trial_table("transport_metrics", trial_id), start_ns(study, trial_id)
         if rows is None or zero_ns is None:
             continue
-        rows = of_the_transfer(rows.filter(pl.col("vantage") == "server"), zero_ns)
+        rows = transfer_rows(rows.filter(pl.col("vantage") == "server"), zero_ns)
         for column, series in names.items():
             known = rows.filter(pl.col(column).is_not_null() & pl.col("time_ns").is_not_null())
             source = best_source(known)
@@ -78,7 +78,7 @@ def of_sender(study: OpenedStudy, trials: Mapping[str, str], names: Mapping[str,
     return pl.concat(parts)
 
 
-def of_the_transfer(rows: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
+def transfer_rows(rows: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
     """Return rows of connections that began with the transfer: those of the warm-up before it are none of it."""
     return rows.filter(pl.col("time_ns").min().over("source", "connection") >= zero_ns)
 

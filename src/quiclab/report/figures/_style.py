@@ -20,7 +20,7 @@ import polars as pl
 
 @dataclass(frozen=True)
 class ArmStyle:
-    """How one arm looks in every figure."""
+    """Look of one arm in every figure."""
 
     colour: str
     marker: str
@@ -46,7 +46,7 @@ ARM_STYLES = len(_COLOURS) * len(_DASHES)
 
 @dataclass(frozen=True)
 class ProtocolStyle:
-    """How one version of HTTP looks where protocols are told apart within an arm."""
+    """Look of one version of HTTP where protocols are told apart within an arm."""
 
     colour: str
     pattern: str

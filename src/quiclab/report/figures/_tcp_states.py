@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.compare.study_tables import OpenedStudy
-from quiclab.report.figures._series import of_the_transfer
+from quiclab.report.figures._series import transfer_rows
 
 _STARTUP_GAIN, _DRAIN_GAIN = 640, 128
 """BBR's pacing gain in 256ths: 739 in startup, 88 in drain, 192 to 320 while it probes the bandwidth."""
@@ -23,11 +23,11 @@ _TICK_NS = 10_500_000
 
 def spans(study: OpenedStudy, trial_id: str, zero_ns: int) -> tuple[list[tuple[str, float]], float]:
     """States with their beginnings in ms, and the interval of the samples in ms; nothing where there are none."""
-    samples = study.of_trial("tcp_info", trial_id)
+    samples = study.trial_table("tcp_info", trial_id)
     if samples is None:
         return [], 0.0
-    own = of_the_transfer(samples.filter((pl.col("vantage") == "server") & pl.col("ca_state").is_not_null()), zero_ns)
-    own = _of_the_busy_connection(own.sort("time_ns"))
+    own = transfer_rows(samples.filter((pl.col("vantage") == "server") & pl.col("ca_state").is_not_null()), zero_ns)
+    own = _busy_connection(own.sort("time_ns"))
     if not own.height:
         return [], 0.0
     told = own.select(((pl.col("time_ns") - zero_ns) / 1e6).alias("x_ms"), _state().alias("state"))
@@ -36,7 +36,7 @@ def spans(study: OpenedStudy, trial_id: str, zero_ns: int) -> tuple[list[tuple[s
     return [(state, x_ms) for x_ms, state in changed.rows()], float(interval or 0) / 1e6  # type: ignore[arg-type]
 
 
-def _of_the_busy_connection(samples: pl.DataFrame) -> pl.DataFrame:
+def _busy_connection(samples: pl.DataFrame) -> pl.DataFrame:
     """One sample an instant, of the connection that was last to send something new.
 
     There is a second one after a change of the client's address.
@@ -74,7 +74,7 @@ def _state() -> pl.Expr:
 
 
 def _counting(counter: pl.Expr) -> pl.Expr:
-    """Whether a counter grows here, or has just grown and soon will again."""
+    """Filter for rows in which a counter grows, or has just grown and soon will again."""
     time = pl.col("time_ns")
     grew = counter.cast(pl.Int64).diff().over("connection").fill_null(0) > 0
     last, following = (pl.when(grew).then(time).fill_null(strategy=way) for way in ("forward", "backward"))

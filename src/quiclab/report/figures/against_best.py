@@ -89,7 +89,7 @@ class AgainstBest(Figure):
                 )
         return pl.DataFrame(rows, schema=_SCHEMA)
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether there are several arms beside the baseline: of two the map of differences tells the same."""
         return bool(data.height) and len({c.other.arm for c in asked.analysis.comparisons}) > 1
 
@@ -159,7 +159,7 @@ class AgainstBest(Figure):
 
 
 def _coloured(cell: dict[str, Any]) -> bool:
-    """Whether the arm was found to be behind, by what matters or perhaps does."""
+    """True if the arm was found to be behind, by what matters or perhaps does."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and (cell["behind_pct"] or 0.0) > 0 and not cell["best"]
 

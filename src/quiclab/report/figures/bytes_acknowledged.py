@@ -39,7 +39,7 @@ class BytesAcknowledged(Figure):
         """One row of `data` per ACK, one trial per arm."""
         figure = go.Figure()
         for arm, style in _style.arms(data):
-            for curve, look, told in _curves.of_trials(data.filter(pl.col("arm") == arm), _style.text(arm)):
+            for curve, look, told in _curves.trial_curves(data.filter(pl.col("arm") == arm), _style.text(arm)):
                 figure.add_scatter(
                     x=curve["x_ms"].to_list(),
                     y=curve["bytes"].to_list(),
@@ -63,7 +63,7 @@ class BytesAcknowledged(Figure):
 def _curves_of(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     parts = [pl.DataFrame(schema={"arm": pl.String, **BYTES_ACKNOWLEDGED})]
     for arm, trial_id in trials.items():
-        curve = study.of_trial("bytes_acknowledged", trial_id)
+        curve = study.trial_table("bytes_acknowledged", trial_id)
         if curve is not None:
             parts.append(
                 curve.select(pl.lit(arm).alias("arm"), *(pl.col(n).cast(t) for n, t in BYTES_ACKNOWLEDGED.items()))

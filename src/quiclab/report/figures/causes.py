@@ -15,7 +15,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.why.account import Of
+from quiclab.why.account import MetricScope
 from quiclab.why.accounts import Waterfall, waterfalls
 from quiclab.why.causes import Status, Verdict, verdicts
 
@@ -56,18 +56,18 @@ class Causes(Figure):
         if asked.other is not None and asked.other not in arms:
             raise SpecError(f"no arm {asked.other!r} is compared with the baseline", f"there are {', '.join(arms)}")
         wanted = [each for each in main if each.other.arm == (asked.other or arms[0])] if arms else []
-        if analysis.metric.name not in {of.metric for of in Of}:
+        if analysis.metric.name not in {of.metric for of in MetricScope}:
             return pl.DataFrame(schema=_SCHEMA)
         found = waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name)
         judged = verdicts(asked.study, found, analysis.alpha, foretold=False)
         rows = [
-            row_of(verdict, each, comparison_words.place(each.comparison, analysis))
+            row_of(verdict, each, comparison_words.cell_name(each.comparison, analysis))
             for each, causes in zip(found, judged, strict=True)
             for verdict in causes
         ]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether some cause is told of two cells or more: of one cell the sentences say it all."""
         return data["cell_id"].n_unique() > 1
 

@@ -11,7 +11,7 @@ import polars as pl
 from quiclab.report.figures import _curves
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import of_sender
+from quiclab.report.figures._series import sender_curves
 
 
 class CongestionWindow(Figure):
@@ -30,7 +30,7 @@ class CongestionWindow(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the sender's congestion window and bytes in flight."""
         names = {"cwnd_bytes": "window", "bytes_in_flight": "in flight"}
-        return asked.over_blocks(partial(of_sender, names=names))
+        return asked.over_blocks(partial(sender_curves, names=names))
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What client, proxy and server pay: processor, memory, kernel and system calls (Benoit and Holland 2020, Figure 2)."""
+"""Cost of client, proxy and server: processor, memory, kernel and system calls (Benoit and Holland 2020, Figure 2)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Cost(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return `cost_rows`, each cell and arm named once, with system calls where they were counted."""
         counts = read_counts(asked.files)
-        places = {c.cell_id: comparison_words.place(c, asked.analysis) for c in asked.analysis.comparisons}
+        places = {c.cell_id: comparison_words.cell_name(c, asked.analysis) for c in asked.analysis.comparisons}
         rows: list[dict[str, str]] = []
         named = ("", "")
         for row in cost_rows(cost_data(asked.files), asked.analysis):
@@ -93,7 +93,9 @@ class Cost(Figure):
 
 def cost_rows(costs: pl.DataFrame, analysis: StudyAnalysis) -> list[tuple[str, ...]]:
     """Return (cell, arm, program, trials, then the medians of `costs` as `WRITTEN` has them) as text."""
-    places = {comparison.cell_id: comparison_words.place(comparison, analysis) for comparison in analysis.comparisons}
+    places = {
+        comparison.cell_id: comparison_words.cell_name(comparison, analysis) for comparison in analysis.comparisons
+    }
     arms = list(dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other)))
     groups = {(str(c), str(a), str(r)): group for (c, a, r), group in costs.group_by("cell_id", "arm", "role")}
     rows = []

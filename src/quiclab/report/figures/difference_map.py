@@ -62,7 +62,7 @@ class DifferenceMap(Figure):
                 [value(cells[row, column]) if (row, column) in cells else None for column in columns] for row in rows
             ]
 
-        def place(z: list[list[Any]], labels: list[list[Any]], **more: Any) -> go.Node:
+        def heatmap(z: list[list[Any]], labels: list[list[Any]], **more: Any) -> go.Node:
             axes = {"x": [_style.text(c) for c in columns], "y": [_style.text(r) for r in rows]}
             gaps = {"xgap": 3, "ygap": 3, "showscale": False}
             return go.Heatmap(z=z, text=labels, texttemplate="%{text}", **axes, **gaps, **more)
@@ -82,7 +82,7 @@ class DifferenceMap(Figure):
         }
         figure = go.Figure(
             [
-                place(
+                heatmap(
                     plain,
                     grid(lambda cell: _style.text(cell["cell_text"])),
                     colorscale=[[0, _style.CELL_BLANK], [0.5, _style.CELL_ALIKE], [1, _style.CELL_NOT_JUDGED]],
@@ -91,7 +91,7 @@ class DifferenceMap(Figure):
                     textfont={"size": 12, "color": _style.CELL_WORD},
                     **hover,
                 ),
-                place(
+                heatmap(
                     grid(lambda cell: cell["difference_pct"] if _coloured(cell) else None),
                     grid(lambda cell: word(cell) if _coloured(cell) else ""),
                     colorscale=_style.DIFFERENCE_SCALE,
@@ -164,6 +164,6 @@ def _shade(cell: Mapping[str, Any]) -> int:
 
 
 def _coloured(cell: Mapping[str, Any]) -> bool:
-    """Whether a difference was found that matters, or perhaps does, and that has a number."""
+    """True if a difference was found that matters, or perhaps does, and that has a number."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and cell["difference_pct"] is not None

@@ -21,7 +21,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "violin": {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"},
     }
 )
-"""What makes a trace the one or the other."""
+"""Properties that make a trace the one or the other."""
 
 
 class Distribution(Figure):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each flow at one bottleneck gets over time, and how even that is."""
+"""Shares of the flows at one bottleneck over time, and how even they are."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Fairness(Figure):
         """Throughput of every flow in steps of 100 ms; on the measured flow's rows Jain's index of all downloads."""
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
-            steps, flows = asked.study.of_trial("flow_throughput", trial_id), asked.study.of_trial("flows", trial_id)
+            steps = asked.study.trial_table("flow_throughput", trial_id)
+            flows = asked.study.trial_table("flows", trial_id)
             if steps is None or flows is None or not steps.height:
                 continue
             downloads = flows.filter(pl.col("background").is_null())

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the screen showed over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021,
-Figure 13)."""
+"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13)."""
 
 from __future__ import annotations
 
@@ -102,7 +101,7 @@ class Filmstrip(Figure):
 
 def _screenshots(study: OpenedStudy, trial_id: str) -> pl.DataFrame | None:
     """x_ms, progress and image, in order; None of a trial without screenshots."""
-    progress, events = study.of_trial("page_progress", trial_id), study.of_trial("page_events", trial_id)
+    progress, events = study.trial_table("page_progress", trial_id), study.trial_table("page_events", trial_id)
     if progress is None or events is None or not progress.height:
         return None
     shots = events.filter((pl.col("name") == "Screenshot") & pl.col("image").is_not_null()).sort("time_ns")

@@ -46,7 +46,7 @@ class FirstLoss(Figure):
         # A trial whose logs do not say what was sent again is not one in which nothing was sent again.
         return found.filter(pl.col("offset_bytes").is_not_null() | (pl.col("again_bytes") == 0)).drop("again_bytes")
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether some trial sent data again."""
         return data["offset_bytes"].null_count() < data.height
 

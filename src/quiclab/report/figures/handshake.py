@@ -11,7 +11,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import of_the_transfer, start_ns
+from quiclab.report.figures._series import start_ns, transfer_rows
 
 _STEPS = {
     "TCP": 2,
@@ -22,7 +22,7 @@ _STEPS = {
     "QUIC, 0-RTT": 5,
     "Version Negotiation": 5,
 }
-"""What a round trip is for → place of its colour, none of which the first two arms have."""
+"""Purpose of a round trip → place of its colour, none of which the first two arms have."""
 _REST = "request and response"
 _ROOM = 0.0105
 """Share of the whole width that a letter takes."""
@@ -58,9 +58,9 @@ class Handshake(Figure):
         first_byte_ms = dict(firsts.select("trial_id", "value").iter_rows())
         rows: list[dict[str, object]] = []
         for arm, trial_id in asked.chosen().trials.items():
-            steps, zero_ns = asked.study.of_trial("handshake", trial_id), start_ns(asked.study, trial_id)
+            steps, zero_ns = asked.study.trial_table("handshake", trial_id), start_ns(asked.study, trial_id)
             if steps is not None and zero_ns is not None:
-                own = of_the_transfer(steps.filter(pl.col("vantage") == "client"), zero_ns)
+                own = transfer_rows(steps.filter(pl.col("vantage") == "client"), zero_ns)
                 rows += _rounds(arm, _first_connection(own), zero_ns, first_byte_ms.get(trial_id))
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -128,13 +128,13 @@ def _rounds(arm: str, steps: pl.DataFrame, zero_ns: int, first_byte_ms: float | 
             begins.append((begin, messages))
     ends = [*(begin for begin, _ in begins[1:]), end_ms]
     rows: list[dict[str, object]] = [
-        {"arm": arm, "step": _step(messages), "begin_ms": begin, "end_ms": end, "messages": _told(messages)}
+        {"arm": arm, "step": _step(messages), "begin_ms": begin, "end_ms": end, "messages": _hover_text(messages)}
         for (begin, messages), end in zip(begins, ends, strict=True)
         if end > begin
     ]
     if first_byte_ms is not None and first_byte_ms > end_ms:
         later = instants.filter((pl.col("x_ms") >= end_ms) & (pl.col("x_ms") <= first_byte_ms))
-        rest = {"arm": arm, "step": "request and response", "messages": _told(later)}
+        rest = {"arm": arm, "step": "request and response", "messages": _hover_text(later)}
         rows.append(rest | {"begin_ms": end_ms, "end_ms": first_byte_ms})
     return rows
 
@@ -148,6 +148,6 @@ def _step(messages: pl.DataFrame) -> str:
     return told or ("TLS" if messages["transport"][0] == "tcp" else "QUIC and TLS")
 
 
-def _told(messages: pl.DataFrame) -> str:
+def _hover_text(messages: pl.DataFrame) -> str:
     rows = messages.select("x_ms", "direction", "step").iter_rows()
     return "\n".join(f"{x_ms:.2f} ms {direction}: {step}" for x_ms, direction, step in rows)

@@ -63,7 +63,7 @@ class Improvement(Figure):
         ]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether several sites were loaded: of other studies the map of differences tells the same."""
         sites = asked.analysis.metric.name in ("plt_ms", "speed_index_ms") and len(asked.analysis.workloads) > 1
         return bool(data.height) and sites

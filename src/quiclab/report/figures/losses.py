@@ -14,7 +14,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import best_source, of_the_transfer, start_ns
+from quiclab.report.figures._series import best_source, start_ns, transfer_rows
 
 LANES_BY_KIND = {
     DropKind.LOSS: "link: lost", DropKind.BLOCK: "link: blocked", DropKind.POLICER: "link: policed",
@@ -97,15 +97,15 @@ class Losses(Figure):
 
 
 def _lanes(study: OpenedStudy, trial_id: str, zero_ns: int) -> Iterator[tuple[str, pl.DataFrame]]:
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     if log is not None:
         yield from _by_link(log.filter((pl.col("direction") == "down") & (pl.col("action") != "outside_model")))
-    acks = study.of_trial("acks", trial_id)
+    acks = study.trial_table("acks", trial_id)
     if acks is not None:
-        yield from _by_client(of_the_transfer(acks.filter(vantage="client", event="sent", direction="up"), zero_ns))
-    packets, declared = study.of_trial("packets", trial_id), study.of_trial("losses", trial_id)
+        yield from _by_client(transfer_rows(acks.filter(vantage="client", event="sent", direction="up"), zero_ns))
+    packets, declared = study.trial_table("packets", trial_id), study.trial_table("losses", trial_id)
     if packets is not None and packets.height and declared is not None:
-        own = of_the_transfer(declared.filter(vantage="server", direction="down"), zero_ns)
+        own = transfer_rows(declared.filter(vantage="server", direction="down"), zero_ns)
         yield from _by_sender(own)
 
 

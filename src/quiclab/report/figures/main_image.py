@@ -46,7 +46,7 @@ class MainImage(Figure):
             )
         return found.select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
 
-    def shown(self, asked: Asked, data: pl.DataFrame) -> bool:
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
         """Return whether some trial tells when its main image was asked for."""
         return data["start_ms"].null_count() < data.height
 

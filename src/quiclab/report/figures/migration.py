@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a change of the client's address costs each arm, the stable address beside it (Liu et al. 2024, Figure 6)."""
+"""Cost of a change of the client's address to each arm, the stable address beside it (Liu et al. 2024, Figure 6)."""
 
 from __future__ import annotations
 

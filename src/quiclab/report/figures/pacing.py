@@ -11,7 +11,7 @@ import polars as pl
 from quiclab.report.figures import _curves, _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import of_sender
+from quiclab.report.figures._series import sender_curves
 
 _UNTOLD = "neither its log nor the kernel tells a rate"
 """Stands in the legend for an arm that may pace all the same."""
@@ -33,7 +33,7 @@ class Pacing(Figure):
         """Return the sender's pacing rate and its estimate of bandwidth, in Mbit/s; an arm that tells neither has a row
         that says so."""
         names = {"pacing_rate_bit_per_s": "pacing", "bandwidth_bit_per_s": "estimated bandwidth"}
-        told = asked.over_blocks(partial(of_sender, names=names)).with_columns(pl.col("y") / 1e6)
+        told = asked.over_blocks(partial(sender_curves, names=names)).with_columns(pl.col("y") / 1e6)
         unpaced = [arm for arm in asked.chosen().trials if not _may_pace(asked, arm)]
         told = told.filter(~(pl.col("arm").is_in(unpaced) & pl.col("series").str.starts_with("pacing")))
         paced = set(told.filter(pl.col("series").str.starts_with("pacing"))["arm"]) if told.height else set()

@@ -40,7 +40,7 @@ class PageBytes(Figure):
         """Return body bytes of the page's responses by the browser's word for the type and by protocol."""
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
-            rows = asked.study.of_trial("http_requests", trial_id)
+            rows = asked.study.trial_table("http_requests", trial_id)
             began_ns = _navigation_ns(asked.study, trial_id)
             if rows is None or began_ns is None:
                 continue
@@ -104,7 +104,7 @@ class PageBytes(Figure):
 
 def _navigation_ns(study: OpenedStudy, trial_id: str) -> int | None:
     """Instant at which the browser went to the page, after any page before it."""
-    events = study.of_trial("page_events", trial_id)
+    events = study.trial_table("page_events", trial_id)
     if events is None:
         return None
     last = events.filter(pl.col("name") == "navigationStart")["time_ns"].max()

@@ -65,12 +65,12 @@ def path_rows(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
         title = analysis.path_titles.get(str(path), str(path))
         rows.append(blank | wanted.get(str(path), {}) | {"network": title, "who": "as asked"})
         for row in arms.iter_rows(named=True):
-            told = {column: _told(row[metric], unit) for column, (metric, unit) in MEASURED.items()}
+            told = {column: _value_text(row[metric], unit) for column, (metric, unit) in MEASURED.items()}
             rows.append(told | {"network": "", "who": row["arm"], "trials": str(row["trials"])})
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _told(value: float | None, unit: str) -> str:
+def _value_text(value: float | None, unit: str) -> str:
     return quantity(value / 1e6, "Mbit/s") if value is not None and unit == "bit/s" else quantity(value, unit)
 
 

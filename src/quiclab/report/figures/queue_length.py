@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits before the bottleneck: up at each packet that joins, down as they are served."""
+"""Queue before the bottleneck: up at each packet that joins, down as they are served."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from quiclab.model.tables.drop_reasons import Stage, reasons_at
 from quiclab.report.figures import _curves
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import FURTHER, of_log
+from quiclab.report.figures._series import FURTHER, log_curves
 
 
 class QueueLength(Figure):
-    """What waits before the bottleneck: up at each packet that joins, down as they are served."""
+    """Queue before the bottleneck: up at each packet that joins, down as they are served."""
 
     name = "queue"
     question = "How long is the queue before the bottleneck, and how does each arm fill it?"
@@ -27,7 +27,7 @@ class QueueLength(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the bytes that wait before each bottleneck towards the client, since the client began."""
-        return asked.over_blocks(partial(of_log, of_one=_waiting))
+        return asked.over_blocks(partial(log_curves, of_one=_waiting))
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""

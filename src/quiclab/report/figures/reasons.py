@@ -13,7 +13,7 @@ from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 from quiclab.report.figures._reason_style import reason_name
-from quiclab.why.account import Of
+from quiclab.why.account import MetricScope
 from quiclab.why.accounts import Waterfall, waterfalls
 
 _SCHEMA = {
@@ -49,12 +49,12 @@ class Reasons(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the steps of the cells that are asked for; none where the study's metric is not what they explain."""
         analysis = asked.analysis
-        if analysis.metric.name not in {of.metric for of in Of}:
+        if analysis.metric.name not in {of.metric for of in MetricScope}:
             return pl.DataFrame(schema=_SCHEMA)
         wanted = [c for c in analysis.comparisons if asked.cell in (None, c.cell_id)]
         rows: list[dict[str, Any]] = []
         for each in waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name):
-            rows += steps_of(each, comparison_words.place(each.comparison, analysis), analysis.alpha)
+            rows += steps_of(each, comparison_words.cell_name(each.comparison, analysis), analysis.alpha)
         return pl.DataFrame(rows, schema=_SCHEMA)
 
     def draw(self, data: pl.DataFrame) -> Any:
@@ -86,7 +86,7 @@ class Reasons(Figure):
             orientation="h",
             name="shown to differ" if shown else "not decided",
             marker={"color": colours if shown else [_style.pale(colour) for colour in colours]},
-            text=[_told(row) for row in rows],
+            text=[_hover_text(row) for row in rows],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{y}: %{text}<extra></extra>",
@@ -139,7 +139,7 @@ def _name(row: dict[str, Any], *, several: bool) -> str:
     return f"{_style.text(row['cell_title'])}: {reason}" if several else reason
 
 
-def _told(row: dict[str, Any]) -> str:
+def _hover_text(row: dict[str, Any]) -> str:
     ends = (row["low_ms"], row["high_ms"])
     told = f"{row['difference_ms']:+.1f} ms"
     if ends[0] is not None and ends[1] is not None and all(abs(end) < float("inf") for end in ends):

@@ -99,7 +99,7 @@ class _Panel:
     style: _style.ArmStyle
     arm: str
     named: set[str]
-    """What the legend has already."""
+    """Names that the legend has already."""
     time: tuple[float, float]
     """First and last instant of all panels, ms."""
     wide: int
@@ -124,17 +124,17 @@ class _Panel:
             heaps = _heaps(_events(own, high), _LINE_PX * (high - low) / _HEIGHT_PX, self.wide)
             _labels(self.figure, self.where, heaps, x)
 
-    def _look(self, space: str) -> _style.ArmStyle:
+    def _style_of(self, space: str) -> _style.ArmStyle:
         return self.style if space in _DATA else _style.arm_style(_SPACES.get(space, _OTHER))
 
     def _first(self, label: str) -> bool:
-        """Whether the legend has this for the first time."""
+        """True if the legend has this for the first time."""
         first = label not in self.named
         self.named.add(label)
         return first
 
     def _arrows(self, space: str, packets: pl.DataFrame) -> None:
-        style = self._look(space)
+        style = self._style_of(space)
         name = f"{space} ({self.arm})" if space in _DATA else space
         x: list[float | None] = []
         y: list[float | None] = []
@@ -143,7 +143,7 @@ class _Panel:
             begin = _ENDS[packet["sender"]]
             lost = packet["arrived_ms"] is None
             end = 1 - begin if not lost else begin + (0.5 - begin) * 0.7
-            hover = _style.text(_told(packet))
+            hover = _style.text(_hover_text(packet))
             x += [begin, end, None]
             y += [packet["sent_ms"], packet["sent_ms"] if lost else packet["arrived_ms"], None]
             symbols += ["circle", "x-thin-open" if lost else "arrow", "circle"]
@@ -158,19 +158,19 @@ class _Panel:
         )  # fmt: skip
 
     def _acknowledged(self, packets: pl.DataFrame, label: str) -> None:
-        colours = [self._look(space).colour for space in packets["space"]]
+        colours = [self._style_of(space).colour for space in packets["space"]]
         implicit = bool(packets["implicit"][0])
         self.figure.add_scatter(
             x=[_ENDS[sender] for sender in packets["sender"]], y=packets["acknowledged_ms"].to_list(),
             mode="markers", name=label, legendgroup=label, showlegend=self._first(label),
             marker={"symbol": "circle-open" if implicit else "circle", "size": 9, "color": colours,
                     "line": {"width": 2, "color": colours}},
-            text=[_style.text(f"{label}: {_told(packet)}") for packet in packets.iter_rows(named=True)],
+            text=[_style.text(f"{label}: {_hover_text(packet)}") for packet in packets.iter_rows(named=True)],
             hovertemplate="%{text}<extra></extra>", **self.where,
         )  # fmt: skip
 
 
-def _told(packet: dict[str, Any]) -> str:
+def _hover_text(packet: dict[str, Any]) -> str:
     arrived = "lost" if packet["arrived_ms"] is None else f"arrived at {packet['arrived_ms']:.2f} ms"
     after = packet["acknowledged_ms"]
     known = "" if after is None else f", known {after - packet['sent_ms']:.2f} ms after it left"

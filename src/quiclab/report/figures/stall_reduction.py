@@ -84,7 +84,7 @@ class StallReduction(Figure):
                 orientation="h",
                 name=label,
                 marker=_style.bar(style),
-                text=[_told(row) for row in bars.iter_rows(named=True)],
+                text=[_hover_text(row) for row in bars.iter_rows(named=True)],
                 textposition="outside",
                 cliponaxis=False,
                 hovertemplate="%{text}<extra>" + label + "</extra>",
@@ -108,7 +108,7 @@ def _places(data: pl.DataFrame) -> list[tuple[str, str]]:
     return [(video, path) for video, path in data.select("workload_title", "path_title").iter_rows()]
 
 
-def _told(row: dict[str, Any]) -> str:
+def _hover_text(row: dict[str, Any]) -> str:
     if row["gamma_pct"] is not None:
         return f"{row['gamma_pct']:+.0f} % ({row['stalls']:.3g} against {row['benchmark_stalls']:.3g})".replace(
             "-", "−"

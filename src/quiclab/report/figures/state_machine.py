@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.report.figures import _canvas as go
-from quiclab.report.figures import _states, _style
+from quiclab.report.figures import _state_spans, _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 
@@ -22,7 +22,7 @@ _ORDER = (
 _HEIGHT_PX = 370
 _RADIUS, _NODE = 1.0, 0.17
 _LABEL = 0.36
-"""Where on its way an arrow's number stands: not in the middle, where most arrows cross."""
+"""Position of an arrow's number on its way: not in the middle, where most arrows cross."""
 _BEND = 0.055
 """The two ways between two states lie side by side."""
 
@@ -54,9 +54,9 @@ class StateMachine(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """One row per arm, state and state that followed it; `next` is null where none did."""
         rows: list[dict[str, object]] = []
-        for arm, told in _states.told_by_arm(asked).items():
-            follows = _states.follows(told)
-            for state, about in _states.about(told).items():
+        for arm, told in _state_spans.told_by_arm(asked).items():
+            follows = _state_spans.follows(told)
+            for state, about in _state_spans.about(told).items():
                 after: list[tuple[str | None, float | None]] = [*follows[state]] or [(None, None)]
                 rows += [{"arm": arm, **about, "next": name, "probability_pct": share} for name, share in after]
         return pl.DataFrame(rows, schema=_SCHEMA)

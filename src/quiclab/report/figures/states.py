@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.report.figures import _canvas as go
-from quiclab.report.figures import _states, _style
+from quiclab.report.figures import _state_spans, _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 
@@ -43,9 +43,9 @@ class States(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return one row per arm and state, up to each transfer's end."""
         rows: list[dict[str, object]] = []
-        for arm, told in _states.told_by_arm(asked).items():
-            follows = _states.follows(told)
-            for state, about in _states.about(told).items():
+        for arm, told in _state_spans.told_by_arm(asked).items():
+            follows = _state_spans.follows(told)
+            for state, about in _state_spans.about(told).items():
                 after = ", ".join(f"{name} {share:.0f} %" for name, share in follows[state]) or "nothing"
                 rows.append({"arm": arm, **about, "next": after, "sampled": about["missed_ms"] is not None})
         return pl.DataFrame(rows, schema=_SCHEMA)

@@ -11,7 +11,7 @@ import polars as pl
 from quiclab.report.figures import _curves
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._series import at_client, of_log
+from quiclab.report.figures._series import at_client, log_curves
 
 _SLICES = 50
 """Parts of a transfer's time, in which throughput is counted."""
@@ -30,7 +30,7 @@ class Throughput(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return IP bytes that the links at the client handed to it, in Mbit/s, in equal slices of time."""
-        return asked.over_blocks(partial(of_log, of_one=_slices))
+        return asked.over_blocks(partial(log_curves, of_one=_slices))
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per point of a curve."""

@@ -14,7 +14,7 @@ from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 from quiclab.report.figures._reason_style import reason_style
-from quiclab.why.account import Of, Why, laid_out, spells
+from quiclab.why.account import MetricScope, Why, laid_out, spells
 
 _SCHEMA = {
     **dict.fromkeys(("arm", "why", "what", "evidence", "since"), pl.String),
@@ -28,10 +28,10 @@ _NAMED = 0.08
 """Share of the time that is shown from which on a spell has its name on it."""
 _EVENT_Y = 1.07
 _SINCE = {
-    Of.PAGE: "navigation start",
-    Of.TTLB: "the client's first packet",
-    Of.START_UP: "the video was asked for",
-    Of.STALL: "the first stall began",
+    MetricScope.PAGE: "navigation start",
+    MetricScope.TTLB: "the client's first packet",
+    MetricScope.START_UP: "the video was asked for",
+    MetricScope.STALL: "the first stall began",
 }
 
 
@@ -63,14 +63,14 @@ class Timeline(Figure):
         """Return the spells of one trial of each arm; none of a trial without an account."""
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
-            known = asked.study.of_trial("account", trial_id)
+            known = asked.study.trial_table("account", trial_id)
             account = laid_out(known, asked.analysis.metric.name) if known is not None else None
             if account is None or account.is_empty():
                 continue
             zero_ns = int(account["from_ns"][0])
             found = spells(account).with_columns(
                 pl.lit(arm).alias("arm"),
-                pl.lit(_SINCE[Of(account["of"][0].partition(" ")[0])]).alias("since"),
+                pl.lit(_SINCE[MetricScope(account["of"][0].partition(" ")[0])]).alias("since"),
                 *(
                     (pl.col(f"{end}_ns") - zero_ns).truediv(1e6).alias(f"{end}_ms")
                     for end in ("from", "until", "event")
@@ -153,7 +153,7 @@ class _Band:
             y=[round(heap.parts[why][1], 5) for heap in own],
             text=[heading if len(heap.parts) == 1 and heap.length >= _NAMED * self.end_ms else "" for heap in own],
             textposition="inside", insidetextanchor="middle", textangle=0, insidetextfont={"color": style.ink},
-            hovertext=[_told(heading, heap, why) for heap in own],
+            hovertext=[_hover_text(heading, heap, why) for heap in own],
             hovertemplate="%{hovertext}<extra></extra>", customdata=[[heap.first, heap.last] for heap in own],
             name=heading, legendgroup=why, showlegend=False, marker=style.marker,
             meta={"band": self.place, "why": why}, **go.in_panel(self.place),
@@ -167,19 +167,19 @@ class _Band:
             x=known["event_ms"].to_list(), y=[_EVENT_Y] * known.height, mode="markers",
             name="what last tightened the window", legendgroup="event", showlegend=self.place == 0, legendrank=999,
             marker={"symbol": "triangle-down", "size": 9, "color": reason_style(Why.LOSS_TIMER).colour},
-            hovertext=[_of_event(row) for row in known.iter_rows(named=True)],
+            hovertext=[_event_text(row) for row in known.iter_rows(named=True)],
             hovertemplate="%{hovertext}<extra></extra>", customdata=known["edge"].to_list(),
             meta={"band": self.place, "event": True}, **go.in_panel(self.place),
         )  # fmt: skip
 
 
-def _told(heading: str, heap: Heap, why: str) -> str:
+def _hover_text(heading: str, heap: Heap, why: str) -> str:
     own, whole = heap.parts[why][1] * heap.length, heap.length
     span = f"{heap.from_x:.2f} to {heap.until_x:.2f} ms"
     return f"{heading}: {own:.2f} ms" + ("" if len(heap.parts) == 1 else f" of {whole:.2f} ms") + f"<br>{span}"
 
 
-def _of_event(row: dict[str, Any]) -> str:
+def _event_text(row: dict[str, Any]) -> str:
     lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}"
     return f"the window was tightened at {row['event_ms']:.2f} ms{lost}"
 

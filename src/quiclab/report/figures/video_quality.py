@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a video was played by each arm (Kakhki 2017, Table 6)."""
+"""Playback of a video by each arm (Kakhki 2017, Table 6)."""
 
 from __future__ import annotations
 

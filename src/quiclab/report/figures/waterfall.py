@@ -44,7 +44,7 @@ class Waterfall(Figure):
         """
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for arm, trial_id in asked.chosen().trials.items():
-            rows, zero_ns = asked.study.of_trial("http_requests", trial_id), start_ns(asked.study, trial_id)
+            rows, zero_ns = asked.study.trial_table("http_requests", trial_id), start_ns(asked.study, trial_id)
             if rows is None or zero_ns is None:
                 continue
             rows = rows.filter((pl.col("vantage") == "client") & pl.col("url").is_not_null())

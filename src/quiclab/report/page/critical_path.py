@@ -52,7 +52,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a page shows beside the timeline."""
+    """Texts that a page shows beside the timeline."""
 
     arms: tuple[str, ...]
     sums: tuple[Sum, ...]
@@ -65,7 +65,7 @@ class CriticalPath:
 
 def critical_path(study: OpenedStudy, trials: Mapping[str, str], metric: str) -> CriticalPath | None:
     """The critical path of one trial of each arm, of the time that a metric is of; None where none has an account."""
-    tables = {arm: study.of_trial("account", trial) for arm, trial in trials.items()}
+    tables = {arm: study.trial_table("account", trial) for arm, trial in trials.items()}
     accounts = {arm: laid_out(table, metric) for arm, table in tables.items() if table is not None}
     known = {arm: account for arm, account in accounts.items() if account.height}
     if not known:
@@ -125,13 +125,13 @@ def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
         Wait(
             arm, band, row["spell"], f"{(row['from_ns'] - zero_ns) / 1e6:.2f}", f"{row['length'] / 1e6:.2f}",
             Why(row["why"]).heading, reason_colour(row["why"]), row["what"].replace("_", " "), row["evidence"],
-            _named(account.slice(row["edge"], row["edges"]), row["event_packet"], _way(account)),
+            _packet_names(account.slice(row["edge"], row["edges"]), row["event_packet"], _way(account)),
         )
         for row in longest.sort("from_ns").iter_rows(named=True)
     ]  # fmt: skip
 
 
-def _named(edges: pl.DataFrame, lost: int | None, way: str) -> str:
+def _packet_names(edges: pl.DataFrame, lost: int | None, way: str) -> str:
     known = (
         edges.drop_nulls(("direction", "packet_index")).select("direction", "packet_index").unique(maintain_order=True)
     )
@@ -142,7 +142,7 @@ def _named(edges: pl.DataFrame, lost: int | None, way: str) -> str:
 
 
 def _links(study: OpenedStudy, trial_id: str) -> list[str]:
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     return [] if log is None else links(log)
 
 
@@ -175,7 +175,7 @@ _KEY = ("direction", "index", "link")
 def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, Any]:
     """Columns of a trial's packets, packed, in the order in which they came to the link; instants in µs since its
     account begins. Those that came after its end are left out."""
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     if log is None:
         return {"points": 0}
     zero_ns, end_ns = int(account["from_ns"][0]), int(account["until_ns"][-1])
@@ -219,7 +219,7 @@ def links(log: pl.DataFrame) -> list[str]:
 def _numbers(study: OpenedStudy, trial_id: str, end: str) -> pl.DataFrame:
     """(direction, index) → place of the packet in the capture of an end, from 1, as Wireshark counts."""
     schema = {"direction": pl.String, "index": pl.Int64, end: pl.Int64}
-    captured = study.of_trial("ip_packets", trial_id)
+    captured = study.trial_table("ip_packets", trial_id)
     if captured is None:
         return pl.DataFrame(schema=schema)
     own = captured.filter(pl.col("vantage") == end).drop_nulls("packet_index")
@@ -230,7 +230,7 @@ def _numbers(study: OpenedStudy, trial_id: str, end: str) -> pl.DataFrame:
 
 def _labels(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     """(direction, index) → `1-RTT 17`, or of TCP `data 14481`, by the capture of the end that sent it."""
-    packets, captured = study.of_trial("packets", trial_id), study.of_trial("ip_packets", trial_id)
+    packets, captured = study.trial_table("packets", trial_id), study.trial_table("ip_packets", trial_id)
     if packets is None or captured is None:
         return pl.DataFrame(schema={"direction": pl.String, "index": pl.Int64, "label": pl.String})
     sender = pl.when(pl.col("direction") == "up").then(pl.lit("client")).otherwise(pl.lit("server"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the arms differ, on the page: a sentence for each cell, and its waterfall of reasons."""
+"""Reasons why the arms differ, on the page: a sentence for each cell, and its waterfall of reasons."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.causes import PARTED_BY_CAUSE, UNPROVEN, sentence
+from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN, sentence
 from quiclab.report.words.headline import clauses, headline
-from quiclab.why.account import Of, Why
+from quiclab.why.account import MetricScope, Why
 from quiclab.why.accounts import Waterfall, waterfalls
 from quiclab.why.causes import Verdict, verdicts
 
@@ -39,7 +39,7 @@ class CellReasons:
     sentences: tuple[Markup, ...]
     """Each number leads to the page of the median trials, where its reason stands."""
     verdicts: tuple[Markup, ...]
-    """What is known of each cause, the largest first."""
+    """Verdicts on the causes, the largest first."""
     spec: Mapping[str, Any]
     """The waterfall."""
 
@@ -50,9 +50,9 @@ class Because:
 
     cells: tuple[CellReasons, ...]
     limits: str
-    """What the numbers are of, and what they do not tell."""
+    """Scope and limits of the numbers."""
     lacking: str
-    """What of the study has no account; empty where all has."""
+    """Part of the study that has no account; empty where all has."""
 
 
 def because(
@@ -62,7 +62,7 @@ def because(
 
     `shown` has the figures on each page of a pair, by its file.
     """
-    if analysis.metric.name not in {of.metric for of in Of}:
+    if analysis.metric.name not in {of.metric for of in MetricScope}:
         return None
     try:
         opened = OpenedStudy(study.directory)
@@ -77,7 +77,7 @@ def because(
     for each, causes in zip(found, judged, strict=True):
         if not each.pairs:
             continue
-        place = comparison_words.place(each.comparison, analysis)
+        place = comparison_words.cell_name(each.comparison, analysis)
         steps = pl.DataFrame(steps_of(each, place, analysis.alpha))
         cells.append(_cell(each, causes, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
         rows.append(steps)
@@ -93,7 +93,7 @@ def because(
         filter(
             None,
             (
-                account.of_one_look(analysis),
+                account.single_look_note(analysis),
                 account.limits(with_pairs, analysis.alpha),
                 f"{PARTED_BY_CAUSE}. {UNPROVEN}" if any(each.verdicts for each in cells) else "",
             ),
@@ -159,6 +159,6 @@ def linked(sentence: str, clauses: Sequence[tuple[str, Why]], file: str | None) 
 
 
 def bar_links(waterfall: Waterfall, file: str) -> dict[str, Any]:
-    """Where the bars of a waterfall lead, for the page's script: the page, and the place of each bar's reason."""
+    """Links of a waterfall's bars, for the page's script: the page, and the place of each bar's reason."""
     headings = {step.label.heading: place_of(step.label) for step in waterfall.steps if isinstance(step.label, Why)}
     return {"opens": file, "places": {figures.reason_name(name): place for name, place in headings.items()}}

@@ -48,7 +48,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above the answer."""
+    """Heading above the answer."""
 
     when: str
     machine: str

@@ -60,16 +60,16 @@ class _ReadOnce(OpenedStudy):
         vars(self).update(vars(study))  # its files are listed already
         self._read: dict[tuple[str, str], pl.DataFrame | None] = {}
 
-    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+    def trial_table(self, name: str, trial_id: str) -> pl.DataFrame | None:
         """Return the table of a trial as the study has it; it is read the first time only."""
         key = (name, trial_id)
         if key not in self._read:
-            self._read[key] = super().of_trial(name, trial_id)
+            self._read[key] = super().trial_table(name, trial_id)
         return self._read[key]
 
 
 def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple[list[Drawn], list[Absent]]:
-    """What can be drawn, in the order of the registry, and what cannot."""
+    """Figures that can be drawn, in the order of the registry, and those that cannot."""
     drawn: list[Drawn] = []
     absent: list[Absent] = []
     asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)

@@ -63,7 +63,7 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
 
 @dataclass(frozen=True)
 class _Workshop:
-    """What every cell's pages are made with."""
+    """Means with which every cell's pages are made."""
 
     study: Study
     analysis: StudyAnalysis
@@ -120,7 +120,7 @@ def _path(study: OpenedStudy, pair: Pair, metric: str) -> CriticalPath | None:
 
 
 def _command(analysis: StudyAnalysis, pair: Pair) -> str:
-    """What follows the name of a figure: it takes the same trials."""
+    """Arguments after the name of a figure: it takes the same trials."""
     which = ["--cell", shlex.quote(pair.cell)]
     if pair.block is not None:
         which += ["--block", str(pair.block)]

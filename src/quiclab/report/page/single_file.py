@@ -38,7 +38,7 @@ class SingleFile:
     pairs: int
     """Pages of pairs in it."""
     left_out: str
-    """What it lacks, as a list in a sentence."""
+    """Parts that it lacks, as a list in a sentence."""
 
 
 def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> SingleFile:
@@ -71,11 +71,11 @@ def _pages_of_pairs(report: str, page: Path) -> list[str]:
     """Paths of the pages that the report leads to: those of median trials first, then block by block."""
     found = re.findall(rf'href="({re.escape(page.stem)}/pairs/[^"#]+)"', report)
 
-    def place(name: str) -> int:
+    def position(name: str) -> int:
         number = re.search(r"block-(\d+)\.html$", name)
         return int(number[1]) if number else -1
 
-    return sorted(dict.fromkeys(found), key=place)
+    return sorted(dict.fromkeys(found), key=position)
 
 
 def _fitting(study: Path, names: list[str], most_bytes: int) -> dict[str, tuple[str, str]]:
@@ -102,7 +102,7 @@ def _part(name: str, body: str, title: str) -> str:
 
 
 def _left_out(report: str, page: Path, pairs: int, of: int) -> str:
-    """What the file lacks, as a list in a sentence."""
+    """Parts that the file lacks, as a list in a sentence."""
     told = [f"the pages of {of - pairs} more pairs (they would make it too large)"] if pairs < of else []
     told += [f"the page about {name}" for name in re.findall(r'<a href="report[^"/]*\.html">([^<]+)</a>', report)]
     data = page.with_suffix("") / "data"
@@ -116,7 +116,7 @@ def _is_small_table(file: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Links:
-    """Where the links of the pages lead within one file."""
+    """Targets of the pages' links within one file."""
 
     page: Path
     parts: frozenset[str]

@@ -32,9 +32,9 @@ class Part:
     name: str
     """Name of its element on the page."""
     title: str
-    """What tells it from the others; empty where there is one."""
+    """Title that tells it from the others; empty where there is one."""
     rest: str
-    """What it leaves out, with the command that draws that too; empty where it is whole."""
+    """Part that it leaves out, with the command that draws that too; empty where it is whole."""
     spec: Mapping[str, Any]
 
 
@@ -46,7 +46,7 @@ class Section:
     question: str
     parts: tuple[Part, ...]
     by_cell: bool
-    """Whether they are small enough to stand side by side."""
+    """True if they are small enough to stand side by side."""
 
 
 def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:
@@ -80,7 +80,7 @@ Placed = tuple[pl.DataFrame, list[Part]]
 
 def _whole(figure: Figure, asked: Asked) -> Placed:
     data = figures.gathered(figure, asked)
-    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.shown(asked, data) else []
+    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.is_worth_showing(asked, data) else []
 
 
 def _by_factor(figure: Figure, asked: Asked) -> Placed:
@@ -128,7 +128,7 @@ def _by_cell(figure: Figure, asked: Asked) -> Placed:
 def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Part]:
     trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
     for number, ((_, title), rows) in enumerate(data.group_by("cell_id", "cell_title", maintain_order=True), 1):
-        if figure.shown(asked, rows):
+        if figure.is_worth_showing(asked, rows):
             drawn = rows.select(pl.col("arm").cast(pl.String), "block")
             untold = trials.filter(cell_title=title).join(drawn, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()

@@ -17,10 +17,10 @@ from quiclab.compare.damaged import damage_table, damaged_trials
 from quiclab.compare.disturbance_notes import repeats_table
 from quiclab.compare.first_in_block import first_in_block_table
 from quiclab.compare.flags import drift_table, outlier_table
-from quiclab.compare.independence import independence_table
 from quiclab.compare.metric_values import by_path_and_arm, middle, worst
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.occasion_table import occasion_tables
+from quiclab.compare.pair_independence import independence_table
 from quiclab.compare.refused_packets import refusal_table
 from quiclab.compare.study import DECODE_STATS, Study, read_json, read_record, read_table
 from quiclab.model import number_text
@@ -113,7 +113,7 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
 
 
 def _at_once(values: pl.Series) -> str:
-    """How many trials ran beside each other: `1`, or such as `3 (2 in the median trial)`."""
+    """Number of trials that ran beside each other: `1`, or such as `3 (2 in the median trial)`."""
     most, median = round(worst(values)), middle(values)
     return number_text.count(most) if most == median else f"{number_text.count(most)} ({median:g} in the median trial)"
 
@@ -163,12 +163,12 @@ def _decode_stats(study: Study) -> TextTable:
 
 
 def _proofs(study: Study) -> TextTable:
-    """What the trials of each arm proved to have run: facts that hold in every one of them."""
+    """Table of what the trials of each arm proved to have run: facts that hold in every one of them."""
     by_arm: dict[str, dict[str, list[str]]] = {str(arm["name"]): {} for arm in study.items("arms")}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         record = read_record(study.directory / "trials" / trial_id)
-        for key, value in facts_of(of_its_transport(record)):
+        for key, value in facts_of(transport_facts(record)):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     by_arm = {arm: told for arm, told in by_arm.items() if told}
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
@@ -244,7 +244,7 @@ def facts_of(record: Any) -> Iterator[tuple[str, str]]:
             yield _key(parts), told
 
 
-def of_its_transport(record: Mapping[str, Any]) -> dict[str, Any]:
+def transport_facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts that a trial's proof can have: what is QUIC's is not `unproven` of an arm over TCP, nor what is
     TCP's of one over QUIC, nor the leg behind a proxy where there is none."""
     proof = record.get("proof") or {}

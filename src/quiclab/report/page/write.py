@@ -30,7 +30,7 @@ from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
 from quiclab.report import figures
-from quiclab.report.page import curves
+from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
 from quiclab.report.page.heading import heading
@@ -41,7 +41,7 @@ from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
 from quiclab.report.page.validity import trust_tables
-from quiclab.report.words.account import of_another_time
+from quiclab.report.words.account import other_time_note
 from quiclab.report.words.answers import answers
 from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
@@ -49,7 +49,7 @@ from quiclab.report.words.remarks import remark_tables
 from quiclab.report.words.results import results_table
 from quiclab.report.words.system_call_table import system_call_table
 from quiclab.store.own_files import read_own
-from quiclab.why.account import Of
+from quiclab.why.account import MetricScope
 
 
 # The figures that show why arms differ, where the difference is largest.
@@ -94,7 +94,7 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the page about one metric is made of."""
+    """Parts of the page about one metric."""
 
     study: Study
     analysis: StudyAnalysis
@@ -130,7 +130,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         others=[(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric],
         differences=differences(analysis),
         trials=trials,
-        acknowledged=curves.bytes_acknowledged(study.directory, trials),
+        acknowledged=pair_selector.bytes_acknowledged(study.directory, trials),
         medians=metric_medians(study, analysis),
         cost=_cost(study, analysis, data),
         beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
@@ -158,7 +158,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
 
 def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
-    selector = curves.selector(analysis, parts.acknowledged)
+    selector = pair_selector.selector(analysis, parts.acknowledged)
     _lead_to_pairs(selector, parts.cells)
     beside_answer = findings(study, analysis)
     return render(
@@ -197,9 +197,9 @@ def _page(parts: _Parts) -> str:
 
 
 def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
-    """Why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
+    """Reason why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
     metric = analysis.metric.name
-    return of_another_time(metric, Of.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
+    return other_time_note(metric, MetricScope.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 
 
 def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:
@@ -350,7 +350,7 @@ def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[
         for trace in spec["data"]:
             words = trace["text"]
             trace["text"] = [
-                [_told(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
+                [_broken_lines(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
                 for y, row in enumerate(trace["y"])
             ]
             trace["y"] = [_lines(row) for row in trace["y"]]
@@ -363,7 +363,7 @@ def _lines(name: str) -> str:
     return "<br>".join(textwrap.wrap(parts, _NAME, break_long_words=False, break_on_hyphens=False)) or name
 
 
-def _told(word: str | None, reason: str) -> str | None:
+def _broken_lines(word: str | None, reason: str) -> str | None:
     """Words of a cell in lines that fit a phone, with the reason below them."""
     for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median alike", "median<br>alike")):
         word = word and word.replace(at, broken)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from quiclab.compare.model import StudyAnalysis
 from quiclab.model import number_text
-from quiclab.why.account import Of
+from quiclab.why.account import MetricScope
 from quiclab.why.accounts import LEAST_MOVED_PCT, Step, Waterfall
 from quiclab.why.causes import SMALL_PCT
 from quiclab.why.divergence import Role
@@ -92,7 +92,7 @@ def _folded(name: str) -> str:
     return "\n".join(line for part in name.split("\n") for line in textwrap.wrap(part, _NARROW_NUMBER))
 
 
-def _cells(step: Step, alpha: float, of: Of) -> list[Text]:
+def _cells(step: Step, alpha: float, of: MetricScope) -> list[Text]:
     heading = step.label.heading if step.label else of.heading
     strong = "bold" if step.label is None or step.differs(alpha) else ""
     return [
@@ -144,12 +144,12 @@ def left_out(waterfall: Waterfall, reason: str) -> str:
     return f"{number_text.counted(waterfall.without, 'pair')} without an account: {reason}."
 
 
-def of_another_time(metric: str, of: Of, study: str | None) -> str:
+def other_time_note(metric: str, of: MetricScope, study: str | None) -> str:
     """Say that accounts are of another time than the metric that is compared, and which command shows them, where a
     study's name is given; "" where they are not of another time."""
     if metric == of.metric:
         return ""
-    named = "the time to the last byte" if of is Of.TTLB else f"the {of.heading}"
+    named = "the time to the last byte" if of is MetricScope.TTLB else f"the {of.heading}"
     told = f"The reasons are those of `{of.metric}`, {named}, and not of `{metric}`"
     shown = f" See `quiclab explain {study}`." if study else ""
     if metric == "upload_ms":
@@ -160,7 +160,7 @@ def of_another_time(metric: str, of: Of, study: str | None) -> str:
     return f"{told}.{shown}"
 
 
-def of_one_look(analysis: StudyAnalysis) -> str:
+def single_look_note(analysis: StudyAnalysis) -> str:
     """Say that tests of reasons are those of a single look, where the answer allows for several; "" elsewhere."""
     if not analysis.sequential:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the changes of the client's address, as a table: counted, proven, failed."""
+"""Outcomes of the changes of the client's address, as a table: counted, proven, failed."""
 
 from __future__ import annotations
 

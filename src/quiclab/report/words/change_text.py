@@ -39,7 +39,7 @@ def render_change(found: StudiesCompared, judgements: Sequence[Judgement], conso
 
 
 def opening(found: StudiesCompared) -> list[str]:
-    """What is compared and how, before any number."""
+    """Lines on what is compared and how, before any number."""
     lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
     if found.sequential:
         lines.append(_SEQUENTIAL if found.paired else _UNPAIRED)
@@ -101,7 +101,7 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
 
 
 def legend(found: StudiesCompared) -> str:
-    """What the signs and blanks mean."""
+    """Meaning of the signs and blanks."""
     tested = sum(not each.refused for each in found.changes)
     levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
     told = " to ".join(dict.fromkeys(number_text.level(level) for level in levels[:1] + levels[-1:]))
@@ -127,7 +127,7 @@ def remarks(found: StudiesCompared) -> list[str]:
         for study, arm in (("OLD", each.old), ("NEW", each.new)):
             trouble = comparison_words.trouble(arm)
             if trouble and each.metric == found.metrics[0]:
-                lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
+                lines.append(f"{each.arm}, {found.cell_name(each)}, {study}: {trouble} of {arm.attempts} attempts.")
     lines = lines or ["No trial failed and none was repeated."]
     lines += _whys(found)
     for metric in found.metrics:
@@ -139,17 +139,17 @@ def remarks(found: StudiesCompared) -> list[str]:
         small = [c for c in found.changes if c.metric == metric and c.outcome.significant]
         small = [c for c in small if c.change_pct is not None and abs(c.change_pct) < reach]
         if small:
-            cells = number_text.listed([f"{c.arm} in {found.place(c)}" for c in small])
+            cells = number_text.listed([f"{c.arm} in {found.cell_name(c)}" for c in small])
             lines.append(f"Significant, yet smaller than this floor: {cells}.")
     return [*lines, *_surroundings(found), *found.notes]
 
 
 def _whys(found: StudiesCompared) -> list[str]:
-    """Why cells have no answer, the cells of one reason together."""
+    """Reasons why cells have no answer, the cells of one reason together."""
     places: dict[str, dict[str, None]] = {}
     for each in found.changes:
         if each.why:
-            places.setdefault(each.why, {})[f"{each.arm}, {found.place(each)}"] = None
+            places.setdefault(each.why, {})[f"{each.arm}, {found.cell_name(each)}"] = None
     every = len({(each.arm, each.workload, each.path) for each in found.changes})
     return [
         comparison_words.placed(why, "every cell" if len(at) == every > 1 else "; ".join(at))
@@ -165,7 +165,7 @@ def _surroundings(found: StudiesCompared) -> list[str]:
         moved = [each for each in cells if each.outcome.significant]
         told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
         where = number_text.listed(
-            [f"{found.place(c)} ({number_text.percent(c.change_pct) or 'no ratio'})" for c in moved]
+            [f"{found.cell_name(c)} ({number_text.percent(c.change_pct) or 'no ratio'})" for c in moved]
         )
         warning = f": {where}. Something other than the build changed: do not trust the other arms until you know what"
         lines.append(f"{told}{warning if moved else ''}.")
@@ -184,7 +184,7 @@ def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[
         told = f"{verdict.upper()} {count[verdict]} of {cells}{f' ({others})' if others else ''}"
         lines.append(f"Gate {bound.text}: {told}.")
         lines += [
-            f"  {each.change.arm}, {found.place(each.change)}: {each.reason}"
+            f"  {each.change.arm}, {found.cell_name(each.change)}: {each.reason}"
             for each in mine
             if each.verdict is Verdict.FAILED
         ]
@@ -201,12 +201,12 @@ def _not_judged(found: StudiesCompared, judgements: Iterable[Judgement]) -> list
     places: dict[str, list[str]] = {}
     for each in judgements:
         if each.verdict is Verdict.NOT_JUDGED:
-            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.place(each.change)}")
+            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.cell_name(each.change)}")
     return [f"  Not judged: {'; '.join(cells)}: {reason}" for reason, cells in places.items()]
 
 
 def _error_rate(found: StudiesCompared, judgements: Iterable[Judgement]) -> list[str]:
-    """How often such a gate fails a build that it should not, and what that chance leaves out."""
+    """Rate at which such a gate fails a build that it should not, and what that chance leaves out."""
     tested = sum(not each.change.refused for each in judgements)
     if not tested:
         return []

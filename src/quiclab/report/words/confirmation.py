@@ -46,7 +46,7 @@ def setting(declared: Declared, value: Value | None = None) -> str:
 
 
 def declaration(declared: Declared, title: str) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     predicted, low_high = declared.predicted, declared.expected_ms
     blocks = number_text.counted(predicted.blocks, "block")
     within = in_ms(declared.tolerance_ms)
@@ -58,7 +58,7 @@ def declaration(declared: Declared, title: str) -> list[str]:
         else f"has a share of {in_ms(predicted.ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
     )
     return [
-        f"{declared.cell}: {title} ({declared.cause}) {share} (medians; "
+        f"{declared.cell}: {title} ({declared.mechanism}) {share} (medians; "
         f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {number_text.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}{_kind(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:{width}}  {told}" for role, told in roles),
@@ -70,14 +70,14 @@ def declaration(declared: Declared, title: str) -> list[str]:
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
         f"  (f) makes the difference: {_difference(declared)}",
-        f"{'A condition' if declared.of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the whole "
-        f"stays within {within}; else undecided.",
+        f"{'A condition' if declared.is_of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the "
+        f"whole stays within {within}; else undecided.",
     ]
 
 
 def _kind(declared: Declared) -> str:
     """Say what a run without it can show of the arms' difference."""
-    if declared.of_path:
+    if declared.is_of_path:
         return ", which both arms share: it can show a condition of their difference, not which of them makes it"
     return f", which makes {declared.arm} equal to {declared.other} in it" if declared.equal else ""
 
@@ -90,7 +90,7 @@ def _own(declared: Declared) -> str:
 
 def _roles(declared: Declared) -> list[tuple[str, str]]:
     arm, other = declared.arm, declared.other
-    of_path = declared.of_path
+    of_path = declared.is_of_path
     told = {
         REPLAY: f"{arm} as it is",
         WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
@@ -150,9 +150,11 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
 
 
 def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
-    """What the run showed: the verdict, the checks that it rests on, and what limits next."""
+    """Result of the run: the verdict, the checks that it rests on, and what limits next."""
     lines = [_headline(declared, judgement, title)]
-    lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
+    lines += [
+        f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_check_line(each, declared)}" for each in judgement.checks
+    ]
     effects = {each.name: each for each in judgement.effects}
     if "gap" in effects and "gap_without" in effects:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
@@ -185,7 +187,7 @@ def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound
 
 def _is_condition(declared: Declared, judgement: Judgement) -> bool:
     """True if all checks hold of a setting of the path. Runs of earlier versions called that confirmed."""
-    return judgement.verdict is Verdict.CONDITION or (declared.of_path and judgement.verdict is Verdict.CONFIRMED)
+    return judgement.verdict is Verdict.CONDITION or (declared.is_of_path and judgement.verdict is Verdict.CONFIRMED)
 
 
 def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
@@ -224,7 +226,7 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     return f"Undecided: of {title} in {where}, {blocks} leave {why}; the same command goes on with more blocks."
 
 
-def _told(check: Check, declared: Declared) -> str:
+def _check_line(check: Check, declared: Declared) -> str:
     state = check.state.value
     if check.state is State.NOT_APPLICABLE:
         return f"not applicable: {_cannot(declared)}"
@@ -268,7 +270,7 @@ def next_to_try(
     declared: Declared, judgement: Judgement, gain: str, also: Sequence[str], own: Sequence[str]
 ) -> list[str]:
     """The setting as the program at hand has it, with what it gained here and what else it changes."""
-    if judgement.verdict is not Verdict.CONFIRMED or declared.of_path:
+    if judgement.verdict is not Verdict.CONFIRMED or declared.is_of_path:
         return []
     written = f" ({'; '.join(own)})" if own else ""
     lines = [f"To try: {setting(declared)}{written}. {gain} Here it gained {_gained(judgement.effects[0], declared)}."]

@@ -11,7 +11,7 @@ from quiclab.compare.study import Study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model import number_text
 from quiclab.model.errors import QuiclabError
-from quiclab.report.words.account import of_another_time, of_one_look
+from quiclab.report.words.account import other_time_note, single_look_note
 from quiclab.report.words.headline import headline
 from quiclab.why.accounts import waterfalls
 from quiclab.why.causes import verdicts
@@ -31,13 +31,13 @@ def because_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
         for each, own in zip(of_cells, causes, strict=True)
         if each.pairs and each.comparison.conclusion is not Conclusion.NOT_JUDGED
     ]
-    if found and (note := of_another_time(analysis.metric.name, found[0][0].of, study.directory.name)):
+    if found and (note := other_time_note(analysis.metric.name, found[0][0].of, study.directory.name)):
         return [note]
     lines = [
-        f"{comparison_words.place(each.comparison, analysis)}: {headline(each, own, analysis.alpha)}"
+        f"{comparison_words.cell_name(each.comparison, analysis)}: {headline(each, own, analysis.alpha)}"
         for each, own in found
     ]
-    if lines and (note := of_one_look(analysis)):
+    if lines and (note := single_look_note(analysis)):
         lines.append(note)
     other = f" --metric {analysis.metric.name}" if analysis.page != "report" else ""
     more = f"More: quiclab explain {number_text.from_here(study.directory)}{other}"

@@ -25,7 +25,7 @@ _CANCELS = 0.25
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedPart:
     """A part of the difference as the headline has it: of the list of causes, or where there is none of the waits."""
 
     name: str
@@ -99,11 +99,11 @@ def signed(difference_ms: float) -> str:
     return f"{'+' if difference_ms > 0 else '−'}{number_text.quantity(abs(difference_ms), 'ms')}"
 
 
-def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_Named]:
+def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> list[_NamedPart]:
     """The parts that make a difference, the largest first."""
     if causes:
         return [
-            _Named(
+            _NamedPart(
                 each.title,
                 each.step.difference_ms,
                 each.status.found,
@@ -116,7 +116,7 @@ def _parts(waterfall: Waterfall, causes: Sequence[Verdict], alpha: float) -> lis
     least_ms = SMALL_PCT / 100 * waterfall.gross_ms
     large = [step for step in waterfall.steps if isinstance(step.label, Why) and abs(step.difference_ms) >= least_ms]
     return [
-        _Named(step.label.heading, step.difference_ms, step.differs(alpha), luck=False, why=step.label)
+        _NamedPart(step.label.heading, step.difference_ms, step.differs(alpha), luck=False, why=step.label)
         for step in sorted(large, key=lambda step: -abs(step.difference_ms))
         if isinstance(step.label, Why) and step.difference_ms
     ]
@@ -137,11 +137,11 @@ def _whole(waterfall: Waterfall, alpha: float) -> str:
     return f"the mean times are not shown to differ ({open_})"
 
 
-def _listed(parts: Sequence[_Named]) -> str:
+def _listed(parts: Sequence[_NamedPart]) -> str:
     return number_text.listed([each.clause for each in parts])
 
 
-def _cancelling(shown: Sequence[_Named]) -> str:
+def _cancelling(shown: Sequence[_NamedPart]) -> str:
     """Say so where gains and losses are both large: their sum alone would hide them."""
     more = sum(each.difference_ms for each in shown if each.difference_ms > 0)
     less = -sum(each.difference_ms for each in shown if each.difference_ms < 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else was measured in each cell, beside the metric that is compared."""
+"""Other metrics of each cell, beside the one that is compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quiclab.model.text_table import TextTable
 def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     """One row per metric that was measured, cell and arm: the median over the verified trials."""
     arms = {
-        (comparison.cell_id, arm.arm): comparison_words.place(comparison, analysis)
+        (comparison.cell_id, arm.arm): comparison_words.cell_name(comparison, analysis)
         for comparison in analysis.comparisons
         for arm in (comparison.baseline, comparison.other)
     }

@@ -30,9 +30,9 @@ def difference_told(found: Recordings) -> str:
     total = found.total.difference.ms
     ends = f"{_ms(found.second.total.ms)} against {_ms(found.first.total.ms)}"
     told = f"{found.names[1]} took {_longer(total)} than {found.names[0]} ({ends})"
-    large = [step for step in found.steps if step.told and abs(step.difference.ms) >= _SMALL * found.gross_ms]
+    large = [step for step in found.steps if step.has_clear_sign and abs(step.difference.ms) >= _SMALL * found.gross_ms]
     large.sort(key=lambda step: -abs(step.difference.ms))
-    unsure = [step for step in found.steps if not step.told]
+    unsure = [step for step in found.steps if not step.has_clear_sign]
     parts = number_text.listed([_phrase(step, found) for step in large])
     told = f"{told}: {parts}." if large else f"{told}. No part differs by more than the recordings leave unsure."
     if large and unsure:

@@ -66,8 +66,8 @@ def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     lines = [f"Excluded by hand: trial {trial_id}, because {reason}." for trial_id, reason in out.items()]
     for old, new in _pairs(study, analysis) if out else []:
         lines.append(
-            f"{comparison_words.place(old, analysis)}, {old.other.arm}: with all {_told(old, analysis)}; "
-            f"without the excluded {_told(new, analysis)}; {_change(old, new)}."
+            f"{comparison_words.cell_name(old, analysis)}, {old.other.arm}: with all {_difference(old, analysis)}; "
+            f"without the excluded {_difference(new, analysis)}; {_change(old, new)}."
         )
     return lines
 
@@ -88,7 +88,7 @@ def _pairs(study: Study, analysis: StudyAnalysis) -> list[tuple[Comparison, Comp
 def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     p = comparison.p if comparison.kind == "aa" else comparison.adjusted_p
     return (
-        comparison_words.place(comparison, analysis),
+        comparison_words.cell_name(comparison, analysis),
         comparison.other.arm,
         str(comparison.pairs),
         comparison_words.estimate_text(comparison, analysis.metric),
@@ -97,7 +97,7 @@ def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     )
 
 
-def _told(comparison: Comparison, analysis: StudyAnalysis) -> str:
+def _difference(comparison: Comparison, analysis: StudyAnalysis) -> str:
     shown = comparison_words.advantage_words(comparison, analysis.metric) or "no difference that can be told"
     return f"{shown} ({number_text.counted(comparison.pairs, 'pair')})"
 

@@ -43,7 +43,7 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
 
 
 def _method(analysis: StudyAnalysis) -> str:
-    """What each number is, and which null hypothesis each test has."""
+    """Meaning of each number, and null hypothesis of each test."""
     decided = _sequential(analysis) if analysis.sequential else _fixed(analysis)
     levels = comparison_words.interval_levels(analysis)
     return " ".join((_DIFFERENCE, decided, levels, _conclusions(analysis), _BESIDE))

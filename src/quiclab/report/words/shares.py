@@ -20,7 +20,7 @@ def shares(study: Study) -> list[str]:
     for (path, workload, arm), trials in verified.sort("position").group_by(
         "path", "workload", "arm", maintain_order=True
     ):
-        found = [_of_trial(study, trial_id) for trial_id in trials["trial_id"]]
+        found = [_trial_shares(study, trial_id) for trial_id in trials["trial_id"]]
         rows = pl.concat([pl.DataFrame(schema=FLOWS), *found]).drop_nulls("share_pct")
         if rows["flow"].n_unique() < 2:
             continue
@@ -30,5 +30,5 @@ def shares(study: Study) -> list[str]:
     return sorted(lines)
 
 
-def _of_trial(study: Study, trial_id: str) -> pl.DataFrame:
+def _trial_shares(study: Study, trial_id: str) -> pl.DataFrame:
     return read_table(study.directory / "tables" / "flows" / f"{trial_id}.parquet", FLOWS, [])

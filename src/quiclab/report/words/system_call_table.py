@@ -17,7 +17,7 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
     for arm, count in counts.items():
         if "unsupported" in count:
             rows.append((arm, "–", "–", "–", f"unsupported: {count['unsupported']}"))
-        rows += [(arm, role, *_told(told, count)) for role, told in count.get("roles", {}).items()]
+        rows += [(arm, role, *_count_cells(told, count)) for role, told in count.get("roles", {}).items()]
     cells = {(count["workload"], count["path"]) for count in counts.values() if "workload" in count}
     where = " and ".join(f"{workload} over {path}" for workload, path in sorted(cells))
     return TextTable(
@@ -30,7 +30,7 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
     )
 
 
-def _told(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
+def _count_cells(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
     if "unsupported" in told:
         return "–", "–", f"unsupported: {told['unsupported']}"
     frequent = list(told["calls"].items())[:_MOST_FREQUENT]

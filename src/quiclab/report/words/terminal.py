@@ -75,7 +75,7 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
 
 
 def _legend(analysis: StudyAnalysis) -> str:
-    """What the columns, signs and words of the tables mean."""
+    """Meaning of the columns, signs and words of the tables."""
     said = {comparison.conclusion for comparison in analysis.comparisons}
     matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
     baseline = analysis.comparisons[0].baseline.arm
@@ -106,7 +106,7 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
     are none."""
     arms: dict[tuple[str, str], tuple[str, ArmResult]] = {}
     for cell in (*analysis.comparisons, *analysis.controls):
-        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.place(cell, analysis)
+        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.cell_name(cell, analysis)
         for arm in (cell.baseline, cell.other):
             arms.setdefault((cell.cell_id, arm.arm), (place, arm))
     lines = [
@@ -137,7 +137,7 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
         interval = comparison_words.estimate_interval(control, analysis.metric, of.confidence) if of else ""
         shown = f" ({level} interval {interval})" if interval else ""
         lines.append(
-            f"A/A, {arm} against itself ({comparison_words.place(control, analysis)}): "
+            f"A/A, {arm} against itself ({comparison_words.cell_name(control, analysis)}): "
             f"difference within pairs {comparison_words.estimate_text(control, analysis.metric) or 'unknown'}{shown}, "
             f"{number_text.counted(control.pairs, 'pair')}."
         )

@@ -15,7 +15,7 @@ from quiclab.why.confirm.joint_records import KeptTogether
 
 
 def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     lines = [
         f"{declared.cell}: {number_text.listed([titles[cause] for cause in declared.predicted])} in {declared.arm}, "
         f"which takes {in_ms(declared.total_ms)} (median)."
@@ -36,11 +36,14 @@ def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[s
 
 
 def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str]) -> list[str]:
-    """What the run showed, a line each."""
+    """Result of the run, a line each."""
     blocks = number_text.counted(found.blocks, "block")
-    lines = [f"Without all of them {declared.cell} in {declared.arm} takes {_told(found.whole)} less, in {blocks}."]
+    lines = [
+        f"Without all of them {declared.cell} in {declared.arm} takes {_time_text(found.whole)} less, in {blocks}."
+    ]
     lines += [
-        f"  {titles[each.cause]}: {_told(each.part)} of it ({_orders(each)}{_removed(each)})" for each in found.parts
+        f"  {titles[each.cause]}: {_time_text(each.part)} of it ({_orders(each)}{_removed(each)})"
+        for each in found.parts
     ]
     lines.append(
         "The parts are Shapley values, means over all orders; in each block they add up to the whole. A cause that "
@@ -91,14 +94,14 @@ def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
 
 
 def _orders(part: Part) -> str:
-    return f"{_told(part.first)} where it goes first, {_told(part.last)} where it goes last"
+    return f"{_time_text(part.first)} where it goes first, {_time_text(part.last)} where it goes last"
 
 
 def _removed(part: Part) -> str:
     return "" if part.removed_share is None else f"; {100 * part.removed_share:.0f} % of its own time is gone"
 
 
-def _told(difference: Difference) -> str:
+def _time_text(difference: Difference) -> str:
     if difference.ms is None:
         return "an unknown time"
     interval = difference.interval

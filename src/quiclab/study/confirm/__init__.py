@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.study.confirm.confirming_run import Judged, run_confirmation, run_in_rounds
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
-from quiclab.study.confirm.run import Judged, run_confirmation, run_in_rounds
 
 __all__ = ["Asked", "Judged", "Plan", "plan_confirmation", "run_confirmation", "run_in_rounds"]

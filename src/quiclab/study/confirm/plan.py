@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.mechanism_names import names_of
 from quiclab.model.study import Study
 from quiclab.spec.two_builds import Build
 from quiclab.store.layout import StudyDir
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asks for."""
+    """Request of a user."""
 
     study: Path
     cell: str
@@ -44,15 +45,15 @@ class Plan:
     """Everything about a confirming run before it begins."""
 
     directory: Path
-    """Where the confirming study is, or goes on."""
+    """Directory in which the confirming study is, or goes on."""
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: Declared
     spec: str
     title: str
     """Name of the mechanism for readers."""
     gain: str
-    """What the setting is for, as a sentence."""
+    """Purpose of the setting, as a sentence."""
     also_changes: tuple[str, ...]
     own_words: tuple[str, ...]
     """The setting as the program's own configuration or command line has it."""
@@ -80,7 +81,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     tables that do not name mechanisms.
     """
     from quiclab.compare.study_tables import open_study
-    from quiclab.why.confirm.predict import cell_times, following, named, suspects
+    from quiclab.why.confirm.predict import cell_times, following, suspect_named, suspects
     from quiclab.why.mechanisms import BY_NAME
 
     opened = open_study(asked.study)
@@ -92,9 +93,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     if asked.cause is not None:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
-        found = [named(found, asked.cause, asked.cell)]
+        found = [suspect_named(found, asked.cause, asked.cell)]
     else:
-        found, refused = _shown(opened, asked, arms, study.alpha, found)
+        found, refused = _shown_suspects(opened, asked, arms, study.alpha, found)
     of_cell = _OfCell(opened, asked, study, names, times, following(opened, asked.cell, arms, study.alpha))
     for suspect in found:
         planned = of_cell.plan(suspect)
@@ -109,7 +110,7 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     )
 
 
-def _shown(
+def _shown_suspects(
     opened: OpenedStudy, asked: Asked, arms: tuple[str, str], alpha: float, found: Sequence[Suspect]
 ) -> tuple[list[Suspect], list[str]]:
     """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises
@@ -203,7 +204,7 @@ def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
 
 
 def _not_predicted(suspect: Suspect) -> str | None:
-    """Why nothing can be predicted of a mechanism; None where something can."""
+    """Reason why nothing can be predicted of a mechanism; None where something can."""
     from quiclab.why.confirm.predict import LEAST_BLOCKS
 
     predicted = suspect.predicted
@@ -243,7 +244,7 @@ def _placed(
     changed: list[str] = []
     number = 1
     while True:
-        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        folder = _folder_of(asked.study.resolve() / FOLDER, asked.cell, suspect.cause, number)
         chosen, why_not = possible(folder)
         if chosen is None or is_free(folder, DECLARATION):
             return folder, tuple(changed), chosen, why_not
@@ -257,6 +258,12 @@ def _placed(
         number += 1
 
 
+def _folder_of(confirmed: Path, cell: str, cause: str, number: int) -> Path:
+    """Folder of a confirming study, named after its cause: by a former name of that, if the study began with it."""
+    folders = [confirmed / f"{cell.replace('/', '-')}-{name}-{number}" for name in names_of(cause)]
+    return next((folder for folder in folders if folder.exists()), folders[-1])
+
+
 def is_free(folder: Path, declaration: str) -> bool:
     """True if a confirming study can begin in a folder: it is not there, or a run was ended before anything was
     declared in it."""
@@ -264,7 +271,7 @@ def is_free(folder: Path, declaration: str) -> bool:
 
 
 def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
-    """Whether a run was declared for the same arms, and more blocks could decide it."""
+    """True if a run was declared for the same arms, and more blocks could decide it."""
     is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
     return is_same and (found.judgement is None or not found.judgement.final)
 

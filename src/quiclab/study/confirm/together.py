@@ -14,9 +14,9 @@ from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.study import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
+from quiclab.study.confirm.confirming_run import Judged
 from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed
-from quiclab.study.confirm.run import Judged
-from quiclab.why.confirm.declaration import REPLAY, WITHOUT, Place
+from quiclab.why.confirm.declaration import REPLAY, WITHOUT, TrialPlace
 from quiclab.why.confirm.joint_records import DECLARATION, RESULT
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class PlanTogether:
 
     directory: Path
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: DeclaredTogether
     spec: str
     least_blocks: int
@@ -56,14 +56,21 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
     """
     from quiclab.compare.study_tables import open_study
     from quiclab.why.confirm.joint_declaration import DeclaredTogether, combinations_of, joined
-    from quiclab.why.confirm.predict import blocks_needed, cell_times, least_blocks, named, suspects, tolerance_of
+    from quiclab.why.confirm.predict import (
+        blocks_needed,
+        cell_times,
+        least_blocks,
+        suspect_named,
+        suspects,
+        tolerance_of,
+    )
 
     if not 2 <= len(set(causes)) <= _MOST_CAUSES:
         raise SpecError(f"{len(set(causes))} causes together", f"give --cause two or {_MOST_CAUSES} times")
     opened, names = open_study(asked.study), cell_of(study, asked.cell)
     arms = arms_of(study, asked)
     shown = suspects(opened, asked.cell, arms, study.alpha)
-    found = {cause: named(shown, cause, asked.cell) for cause in sorted(set(causes))}
+    found = {cause: suspect_named(shown, cause, asked.cell) for cause in sorted(set(causes))}
     first = next(iter(found.values()))
     _refuse_others(found.values())
     cell = cell_with(study, asked.study, names, first)
@@ -84,7 +91,7 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
             settings={cause: (change.table, change.key, change.value) for cause, change in changes.items()},
             predicted={cause: each.predicted for cause, each in found.items()},
             tolerance_ms={cause: tolerance_of(each.predicted) for cause, each in found.items()},
-            places={joined(gone): Place(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
+            places={joined(gone): TrialPlace(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
             spec_sha256=hashlib.sha256(spec.encode()).hexdigest(),
         )
         if (is_new := is_free(directory, DECLARATION)) or _is_open(directory, declared):
@@ -98,19 +105,19 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
 def beside(asked: Asked, study: Study, cause: str) -> str | None:
     """The largest other cause of the same arm that can be taken away together with one; None where there is none."""
     from quiclab.compare.study_tables import open_study
-    from quiclab.why.confirm.predict import named, suspects
+    from quiclab.why.confirm.predict import suspect_named, suspects
     from quiclab.why.mechanisms import BY_NAME
 
     names, arms = cell_of(study, asked.cell), arms_of(study, asked)
     shown = [each for each in suspects(open_study(asked.study), asked.cell, arms, study.alpha) if each.cause in BY_NAME]
-    first = named(shown, cause, asked.cell)
+    first = suspect_named(shown, cause, asked.cell)
     cell = cell_with(study, asked.study, names, first)
     others = [each.cause for each in shown if each.arm == first.arm and each.predicted.ms > 0 and each.cause != cause]
     return next((other for other in others if _is_possible(cell, cause, other)), None)
 
 
 def _is_possible(cell: Cell, *causes: str) -> bool:
-    """Whether each of these can be taken away together with others, by a setting of its own."""
+    """True if each of these can be taken away together with others, by a setting of its own."""
     try:
         changes = [_possible(cell, cause) for cause in causes]
     except SpecError:
@@ -176,7 +183,7 @@ def _spec(cell: Cell, changes: Mapping[str, Change], directory: Path, alpha: flo
 
 
 def _is_open(directory: Path, declared: DeclaredTogether) -> bool:
-    """Whether a run was declared in just this way, and its result is not final."""
+    """True if a run was declared in just this way, and its result is not final."""
     try:
         kept = read_object(directory / DECLARATION)
         shown = read_object(directory / RESULT) if (directory / RESULT).exists() else {}

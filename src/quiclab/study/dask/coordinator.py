@@ -28,8 +28,8 @@ from quiclab.store.leases import Lease
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.members import Member, Members
-from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.dask.results import Results
 from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import disturbed_blocks
@@ -53,7 +53,7 @@ _SPARE_S = 30
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run, and how."""
+    """Blocks to be run, and how."""
 
     study: Study
     study_dir: StudyDir
@@ -61,7 +61,7 @@ class Asked:
     backend: str | None
     keep_raw: KeepRaw
     anyway: bool
-    """Whether arms may lack their programs."""
+    """True if arms may lack their programs."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ def run_on_cluster(
     no worker is left, and for blocks that were given up.
     """
     study, study_dir = asked.study, asked.study_dir
-    rows = asked.part.of(grow_plan(study, {}))
+    rows = asked.part.rows_of(grow_plan(study, {}))
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         ledger.plan(rows)
@@ -163,11 +163,11 @@ class _Coordinator:
                 f"{number_text.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
                 "will not be tried again now",
                 "run the same command again, or look into what ends their workers; all other trials are kept",
-                tuple(f"{self._place(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
+                tuple(f"{self._cell_of(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
             )
 
     def outcome(self) -> Outcome:
-        """How all trials ended that have been tried."""
+        """Numbers of all trials that have been tried, by how they ended."""
         attempts, damaged = self._ledger.attempts(), self._ledger.damaged()
         final = Counter(tries[-1].status for tries in attempts.values())
         return Outcome(
@@ -182,7 +182,7 @@ class _Coordinator:
         )
 
     def _step(self) -> None:
-        gone = self._members.look()
+        gone = self._members.refresh()
         for address in self._running.keys() & gone.keys():
             running = self._running.pop(address)
             running.task.drop()
@@ -306,7 +306,7 @@ class _Coordinator:
         expected = sum(expected_duration(row, self._asked.study, senders).s for row in self._blocks[block_id])
         return 2 * expected + _SPARE_S
 
-    def _place(self, block_id: str) -> str:
+    def _cell_of(self, block_id: str) -> str:
         row = self._blocks[block_id][0]
         return f"{row.cell_id} block {row.block}"
 

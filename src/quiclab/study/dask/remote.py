@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of a cluster is asked to do. Arguments and answers are plain values, so that workers with another
-version of quiclab can at least say so."""
+"""Tasks of a cluster's worker. Arguments and answers are plain values, so that workers with another version of quiclab
+can at least say so."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _examine(asked: tuple[Path, str | None]) -> dict[str, Any]:
     study = load_study(study_dir.spec)
     with held(study_dir, study_dir.spec, study):
 
-        def look() -> dict[str, str]:
+        def examine_machine() -> dict[str, str]:
             from quiclab.lab.testbed.backend import choose_backend
             from quiclab.study.trials import keep_host, with_own_servers
 
@@ -94,7 +94,7 @@ def _examine(asked: tuple[Path, str | None]) -> dict[str, Any]:
             keep_host(study_dir, laboratory, backend)  # type: ignore[arg-type]
             return dict(laboratory.cannot_run)
 
-        cannot_run = told_by_the_sandbox(study_dir, look)
+        cannot_run = told_by_the_sandbox(study_dir, examine_machine)
     return {"problems": [], "host": read_object(study_dir.host), "cannot_run": cannot_run}
 
 

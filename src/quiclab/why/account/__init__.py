@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from quiclab.model.activity import What
 from quiclab.model.cause import UNIONS, Why
-from quiclab.model.metric_scope import MAIN, PLAYING, Of, laid_out, rows_for, with_of
+from quiclab.model.metric_scope import MAIN, PLAYING, MetricScope, laid_out, rows_for, with_of
+from quiclab.why.account.account_tables import account_table, account_totals, accounts_of
 from quiclab.why.account.disturbance import Disturbance, disturbance_of
 from quiclab.why.account.edges import PROMPT_NS, Edge, Reason
 from quiclab.why.account.reason_runs import spells
-from quiclab.why.account.table import account_table, account_totals, accounts_of
 from quiclab.why.account.transfer import account_of_transfer
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "UNIONS",
     "Disturbance",
     "Edge",
-    "Of",
+    "MetricScope",
     "Reason",
     "What",
     "Why",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a response waits whose client changes its address in the middle of it."""
+"""Reasons why a response waits whose client changes its address in the middle of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SERVED = (Why.LINK_BUSY, Why.LAST_FLIGHT)
 
 @dataclass(frozen=True)
 class Judges:
-    """What is known of a sender with a connection for each of the client's addresses."""
+    """Judges of a sender with a connection for each of the client's addresses."""
 
     before: Judge
     after: Judge
@@ -32,22 +32,23 @@ class Judges:
     changed_ns: int
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
-        """Why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
-        return self._of(position).reason(position, idle_from_ns)
+        """Reason why the packet at a position down was not sent while the bottleneck was idle since `idle_from_ns`."""
+        return self._judge_of(position).reason(position, idle_from_ns)
 
     def probes(self, position: int) -> bool:
-        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
-        return self._of(position).probes(position)
+        """True if a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        return self._judge_of(position).probes(position)
 
     def cause(self, position: int, reason: Reason, data: int) -> Cause:
-        """What a packet's sending goes back to, given why the packet at position `data` came no earlier."""
-        return self._of(position).cause(position, reason, data)
+        """Cause that a packet's sending goes back to, given why the packet at position `data` came no earlier."""
+        return self._judge_of(position).cause(position, reason, data)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
-        """Why the sender had waited for the packet that came at an instant before it sent the one at a position."""
+        """Reason why the sender had waited for the packet that came at an instant before it sent the one at a
+        position."""
         return (self.after if came_ns >= self.changed_ns else self.before).before_arrival(came_ns, reason, position)
 
-    def _of(self, position: int) -> Judge:
+    def _judge_of(self, position: int) -> Judge:
         return self.after if position in self.moved else self.before
 
 
@@ -65,14 +66,14 @@ def judges(
     change = evidence.trial["address_change"]
 
     def at(address: str, *, new: bool) -> Judge:
-        found = judge(_of_address(evidence, address), path, completing, of, amplification)
+        found = judge(_evidence_of_address(evidence, address), path, completing, of, amplification)
         sent = (path.content(path.down, p) for p in range(completing + 1) if (p in to_new) is new)
         return replace(found, last=max((each.reached.bodies for each in sent if each and each.reached), default=0))
 
     return Judges(at(change["old_address"], new=False), at(change["new_address"], new=True), to_new, changed_ns)
 
 
-def _of_address(evidence: Evidence, address: str) -> Evidence:
+def _evidence_of_address(evidence: Evidence, address: str) -> Evidence:
     """A trial without the rows of connections from other addresses of the client."""
     own = pl.col("connection").str.starts_with(f"{address}:") | pl.col("connection").str.starts_with(f"[{address}]:")
     tables = {
@@ -82,7 +83,7 @@ def _of_address(evidence: Evidence, address: str) -> Evidence:
     return Evidence(tables, evidence.trial)
 
 
-def named(evidence: Evidence, path: Path, judge: Judge | Judges, edges: Iterable[Edge]) -> Iterator[Edge]:
+def name_change_edges(evidence: Evidence, path: Path, judge: Judge | Judges, edges: Iterable[Edge]) -> Iterator[Edge]:
     """Edges of a response; where nothing was served between the change and the body's first packet to the new address,
     the change is why."""
     changed_ns = changed(evidence)

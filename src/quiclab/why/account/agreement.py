@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the levels of evidence agree over all trials of a study, in lines of text."""
+"""Agreement of the levels of evidence over all trials of a study, in lines of text."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Amplification:
     """Instant from which the address counts as valid: 0 where the limit never held."""
 
     def limited(self, sent_ns: int, since_ns: int | None = None) -> bool:
-        """Whether a datagram that the server sent at an instant had had no room when it fell silent: with the datagram
+        """True if a datagram that the server sent at an instant had had no room when it fell silent: with the datagram
         before it, or with its last one before something came at `since_ns`."""
         at = bisect_left(self.sent_ns, sent_ns)
         before = at if since_ns is None else bisect_left(self.sent_ns, since_ns)
@@ -40,7 +40,7 @@ class Amplification:
         return silent_ns < self.known_ns and self.sent[before - 1] + size > _TIMES * self._came_by(silent_ns)
 
     def exceeded(self) -> bool:
-        """Whether the server began a datagram without any room before packets told it the address: then a token had."""
+        """True if the server began a datagram without any room before packets told it the address: then a token had."""
         early = bisect_left(self.sent_ns, self.known_ns)
         return any(
             self.sent[at - 1] >= _TIMES * self._came_by(self.sent_ns[at]) for at in range(1, min(early, len(self.sent)))
@@ -52,7 +52,8 @@ class Amplification:
 
 
 def amplification(evidence: Evidence) -> Amplification:
-    """What the server's capture shows; nothing is limited where it does not show the handshake's packets."""
+    """Amplification limit as the server's capture shows it; nothing is limited where it does not show the handshake's
+    packets."""
     known_ns = _known_ns(evidence) if evidence.quic else 0
     down, up = evidence.packets("server", "down"), evidence.packets("server", "up")
     found = Amplification(*_sums(down), *_sums(up), known_ns)

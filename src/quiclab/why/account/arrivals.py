@@ -97,7 +97,7 @@ class Arrivals:
         return float(np.sort(to_end)[::-1][int(_LATE_SHARE * len(to_end))])
 
     def show_a_rate(self, resolution_ns: int) -> bool:
-        """Whether packets came one service after another: read in bunches, or over a path that is too fast for the
+        """True if packets came one service after another: read in bunches, or over a path that is too fast for the
         clock, they do not."""
         service = self._service(self.rate(resolution_ns))[1:]
         off = np.abs(np.diff(self.at_ns) - service)

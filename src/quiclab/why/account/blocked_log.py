@@ -34,7 +34,8 @@ class OwnWord:
     """Latest `until` of the spells up to each."""
 
     def reason(self, from_ns: int, sent_ns: int) -> Why | None:
-        """What the sender says was lifted last before it sent, within a time without sending; None without a word.
+        """Reason that the sender says was lifted last before it sent, within a time without sending; None without a
+        word.
 
         A spell that begins as it sends is about what comes after.
         """
@@ -51,7 +52,7 @@ class OwnWord:
         return found[2] if found else None
 
     def goes_on(self, why: Why, sent_ns: int) -> bool:
-        """Whether the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
+        """True if the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
         return any(
             since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
             for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
@@ -60,7 +61,7 @@ class OwnWord:
 
 
 def own_word(evidence: Evidence) -> OwnWord:
-    """What the sender's log says; nothing where it has no reasons."""
+    """Reasons in the sender's log; nothing where it has none."""
     rows = (
         evidence.table("blocked")
         .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)

@@ -20,7 +20,7 @@ from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.series import Steps, steps
 
 _TIMES = 3
-"""How often a stream must have stopped there."""
+"""Number of times that a stream must have stopped there."""
 _ROUND = (1000, 1024)
 """Sizes of buffers are multiples of these."""
 _LET_GO = 0.8
@@ -35,7 +35,7 @@ class SendBuffer:
     kept: Mapping[int, Steps[int]]
 
     def full(self, time_ns: int, stream: int | None) -> bool:
-        """Whether a stream's buffer was full just before an instant."""
+        """True if a stream's buffer was full just before an instant."""
         if stream is None or stream not in self.sizes:
             return False
         return self.kept[stream].before(time_ns) == self.sizes[stream]

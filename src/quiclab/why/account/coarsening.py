@@ -16,10 +16,10 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.cause import Why
+from quiclab.why.account.account_tables import account_table
 from quiclab.why.account.levels import Level, Part, members
 from quiclab.why.account.one_end import Span
 from quiclab.why.account.one_recording import account_of_tables, tables_of_files
-from quiclab.why.account.table import account_table
 
 _ROUNDING_MS = 0.1
 """Agreement of a capture's times with the link's log."""
@@ -90,7 +90,7 @@ def coarsening(trial_dir: Path, evidence: Evidence) -> list[Compared | Refused]:
 
 
 def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
-    """Why → ms of a full account, as one end sees it.
+    """Cause → ms of a full account, as one end sees it.
 
     After early data the amplification limit holds back an answer, which is a wait. What held up the request itself,
     such as its loss, is part of the time until the answer. That a packet left the link late no end can see: it is time
@@ -109,7 +109,7 @@ def _full_ms(table: pl.DataFrame) -> dict[Why, float]:
 
 
 def _covered(evidence: Evidence) -> bool:
-    """Whether a trial is one download over one link, of which alone one end's account is."""
+    """True if a trial is one download over one link, of which alone one end's account is."""
     trial, expected = evidence.trial, evidence.trial.get("expected") or {}
     several = len(expected.get("objects") or ()) > 1 or expected.get("page") or expected.get("video")
     others = ("competition", "address_change", "second_link", "proxy")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each packet of one direction carries: first-time bytes, bytes sent again, acknowledgments, a handshake."""
+"""Contents of each packet of one direction: first-time bytes, bytes sent again, acknowledgments, a handshake."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ class Content:
     payload_bytes: int = 0
     """Bytes of the transport's streams."""
     again: bool = False
-    """Whether it repeats what was sent before: data, a handshake, or a probe in their place.
+    """True if it repeats what was sent before: data, a handshake, or a probe in their place.
 
     A probe larger than what carried data before looks for the path's MTU (RFC 9000 section 14.4): no repetition.
     """
     set_up: bool = False
-    """Whether it has a message of the handshake before the connection can be used."""
+    """True if it has a message of the handshake before the connection can be used."""
     stream: int | None = None
     """The request's stream with the most bytes in it; None where it has bytes of none, or where that is not known."""
     reached: Reached | None = None
-    """What had been sent until then, this packet included."""
+    """Bytes that had been sent until then, this packet included."""
     asks: bool = False
-    """Whether it has a PING or IMMEDIATE_ACK, which a sender adds to a probe that is to be acknowledged."""
+    """True if it has a PING or IMMEDIATE_ACK, which a sender adds to a probe that is to be acknowledged."""
 
     @property
     def unasked(self) -> bool:
-        """Whether it is sent for no other reason than a timer, where no packet prompts it."""
+        """True if it is sent for no other reason than a timer, where no packet prompts it."""
         return self.again or (self.asks and self.what is What.ACKNOWLEDGMENTS)
 
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a sender had come."""
+    """Progress of a sender at a packet."""
 
     stream: int
     """Highest offset of the packet's stream; of TCP, of its connection."""
@@ -72,10 +72,12 @@ def contents(
     """
     end: End = "server" if direction == "down" else "client"
     if not evidence.quic:
-        found = _of_tcp(evidence, end, direction, delivered, None if own is None else layout(evidence, end, direction))
+        found = _tcp_contents(
+            evidence, end, direction, delivered, None if own is None else layout(evidence, end, direction)
+        )
     else:
         try:
-            found = _of_quic(evidence, end, delivered)
+            found = _quic_contents(evidence, end, delivered)
         except Unknown:
             return {}
     return found if own is None else {index: _by_object(content, own) for index, content in found.items()}
@@ -87,7 +89,7 @@ def _by_object(content: Content, own: int) -> Content:
     return content
 
 
-def _of_tcp(
+def _tcp_contents(
     evidence: Evidence, end: End, direction: Direction, delivered: Collection[int], streams: Layout | None
 ) -> dict[int, Content]:
     found: dict[int, Content] = {}
@@ -115,10 +117,10 @@ def _of_tcp(
     return found
 
 
-def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[int, Content]:
+def _quic_contents(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[int, Content]:
     """Packets by what their frames say; several that share a datagram count as the one that carries the most."""
     placed = quic.departures(evidence, end)
-    frames = quic.told(evidence, end, "sent", "frames").select(
+    frames = quic.quic_packets(evidence, end, "sent", "frames").select(
         "connection", "packet_type", "packet_number", "frame_type", "stream_id", "offset", "length_bytes"
     )
     size = dict(evidence.packets(end, _WAY[end]).select("packet_index", "payload_bytes").drop_nulls().iter_rows())
@@ -128,7 +130,7 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
         lambda: (IntervalSet(), IntervalSet())
     )
     highest: defaultdict[int, int] = defaultdict(int)
-    for index, several in _by_datagram(frames, placed, _Anew.of(evidence, end)):
+    for index, several in _by_datagram(frames, placed, _Anew.from_evidence(evidence, end)):
         content = _datagram(several, ranges, highest, arrives=index in delivered)
         if content.what is What.PROBE and size.get(index, 0) > largest > 0:
             content = replace(content, again=False)
@@ -143,15 +145,15 @@ def _of_quic(evidence: Evidence, end: End, delivered: Collection[int]) -> dict[i
 
 @dataclass(frozen=True)
 class _Anew:
-    """What an end that begins anew sends a second time without a loss."""
+    """Bytes that an end that begins anew sends a second time without a loss."""
 
     retry_ns: int | None
     """Instant from which a client repeats its ClientHello because of Retry or Version Negotiation."""
     refused: bool
-    """Whether a client repeats what it had sent as early data because the server refused that."""
+    """True if a client repeats what it had sent as early data because the server refused that."""
 
     @classmethod
-    def of(cls, evidence: Evidence, end: End) -> _Anew:
+    def from_evidence(cls, evidence: Evidence, end: End) -> _Anew:
         told = at_client(evidence).filter(pl.col("step").is_in(["retry", "version_negotiation"]))
         refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
         return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]

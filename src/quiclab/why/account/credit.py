@@ -20,7 +20,7 @@ from quiclab.why.account.series import Steps
 
 @dataclass(frozen=True)
 class Credit:
-    """What the sender was allowed, and what it had used."""
+    """Credit that the sender was given, and what it had used."""
 
     streams: Mapping[int, Steps[int]]
     """Stream → limit; only of streams in `used`."""

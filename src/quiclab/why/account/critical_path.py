@@ -23,13 +23,13 @@ from quiclab.why.account.hop import ROUNDING_NS, Hop
 from quiclab.why.account.service import service
 
 if TYPE_CHECKING:
-    from quiclab.why.account.origin import Origin
+    from quiclab.why.account.behind_proxy import Origin
 
 _MOST_STEPS = 100_000
 
 
 class Before(enum.Enum):
-    """What an endpoint waited for before it sent a packet."""
+    """Event that an endpoint waited for before it sent a packet."""
 
     ARRIVAL = "the last packet that came to it"
     DATA_ARRIVAL = "the last packet with more than acknowledgments that came to it"
@@ -41,7 +41,7 @@ class Before(enum.Enum):
 
 @dataclass(frozen=True)
 class Cause:
-    """What the sending of a packet goes back to, and what passes the time from there."""
+    """Cause that the sending of a packet goes back to, and what passes the time from there."""
 
     before: Before
     what: What
@@ -72,7 +72,7 @@ class Path:
     abandoned: Collection[int] = frozenset()
     """Positions down of packets that are of no use any more by the time at which they are served."""
     shared: bool = False
-    """Whether other flows use the links."""
+    """True if other flows use the links."""
     second: Collection[int] = frozenset()
     """Positions down of packets of a second connection, which the client opened from its new address."""
     origin: Origin | None = None
@@ -99,16 +99,16 @@ class Path:
         return self.up if end == "server" else self.down
 
     def content(self, way: Way, position: int) -> Content | None:
-        """What a packet carries; None where no record shows it."""
+        """Content of a packet; None where no record shows it."""
         carried = self.carried_up if way.direction == "up" else self.carried_down
         return carried.get(way.index[position])
 
     def sent_before(self, end: End, position: int) -> Iterator[int]:
         """Positions of what an endpoint sent before a packet, latest first, on its connection."""
         before = reversed(range(position))
-        return iter(before) if end == "client" else self.of_connection(position, before)
+        return iter(before) if end == "client" else self.on_same_connection(position, before)
 
-    def of_connection(self, position: int, others: Iterable[int]) -> Iterator[int]:
+    def on_same_connection(self, position: int, others: Iterable[int]) -> Iterator[int]:
         """Other positions down, but only those of the same connection as a packet.
 
         Over TCP the server still repeats to an address that the client has left, beside what it sends to the new one.
@@ -123,7 +123,7 @@ class Path:
         return None if last is None else sent_ns - (self.into(end).written[last] or 0)
 
     def kind(self, way: Way, spot: Spot) -> tuple[What, int]:
-        """What a packet in a hop is, and how many bytes of the transport's streams it has."""
+        """Kind of a packet in a hop, and how many bytes of the transport's streams it has."""
         position = way.owner[spot[0]].get(spot[1])
         if position is None and spot in self.siblings.get(way.direction, ()):
             return What.OTHER_CONNECTION, 0

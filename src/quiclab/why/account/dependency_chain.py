@@ -25,7 +25,7 @@ class Prompt:
     came_ns: int
     """Arrival of the packet of it that counts."""
     reason: Reason
-    """Why the client did not act at once."""
+    """Reason why the client did not act at once."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Chain:
     loads: Sequence[Load]
     """Objects in the order of their requests."""
     prompt: Callable[[Chain, Load, int], Prompt | None]
-    """What prompted an object's request, or its connection, by an instant; None where nothing before it did."""
+    """Prompt of an object's request, or of its connection, by an instant; None where nothing before it prompted it."""
     unsent: Reason
-    """Why a client sends no request where its connection can carry one."""
+    """Reason why a client sends no request where its connection can carry one."""
     first: Reason
-    """What passes before the first packet of what nothing prompted."""
+    """Reason of the time before the first packet of what nothing prompted."""
     _wires: dict[str, Wire] = field(default_factory=dict)
 
     def wire(self, load: Load) -> Wire:
         """The connection of an object."""
         if load.connection not in self._wires:
-            self._wires[load.connection] = Wire.of(self.evidence, load.connection, self.loads)
+            self._wires[load.connection] = Wire.for_connection(self.evidence, load.connection, self.loads)
         return self._wires[load.connection]
 
     def edges(self, load: Load, until_ns: int, zero_ns: int) -> list[Edge]:

@@ -23,7 +23,7 @@ _WHOLE = (Why.ANSWER, Why.ORIGIN)
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a sender sent no earlier, the table that shows it, and the event that last tightened the limit."""
+    """Reason why a sender sent no earlier, the table that shows it, and the event that last tightened the limit."""
 
     why: Why
     evidence: str
@@ -72,19 +72,19 @@ def chained(edges: Iterable[Edge], from_ns: int, until_ns: int) -> list[Edge]:
     found = list(edges)
     if any(edge.length_ns < 0 for edge in found):
         raise Unknown("the captures, the link's log and the times of this trial contradict each other")
-    whole = [_of_laboratory(edge) for edge in found if edge.length_ns]
+    whole = [_laboratory_edge(edge) for edge in found if edge.length_ns]
     ends = [from_ns, *(edge.until_ns for edge in whole)]
     if any(end != edge.from_ns for end, edge in zip(ends, whole, strict=False)) or ends[-1] != until_ns:
         raise Unknown("the account of this trial leaves a gap: its records contradict each other")
     return whole
 
 
-def _of_laboratory(edge: Edge) -> Edge:
+def _laboratory_edge(edge: Edge) -> Edge:
     """Give a stretch of lateness to the laboratory, except within a reason that keeps all of its stretches."""
     is_wait = edge.what is What.LATE and edge.reason.why not in _WHOLE
     return replace(edge, reason=Reason(Why.LABORATORY, "link_packets")) if is_wait else edge
 
 
 def gaps(edges: Iterable[Edge]) -> list[int]:
-    """What lies between the end of each edge and the beginning of the next: all 0 in an account."""
+    """Distances between the end of each edge and the beginning of the next: all 0 in an account."""
     return [after.from_ns - before.until_ns for before, after in pairwise(edges)]

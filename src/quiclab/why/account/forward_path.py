@@ -16,7 +16,7 @@ from quiclab.evidence.metrics.evidence import End
 from quiclab.why.account.hop import Hop, Stay
 
 _STAMPS_NS = 500_000
-"""How much earlier than the end of a write to one link the next may say that the packet came."""
+"""Time by which the next link may say that the packet came before the end of the write to one link."""
 _AT_A_NODE_NS = 50_000_000
 """Longest time between two links; a packet that takes longer was lost there."""
 
@@ -60,7 +60,7 @@ class Way:
         return self.came[at - 1] if at else None
 
     def is_served(self, position: int) -> bool:
-        """Whether a packet's first link has served it."""
+        """True if a packet's first link has served it."""
         number, at = self.course[position][0]
         return self.hops[number].left[at] is not None
 
@@ -69,7 +69,7 @@ class Way:
         return self.hops[self.course[position][0][0]].link
 
     def spot(self, position: int, number: int) -> Spot:
-        """Where a packet was in a hop. Raises Unknown where it did not come to it."""
+        """Spot of a packet in a hop. Raises Unknown where it did not come to it."""
         found = next((each for each in self.course[position] if each[0] == number), None)
         if found is None:
             raise Unknown("a packet did not pass a link that it should have passed")
@@ -114,7 +114,7 @@ def way(
         hops,
         course,
         owner,
-        [Stay.of(hop, owner[number]) for number, hop in enumerate(hops)],
+        [Stay.in_hop(hop, owner[number]) for number, hop in enumerate(hops)],
         frozenset(number for stage in numbers if len(stage) > 1 for number in stage),
         [arrival for arrival, _, _ in sent],
         [hops[number].index[at] for _, number, at in sent],
@@ -136,7 +136,7 @@ def _numbered(stages: Sequence[Sequence[Hop]]) -> list[list[int]]:
 
 
 def _is_copy(hop: Hop, at: int) -> bool:
-    """Whether the packet at a position is the link's copy of the one before."""
+    """True if the packet at a position is the link's copy of the one before."""
     return at > 0 and not hop.whole[at] and hop.index[at] == hop.index[at - 1]
 
 
@@ -157,7 +157,8 @@ def _written(hops: Sequence[Hop], spot: Spot, last: Collection[int], nobodys: Co
 
 
 def _following(hops: Sequence[Hop], before: Sequence[int], after: Sequence[int]) -> dict[Spot, Spot]:
-    """What a link wrote, and where the next link has it: packets of one flow and size keep their order at a node."""
+    """Packets that a link wrote → where the next link has them: those of one flow and size keep their order at a
+    node."""
     waiting: defaultdict[tuple[int, int], deque[tuple[int, Spot]]] = defaultdict(deque)
     for number in before:
         hop = hops[number]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client's capture or log shows of one transfer: the levels E1, E2 and E3."""
+"""One transfer as a client's capture or log shows it: the levels E1, E2 and E3."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ _COVERS_ONE = "an account is of one request on a connection of its own"
 
 
 def seen_by_client(tables: Tables, transport: Transport) -> Seen:
-    """What the client's end shows. Raises Unknown where that is not one transfer from its beginning to its end."""
+    """Transfer as the client's end shows it. Raises Unknown where that is not one transfer from its beginning to its
+    end."""
     of = recorded(tables, transport)
     asked = _asked(of)
     if of.opened:
-        answer_ns, last, early_ns, told = _told(of)
+        answer_ns, last, early_ns, told = _answer_span(of)
     else:
         answer_ns, last, early_ns = _guessed(of, asked)
         told = {}
@@ -85,7 +86,7 @@ def _asked(of: Recorded) -> Instant:
     return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
-def _told(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
+def _answer_span(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
     """The answer's first packet, its last byte, and what the recording says of it."""
     requests = of.table("http_requests")
     told: dict[str, Any] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a QUIC server's log shows of one transfer: the level E4.
+"""One transfer as a QUIC server's log shows it: the level E4.
 
 Acknowledgments say when packets had come to the client: each names the highest, and how long it was held back. With the
 way up on top of every instant, that is the client's end as the server sees it. What had held back the packet that ended
@@ -46,7 +46,8 @@ class _Acked:
 
 
 def seen_by_server(tables: Tables) -> Seen:
-    """What the server's log shows, with the way up on top of every instant. Raises Unknown where it holds less."""
+    """Transfer as the server's log shows it, with the way up on top of every instant. Raises Unknown where it holds
+    less."""
     of = recorded(tables, "quic")
     stream = _stream(of)
     asked = of.table("frames").filter(pl.col("direction") == "up", pl.col("frame_type") == "stream")["time_ns"].min()
@@ -112,7 +113,7 @@ def _carriers(of: Recorded, stream: int) -> pl.DataFrame:
 
 
 def _acked(of: Recorded, sent: dict[int, tuple[int, int]]) -> Iterator[_Acked]:
-    """What each acknowledgment of 1-RTT packets is the first to name, in order."""
+    """Packet numbers newly acknowledged by each acknowledgment of 1-RTT packets, in order."""
     rows = of.table("acks").filter(
         pl.col("direction") == "up", pl.col("event") == "received", pl.col("packet_type") == "1RTT"
     )
@@ -227,13 +228,13 @@ class HeldBack:
         return Part.CREDIT_USED_UP if spent else Part.WINDOW_FULL if full else Part.OTHER_WAITS
 
     def _used_up(self, time_ns: int) -> bool:
-        """Whether the answer's stream or the connection had reached its limit just before an instant."""
+        """True if the answer's stream or the connection had reached its limit just before an instant."""
         used = self._used.before(time_ns)
         limits = (steps.before(time_ns) for steps in self._limits)
         return used is not None and any(sent > 0 and sent == limit for sent, limit in zip(used, limits, strict=True))
 
     def _full(self, since_ns: int, sent_ns: int) -> bool:
-        """Whether no datagram fitted into the window at some instant since the packet before.
+        """True if no datagram fitted into the window at some instant since the packet before.
 
         A log may tell of the room that an acknowledgment made before it tells of the acknowledgment.
         """

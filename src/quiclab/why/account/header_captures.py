@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What captures of headers lose for an account: how much of HTTP/2's credit is used.
+"""Loss of an account by captures of headers: how much of HTTP/2's credit is used.
 
 Sizes, times, sequence numbers and small packets are whole in them, so that all else of an account over TCP is there; of
 QUIC the endpoints' logs tell the rest. But what is used of a window of HTTP/2 stands in encrypted frames. To the kernel
@@ -17,6 +17,6 @@ CUT = ("cut_packet", "http2_gap", "gap_in_capture")
 
 
 def hides_credit(evidence: Evidence) -> bool:
-    """Whether nothing shows how much of HTTP/2's credit the sender had used."""
+    """True if nothing shows how much of HTTP/2's credit the sender had used."""
     rows = evidence.table("decode_stats").filter(pl.col("name").is_in(CUT))
     return not evidence.quic and rows.height > 0

@@ -38,7 +38,7 @@ class Hop:
     written: list[int | None]
     """Instant at which the link wrote it at the far end; None where it did not."""
     whole: list[bool]
-    """Whether the link left its bits as they were, and it is no copy: what an endpoint takes."""
+    """True for each packet whose bits the link left as they were, and that is no copy: what an endpoint takes."""
     size: list[int]
     served: list[int]
     """Positions, in the order of service."""
@@ -108,7 +108,7 @@ class Stay:
     """Position of a packet of the flow that was served → that of the packet with whose arrival its time began."""
 
     @classmethod
-    def of(cls, hop: Hop, own: Collection[int] | None = None) -> Stay:
+    def in_hop(cls, hop: Hop, own: Collection[int] | None = None) -> Stay:
         """Find the times of the packets at the positions `own`, in a hop; of all packets if that is None."""
         opener: dict[int, int] = {}
         together: list[int] = []

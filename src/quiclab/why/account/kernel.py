@@ -57,7 +57,7 @@ class Sample:
 
     @property
     def unwritable(self) -> bool:
-        """Whether poll(2) calls the socket unwritable: its queue holds more than two thirds of the send buffer."""
+        """True if poll(2) calls the socket unwritable: its queue holds more than two thirds of the send buffer."""
         return 3 * (self.queued_bytes or 0) > 2 * (self.buffer_bytes or 0) > 0
 
     @property
@@ -71,7 +71,7 @@ class Sample:
 
     @property
     def window_free(self) -> bool:
-        """Whether bytes wait to be sent although more of the window is free than a longer burst asks for."""
+        """True if bytes wait to be sent although more of the window is free than a longer burst asks for."""
         if not self.unsent_bytes or self.window is None or self.in_flight is None:
             return False
         return _FOR_A_BURST * (self.window - self.in_flight) > self.window
@@ -100,7 +100,8 @@ class Kernel:
         return self.samples[first - 1 : first] if first and from_ns - self.at_ns[first - 1] <= _NEAR_NS else []
 
     def limited(self, from_ns: int, until_ns: int) -> Why | None:
-        """What the kernel's clocks counted for most of a time: receive window or send buffer; None for neither."""
+        """Limit that the kernel's clocks counted for most of a time: receive window or send buffer; None for
+        neither."""
         first = max(0, bisect_right(self.at_ns, from_ns) - 1)
         end = min(len(self.samples) - 1, bisect_right(self.at_ns, until_ns))
         if end <= first:
@@ -114,7 +115,7 @@ class Kernel:
         return None
 
     def had_data(self, from_ns: int, until_ns: int) -> bool | None:
-        """Whether the send buffer held bytes that were not sent yet; None where no sample tells."""
+        """True if the send buffer held bytes that were not sent yet; None where no sample tells."""
         told = [s.unsent_bytes for s in self.near(from_ns, until_ns) if s.unsent_bytes is not None]
         return any(told) if told else None
 
@@ -129,12 +130,12 @@ class Kernel:
         return first < end and self.samples[end - 1].keeps_a_piece
 
     def free(self, from_ns: int, until_ns: int) -> bool:
-        """Whether the last sample within a time shows bytes to send, and a window with room for them."""
+        """True if the last sample within a time shows bytes to send, and a window with room for them."""
         first, end = bisect_right(self.at_ns, from_ns), bisect_left(self.at_ns, until_ns)
         return first < end and self.samples[end - 1].window_free
 
     def buffer_full(self, from_ns: int, until_ns: int) -> bool:
-        """Whether the send buffer had no room for more at any sample of a time, with all that it held sent already.
+        """True if the send buffer had no room for more at any sample of a time, with all that it held sent already.
 
         A program that asks poll(2) before it writes waits then, which the kernel's own clock may not count.
         """
@@ -142,7 +143,7 @@ class Kernel:
         return bool(near) and all(sample.unwritable and sample.unsent_bytes == 0 for sample in near)
 
     def owed(self, until_ns: int, sent_again: Callable[[int], int]) -> bool:
-        """Whether it knew by an instant of more lost segments than it had sent again: `sent_again` counts since when.
+        """True if it knew by an instant of more lost segments than it had sent again: `sent_again` counts since when.
 
         False where no sample near that instant tells.
         """

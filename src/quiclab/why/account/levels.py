@@ -25,7 +25,7 @@ class Level(enum.StrEnum):
 
     @property
     def recorded(self) -> str:
-        """What was recorded, as the rest of a sentence."""
+        """Records of this level, as the rest of a sentence."""
         return _TITLES[self]
 
 
@@ -48,7 +48,7 @@ class Part(enum.StrEnum):
 
     @property
     def definition(self) -> str:
-        """What is observed where time belongs to the part, in a sentence."""
+        """Observation where time belongs to the part, in a sentence."""
         return _DEFINITIONS[self]
 
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.evidence import Direction, End
+from quiclab.why.account.behind_proxy import origin_of
 from quiclab.why.account.contents import contents
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.forward_path import Spot, Way, way
 from quiclab.why.account.hop import Hop, hop
-from quiclab.why.account.origin import origin_of
-from quiclab.why.account.second_network import abandoned, moved, of_nobody
+from quiclab.why.account.second_network import abandoned, moved, unclaimed_packets
 
 
 def path_of(evidence: Evidence, own: int | None = None, among: Evidence | None = None, *, shared: bool = False) -> Path:
@@ -72,11 +72,11 @@ def _way(evidence: Evidence, direction: Direction, *, apart: bool) -> Way:
         sender = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
         shown = set(sender["packet_index"].drop_nulls().to_list())
         own = {at for at, index in enumerate(stages[0][0].index) if index in shown}
-    return way(direction, stages, own, of_nobody(evidence) if direction == "down" else ())
+    return way(direction, stages, own, unclaimed_packets(evidence) if direction == "down" else ())
 
 
 def _siblings(among: Evidence, own: Way) -> Collection[Spot]:
-    """Where the trial's other connections have packets, in the hops of one connection's way."""
+    """Spots of the packets of the trial's other connections, in the hops of one connection's way."""
     competed = bool(among.trial.get("competition"))
     whole = _way(among, "up" if own.direction == "up" else "down", apart=competed)
     pairs = enumerate(zip(whole.owner, own.owner, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a player fetched of a video, one request after another, and when so much of each answer had come."""
+"""Requests of a player for a video, one after another, and when so much of each answer had come."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quiclab.evidence.metrics.evidence import CAPTURES, End
 from quiclab.evidence.metrics.intervals import IntervalSet
 
 _READ_LATER_NS = 1_500_000
-"""How much a browser's log, which counts whole milliseconds, may be off."""
+"""Error of a browser's log, which counts whole milliseconds."""
 _WITH_HEADERS = {"tcp": 1.002, "quic": 1.0003}
 """Bytes of the transport for each byte of a body: with headers of frames of 16 KB, and of as many TLS records."""
 _ENDS: tuple[End, End] = ("client", "server")
@@ -97,9 +97,9 @@ def connections(evidence: Evidence) -> set[str]:
 
 
 def fetches(evidence: Evidence) -> list[Fetch]:
-    """What was fetched of the video over its one connection, in the order of the requests."""
+    """Fetches of the video over its one connection, in the order of the requests."""
     client, server = (_rows(evidence, end) for end in _ENDS)
-    progress = _Progress.of(evidence)
+    progress = _Progress.from_evidence(evidence)
     made = [_fetch(progress, rows, server.get(stream, [])) for stream, rows in client.items()]
     return sorted(made, key=lambda each: each.left_ns)
 
@@ -150,7 +150,7 @@ def _before(came: Sequence[tuple[int, int]], by_ns: int) -> int | None:
 
 @dataclass(frozen=True)
 class _Progress:
-    """What came to the client in order, by stream; of TCP, the connection as a whole."""
+    """Bytes that came to the client in order, by stream; of TCP, the connection as a whole."""
 
     evidence: Evidence
     captures: frozenset[str]
@@ -159,7 +159,7 @@ class _Progress:
     """QUIC: stream → departure of the first packet with bytes of its request."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Progress:
+    def from_evidence(cls, evidence: Evidence) -> _Progress:
         captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
         if not evidence.quic:
             connections = tcp.sent_segments(evidence, "client", "down")
@@ -186,7 +186,7 @@ class _Progress:
         return departed
 
     def marks(self, row: Mapping[str, Any]) -> list[tuple[int, int]]:
-        """How much of a body was there when: at its header, with each frame that a capture shows, and at its end."""
+        """Progress of a body over time: at its header, with each frame that a capture shows, and at its end."""
         frames = self.evidence.table("http_frames").filter(
             pl.col("source") == row["source"],
             pl.col("stream_id") == row["stream_id"],

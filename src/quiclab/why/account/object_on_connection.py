@@ -56,9 +56,9 @@ class Wire:
     _paths: dict[int, Path] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, among: Evidence, connection: str, loads: Iterable[Load]) -> Wire:
+    def for_connection(cls, among: Evidence, connection: str, loads: Iterable[Load]) -> Wire:
         """The connection of a name, among others. Raises Unknown where a capture or the log of a link lacks it."""
-        evidence = of_connection(among, connection)
+        evidence = connection_evidence(among, connection)
         own = [load for load in loads if load.connection == connection]
         return cls(evidence, path_of(evidence, among=among), amplification(evidence), own)
 
@@ -77,7 +77,7 @@ class Wire:
         carrier = next((p for p, at in enumerate(self.bare.up.arrival) if at == self.ready_ns), None)
         if carrier is None:
             raise Unknown("the packet that can carry the request is not found in the link's log")
-        return self._named(SetUp(self.evidence, self.bare, self.limit).set_up_edges(carrier, self.begun_ns))
+        return self._with_reasons(SetUp(self.evidence, self.bare, self.limit).set_up_edges(carrier, self.begun_ns))
 
     def object_edges(self, load: Load, until_ns: int) -> list[Edge]:
         """Edges from the departure of an object's request to the arrival of a packet of its answer, in order."""
@@ -101,7 +101,7 @@ class Wire:
             else edge
             for edge in bodies
         )
-        return self._named([*busy, *answers])
+        return self._with_reasons([*busy, *answers])
 
     def _asked(self, path: Path, load: Load, start: Start, known: Judge) -> list[Edge]:
         """Edges from the departure of the request to the begin of service of the answer's first packet, in order."""
@@ -144,8 +144,8 @@ class Wire:
             self._paths[load.stream] = told_by_object(self.evidence, self.bare, load.stream)
         return self._paths[load.stream]
 
-    def _named(self, edges: Iterable[Edge]) -> list[Edge]:
-        return processor.named(self.evidence, self.bare, edges)
+    def _with_reasons(self, edges: Iterable[Edge]) -> list[Edge]:
+        return processor.name_processor_edges(self.evidence, self.bare, edges)
 
     def last_came(self, load: Load, by_ns: int) -> int | None:
         """Arrival of the last packet with which more of an answer could be read by an instant; None where none had."""
@@ -183,7 +183,7 @@ _UP_ENDS = ("src", "src_port", "dst", "dst_port")
 _DOWN_ENDS = ("dst", "dst_port", "src", "src_port")
 
 
-def of_connection(evidence: Evidence, connection: str) -> Evidence:
+def connection_evidence(evidence: Evidence, connection: str) -> Evidence:
     """A trial without the rows of its other connections; rows that name no connection stay.
 
     Raises Unknown where no capture shows the connection's packets.
@@ -199,7 +199,7 @@ def of_connection(evidence: Evidence, connection: str) -> Evidence:
 
 
 def _packets(evidence: Evidence, connection: str) -> tuple[bool, pl.DataFrame]:
-    """Whether a connection is one of QUIC, and the rows of ip_packets between its addresses and ports."""
+    """Pair of a flag, true for a connection of QUIC, and the rows of ip_packets between its addresses and ports."""
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     shown = evidence.table("packets").filter(pl.col("connection") == connection, pl.col("source").is_in(captures))
     packets = evidence.table("ip_packets")

@@ -44,14 +44,15 @@ class Objects:
     """Stream of the object that is there last; None where there is only one."""
     asked: tuple[Asked, ...]
     at_once: int
-    """How many the client asks for at once."""
+    """Number of objects that the client asks for at once."""
     streams: Sequence[tuple[int, int]]
     """QUIC: (instant, number of streams that the client may open from then on), as the client came to know it."""
     open_streams: int | None
     """HTTP/2: how many streams the server allows to be open; None where it does not say."""
 
     def reason(self, idle_from_ns: int, sent_ns: int) -> Reason | None:
-        """Why nothing was left to send when the bottleneck fell idle, if what ended that was another object's turn.
+        """Reason why nothing was left to send when the bottleneck fell idle, if what ended that was another object's
+        turn.
 
         None where an object that could be sent was not yet sent whole, or where the packet is of none of the next.
         """

@@ -49,7 +49,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one end shows of a transfer, on its own clock and as a client would see it."""
+    """Transfer as one end shows it, on its own clock and as a client would see it."""
 
     level: Level
     transport: str
@@ -115,7 +115,7 @@ class OneEnd:
 
     @property
     def end_is_shown(self) -> bool:
-        """Whether the recording shows that the answer ended: of QUIC no packet does without keys."""
+        """True if the recording shows that the answer ended: of QUIC no packet does without keys."""
         return self.seen.level is not Level.E2 or self.seen.transport != "quic"
 
     @property

@@ -28,10 +28,10 @@ class OriginSender:
 
     kernel: Kernel
     hidden_credit: bool
-    """Whether it may wait for credit of HTTP/2, which nothing shows."""
+    """True if it may wait for credit of HTTP/2, which nothing shows."""
 
     def why(self, path: Path, leg: Leg) -> Why | None:
-        """Why what it sent at a leg's end came no earlier; None where no sample tells."""
+        """Reason why a packet that it sent at a leg's end came no earlier; None where no sample tells."""
         came = path.up.last_came(leg.sent_ns)
         if came is not None and path.up.size[came] > HEADERS_BYTES:
             return Why.REQUEST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a QUIC sender that let time pass of its own accord sent at the rate of its pacer, by its own log.
+"""Check of a QUIC sender that let time pass of its own accord: did it send at the rate of its pacer, by its own log?
 
 A pacer lets a sender have N × congestion_window / smoothed_rtt, with an N of 1.25 as RFC 9002 section 7.7 has it. A
 sender that leaves the window open and sends at this very rate is held back by its pacer: were its program slower, its
@@ -23,7 +23,7 @@ from quiclab.why.account.series import Steps, steps
 
 _GAIN = 1.25
 _NEAR = 0.1
-"""How far from that rate what was sent may be. Pacers let a packet go a timer's step late, and make up for it later."""
+"""Tolerance around that rate. Pacers let a packet go a timer's step late, and make up for it later."""
 _FEWEST = 8
 """Packets below which nothing is said of a rate: the first of them may be the burst that a pacer allows."""
 _AT_SENDER = (What.SERVER, What.CLIENT)
@@ -58,7 +58,7 @@ def _runs(edges: Sequence[Edge], trip_ms: Steps[int]) -> list[list[int]]:
 
 
 def _at_the_rate(path: Path, from_ns: int, until_ns: int, window: Steps[int], trip_ms: Steps[int]) -> bool:
-    """Whether what was sent from an instant on takes a pacer until another one."""
+    """True if a pacer at RFC 9002 §7.7's rate needs the whole interval for what was sent in it."""
     ahead = path.ahead
     allowed_ns, packets = 0.0, 0
     for position in range(bisect_left(ahead.arrival, from_ns), bisect_left(ahead.arrival, until_ns)):

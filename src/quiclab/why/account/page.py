@@ -38,7 +38,7 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
         raise Unknown("a page whose client changes its address is not accounted for")
     end_ns = page.load_event_ns(evidence)
     zero_ns = end_ns - round(page.plt_ms(evidence) * 1e6)
-    told = _Told.of(evidence)
+    told = _BrowserAccount.from_evidence(evidence)
     loads = loads_of(evidence, lambda rows: rows)
     if all(load.url != told.document for load in loads):
         raise Unknown("the captures do not show the request for the document: early data may have no secret there")
@@ -53,8 +53,8 @@ def account_of_page(evidence: Evidence) -> list[Edge]:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What the browser's own account says of each URL."""
+class _BrowserAccount:
+    """The browser's own account of each URL."""
 
     document: str
     because: Mapping[str, str]
@@ -64,7 +64,7 @@ class _Told:
     """URL → instant at which the page asked for it."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Told:
+    def from_evidence(cls, evidence: Evidence) -> _BrowserAccount:
         rows = page.requests(evidence)
         told = rows.drop_nulls("initiator").select("url", "initiator")
         return cls(
@@ -75,11 +75,11 @@ class _Told:
         )
 
     def awaited(self, load: Load) -> bool:
-        """Whether the load event waits for an object."""
+        """True if the load event waits for an object."""
         return self.types.get(load.url, "other") not in _NEVER_AWAITED
 
     def prompt(self, chain: Chain, load: Load, by_ns: int) -> Prompt | None:
-        """What prompted an object's request, or its connection, by an instant; None of the document."""
+        """Prompt of an object's request, or of its connection, by an instant; None of the document."""
         if load.url == self.document:
             return None
         found = [self._initiator(chain, load, by_ns)]

@@ -16,7 +16,7 @@ from itertools import accumulate
 from quiclab.evidence.metrics import Evidence, Unknown, times
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.model.metric_scope import Of
+from quiclab.model.metric_scope import MetricScope
 from quiclab.why.account import processor
 from quiclab.why.account.amplification import amplification
 from quiclab.why.account.contents import Content
@@ -35,7 +35,7 @@ from quiclab.why.account.set_up import SetUp
 _ASKS = Reason(Why.PLAYER, "http_requests")
 _ONE = Objects(None, (), 1, (), None)
 _TICK_MS = 50.0
-"""How much less than a whole segment a player may say that it has: pictures end a little before."""
+"""Time by which less than a whole segment a player may say that it has: pictures end a little before."""
 _LEAST_SHARE = 0.01
 """Share of a file below which Chromium does not reckon by bytes how much it has of the video, but tells which pictures
 it has taken out of them; the first ones have more bytes than others."""
@@ -51,7 +51,7 @@ def accounts_of_video(evidence: Evidence) -> dict[str, list[Edge]]:
     if evidence.trial.get("address_change"):
         raise Unknown("a video of a client that changes its address is not accounted for yet")
     listed = waits(evidence)
-    playback = Playback.of(evidence)
+    playback = Playback.from_evidence(evidence)
     start_up, *stalls = listed
     return {start_up.of: playback.account(start_up), **{each.of: _stall(playback, each) for each in stalls}}
 
@@ -75,7 +75,7 @@ class Playback:
     judge: Judge
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Playback:
+    def from_evidence(cls, evidence: Evidence) -> Playback:
         """Gather it. Raises Unknown where the records carry no account."""
         connection = used(evidence, connections(evidence))
         own = connection.evidence
@@ -101,7 +101,7 @@ class Playback:
                 break
             latest.append(edge)
         cut = [_cut(edge, wait) for edge in reversed(latest) if edge.from_ns < wait.until_ns]
-        return processor.named(self.evidence, self.path, chained(cut, wait.from_ns, wait.until_ns))
+        return processor.name_processor_edges(self.evidence, self.path, chained(cut, wait.from_ns, wait.until_ns))
 
     def _needed(self, wait: Wait) -> tuple[Fetch, int]:
         """The answer that a player had waited for last, and the arrival of the last byte of it that it needed."""
@@ -118,7 +118,7 @@ class Playback:
         if not came:
             came = [(at, each) for each in self.fetched if (at := each.last_before(wait.able_ns))]
             came = came and [max(came, key=lambda pair: pair[0])]
-        if wait.of == Of.START_UP and video.get("decode", True):
+        if wait.of == MetricScope.START_UP and video.get("decode", True):
             most = first_picture_bytes(video)
             came += [(at, each) for each in self.fetched if (at := each.arrival(most)) and at <= wait.able_ns]
         if not came:
@@ -235,7 +235,7 @@ class Playback:
         return sorted((hop.end(at), position) for position, hop, at in lasts if hop.left[at] is not None)
 
     def _end(self, fetch: Fetch, completing: int) -> int:
-        """How much the server had sent when the next request left."""
+        """Bytes that the server had sent when the next request left."""
         later = [each.left_ns for each in self.fetched if each.left_ns > fetch.left_ns]
         last = bisect_left(self.path.down.arrival, min(later)) - 1 if later else len(self._sent) - 1
         return self._sent[max(last, completing)]

@@ -12,7 +12,7 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.cause import Why
-from quiclab.model.metric_scope import Of
+from quiclab.model.metric_scope import MetricScope
 from quiclab.why.account.edges import Reason
 
 PLAYER = Reason(Why.PLAYER, "player_events")
@@ -48,7 +48,10 @@ def waits(evidence: Evidence) -> list[Wait]:
     if not isinstance(shown_ns, int) or not isinstance(requested_ns, int):
         raise Unknown("the video did not start")
     able = events.filter(pl.col("name").is_in(_CAN_PLAY), pl.col("time_ns") <= shown_ns)
-    return [Wait(str(Of.START_UP), requested_ns, shown_ns, *_reached(able, shown_ns)), *_stalls(evidence, events)]
+    return [
+        Wait(str(MetricScope.START_UP), requested_ns, shown_ns, *_reached(able, shown_ns)),
+        *_stalls(evidence, events),
+    ]
 
 
 def _stalls(evidence: Evidence, events: pl.DataFrame) -> Iterator[Wait]:
@@ -58,7 +61,7 @@ def _stalls(evidence: Evidence, events: pl.DataFrame) -> Iterator[Wait]:
         until_ns = from_ns + duration_ns
         able = events.filter(pl.col("name").is_in(_CAN_PLAY), pl.col("time_ns").is_between(from_ns, until_ns))
         reached = _reached(able, until_ns) if went_on else (until_ns, None)
-        yield Wait(f"{Of.STALL} {number}", from_ns, until_ns, *reached)
+        yield Wait(f"{MetricScope.STALL} {number}", from_ns, until_ns, *reached)
 
 
 def _reached(able: pl.DataFrame, until_ns: int) -> tuple[int, float]:

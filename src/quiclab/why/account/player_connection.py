@@ -27,11 +27,11 @@ class Used:
     evidence: Evidence
     """The trial without the packets and the records of other connections."""
     alone: bool
-    """Whether there was no other."""
+    """True if there was no other."""
     first_ns: int
     """The first packet of the client, of any connection."""
     waited: bool
-    """Whether an earlier connection was not yet set up when this one was begun."""
+    """True if an earlier connection was not yet set up when this one was begun."""
 
     def before(self, floor_ns: int) -> list[Edge]:
         """Edges from the connection's first packet back to an instant, latest first: the client waits for an earlier

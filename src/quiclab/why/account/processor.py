@@ -29,7 +29,7 @@ SHARE = 2
 _REASON = Reason(Why.PROCESSOR, "run_delays")
 _ENDS: dict[What, End] = {What.CLIENT: "client", What.SERVER: "server"}
 _KEPT = (Why.LINK_BUSY, Why.LAST_FLIGHT, Why.ORIGIN)
-"""What is told as it is: by the links, or behind a proxy, where both ends are other programs."""
+"""Reasons that stay as they are: found by the links, or behind a proxy, where both ends are other programs."""
 _KERNELS = (
     *UNIONS[Why.WINDOW],
     Why.WINDOW,
@@ -40,12 +40,12 @@ _KERNELS = (
     Why.NAGLE,
     Why.KEPT_IN_KERNEL,
 )
-"""What TCP's kernel sees to by itself, whatever its program gets."""
+"""Reasons that TCP's kernel sees to by itself, whatever its program gets."""
 
 
 @dataclass(frozen=True)
 class Looks:
-    """What the looks at one endpoint's threads say, in the order of time."""
+    """Samples of one endpoint's threads, in the order of time."""
 
     until_ns: list[int]
     since_ns: list[int]
@@ -58,7 +58,7 @@ class Looks:
         return self.longest_ns[at] if found else 0
 
 
-def named(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
+def name_processor_edges(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     """The edges of an account, of which those, or their parts, in which an endpoint waited for a processor say so."""
     listed = list(edges)
     front = "proxy" if evidence.trial.get("proxy") else "server"

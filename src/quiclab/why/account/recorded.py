@@ -44,7 +44,7 @@ class Recorded:
     app (whether it can carry a request or an answer), flags."""
     resolution_ns: int
     opened: bool
-    """Whether the contents of its packets are known."""
+    """True if the contents of its packets are known."""
 
     def table(self, name: str) -> pl.DataFrame:
         """Rows of this connection; none where the recording has no such table."""
@@ -67,7 +67,7 @@ class Recorded:
 def recorded(tables: Tables, transport: Transport) -> Recorded:
     """The only connection over a transport. Raises Unknown for none or several, or what begins or ends elsewhere."""
     if tables["packets"]["vantage"].n_unique() > 1:  # a log of both ends: the client's is what the others are
-        tables = {name: _of_client(table) for name, table in tables.items()}
+        tables = {name: _client_rows(table) for name, table in tables.items()}
     rows = tables["packets"].filter(
         pl.col("transport") == transport, pl.col("event").is_in(_EVENTS), pl.col("direction").is_not_null()
     )
@@ -105,7 +105,7 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
     return found
 
 
-def _of_client(table: pl.DataFrame) -> pl.DataFrame:
+def _client_rows(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("vantage") == "client") if "vantage" in table.columns else table
 
 
@@ -155,7 +155,7 @@ def _resolution(tables: Tables) -> int:
 
 
 def _opened(tables: Tables, transport: Transport, connection: str) -> bool:
-    """Whether the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
+    """True if the contents of the answer are known: by keys, by a log, or since nothing is encrypted."""
     cut = tables["decode_stats"].filter(pl.col("name").is_in(CUT)).height
     if cut:  # a capture of headers shows the contents of its first packets alone
         return False
@@ -200,7 +200,7 @@ def _check_place(of: Recorded) -> None:
 
 
 def _check_whole(of: Recorded) -> None:
-    """What an end acknowledges must be in the capture."""
+    """Checks that the capture has all that an end acknowledges."""
     acks = of.table("acks")
     if "kind" not in acks.columns:
         return

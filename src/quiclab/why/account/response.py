@@ -108,7 +108,7 @@ def _with_data(path: Path, judge: Judge | Judges, position: int, last: int) -> i
     if judge.probes(position) or not ahead.is_served(position):
         return position
     sent = range(position, last + 1)
-    for at in path.of_connection(position, sent) if path.sender == "server" else sent:
+    for at in path.on_same_connection(position, sent) if path.sender == "server" else sent:
         content = path.content(ahead, at)
         if content is None or content.again or content.what not in (What.ACKNOWLEDGMENTS, What.PROBE):
             return at

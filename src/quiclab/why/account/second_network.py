@@ -15,7 +15,7 @@ from quiclab.why.account.edges import Edge
 from quiclab.why.account.forward_path import Way
 
 _APART = 1 << 31
-"""What is added to `index` in link_packets for the second network's link."""
+"""Number added to `index` in link_packets for the second network's link."""
 _INDEX = pl.col("packet_index")
 
 
@@ -61,7 +61,7 @@ def told_together(edge: Edge) -> Edge:
     return edge if index is None or index < _APART else replace(edge, packet_index=index - _APART)
 
 
-def of_nobody(evidence: Evidence) -> set[int]:
+def unclaimed_packets(evidence: Evidence) -> set[int]:
     """Indices, at the client's links, of packets that came for an address after the client had left it."""
     return set(evidence.for_nobody["packet_index"].drop_nulls().to_list())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a sender had not sent a packet of the bodies earlier: all evidence, in the order in which it counts.
+"""Reason why a sender had not sent a packet of the bodies earlier: all evidence, in the order in which it counts.
 
 Whether anything had been asked for; timers; the sender's own word; whether its client's address was known to it;
 whether it had anything left that it had not sent; its window and credit; the kernel's samples; the captures. Where
@@ -64,7 +64,7 @@ class Judge:
     answers_ns: int | None
     """Instant at which the server sent the (first) response's headers; None for uploads."""
     hidden_credit: bool
-    """Whether captures of headers hide how much of HTTP/2's credit is used."""
+    """True if captures of headers hide how much of HTTP/2's credit is used."""
 
     @property
     def _came(self) -> Way:
@@ -72,7 +72,7 @@ class Judge:
         return self.path.into(self.path.sender)
 
     def reason(self, position: int, idle_from_ns: int) -> Reason:
-        """Why the packet at a position in the bodies' direction was not sent while the bottleneck was idle since
+        """Reason why the packet at a position in the bodies' direction was not sent while the bottleneck was idle since
         `idle_from_ns`."""
         ahead = self.path.ahead
         sent_ns = ahead.arrival[position]
@@ -107,11 +107,11 @@ class Judge:
         if not prompted:
             return self._unprompted_reason(position, idle_from_ns, again=again)
         if again and (spent or self._all_sent(position)):
-            return self._of_loss(position, waited_ns, idle_from_ns, full=full)
+            return self._reason_by_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def probes(self, position: int) -> bool:
-        """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""
+        """True if a packet without data left, unprompted, because a timer of the sender's log had ended."""
         sent_ns = self.path.ahead.arrival[position]
         content, came = self.path.content(self.path.ahead, position), self._came.last_came(sent_ns)
         if content is None or not content.unasked or (came is not None and self._prompted(came, sent_ns)):
@@ -121,8 +121,8 @@ class Judge:
         )
 
     def cause(self, position: int, reason: Reason, data: int) -> Cause:
-        """What a packet's sending goes back to, given why the packet at position `data`, which is the same or the first
-        with data after it, came no earlier."""
+        """Cause that a packet's sending goes back to, given why the packet at position `data`, which is the same or the
+        first with data after it, came no earlier."""
         if reason.why in _OWN:
             before = Before.SENDING if reason.why is Why.PACING else Before.LATEST
             return Cause(before, What.TIMER)
@@ -140,8 +140,8 @@ class Judge:
         return Cause(Before.SENDING if had_room else Before.ARRIVAL, what)
 
     def before_arrival(self, came_ns: int, reason: Reason, position: int) -> Reason:
-        """Why the sender had waited for the packet that came at an instant, where it sent what is at a position later
-        than that for `reason`.
+        """Reason why the sender had waited for the packet that came at an instant, where it sent what is at a position
+        later than that for `reason`.
 
         A window or credit that was used up until then was what it waited for.
         """
@@ -158,7 +158,7 @@ class Judge:
         return self._history(came_ns) if full else reason
 
     def _prompted(self, came: int, sent_ns: int) -> bool:
-        """Whether the last packet that came let it be sent: within 1 ms of it, or of the log's reading of it."""
+        """True if the last packet that came let it be sent: within 1 ms of it, or of the log's reading of it."""
         came_ns = self._came.written[came] or 0
         read_ns = self.read_ns.get(self._came.arrived_as[came], came_ns)
         return sent_ns - came_ns <= PROMPT_NS or came_ns <= read_ns <= sent_ns <= read_ns + PROMPT_NS
@@ -168,7 +168,7 @@ class Judge:
         return content is not None and content.reached is not None and content.reached.bodies >= self.last
 
     def _limited(self, position: int) -> bool:
-        """Whether the server went on with a response only when more had come from an address that it did not know."""
+        """True if the server went on with a response only when more had come from an address that it did not know."""
         ahead = self.path.ahead
         begun = self.answers_ns is not None and position and ahead.arrival[position - 1] >= self.answers_ns
         return bool(begun) and self.amplification.limited(ahead.arrival[position])
@@ -214,7 +214,7 @@ class Judge:
         self, sent_ns: int, came_ns: int, idle_from_ns: int, spent: Reason | None, *, full: bool | None, again: bool
     ) -> Reason:
         if full is None and self.kernel.samples and not spent:
-            return self._of_kernel(sent_ns, came_ns, idle_from_ns, again=again)
+            return self._reason_by_kernel(sent_ns, came_ns, idle_from_ns, again=again)
         if full and spent:
             return Reason(Why.CONTESTED, "flow_control")
         if spent:
@@ -227,8 +227,9 @@ class Judge:
             return Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
 
-    def _of_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
-        """Why old data had not been sent again earlier, where nothing new was left, or none that the credit allowed.
+    def _reason_by_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
+        """Reason why old data had not been sent again earlier, where nothing new was left, or none that the credit
+        allowed.
 
         The sender waited for the news of the loss; if it knew that for most of the time, for its window.
         """
@@ -236,15 +237,15 @@ class Judge:
         if full is None:
             waits = self.kernel.owed(half_ns, lambda since_ns: self._sent_again(bisect_right(sent, since_ns), position))
         else:
-            waits = full and not self.timers.told(half_ns, sent[position])
+            waits = full and not self.timers.declared_loss(half_ns, sent[position])
         return self._history(came_ns) if waits else Reason(Why.LOSS_DETECTION, "ip_packets")
 
     def _sent_again(self, first: int, end: int) -> int:
-        """How many packets at positions from `first` until `end` repeat what was sent before."""
+        """Number of packets at positions from `first` until `end` that repeat what was sent before."""
         between = (self.path.content(self.path.ahead, at) for at in range(first, end))
         return sum(1 for content in between if content and content.again)
 
-    def _of_kernel(self, sent_ns: int, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
+    def _reason_by_kernel(self, sent_ns: int, until_ns: int, idle_from_ns: int, *, again: bool) -> Reason:
         """Reason by a TCP sender's kernel: bytes to send that neither buffer nor receiver holds back wait for a window.
 
         It may wait with up to a third of the window free, for a longer burst; with more free it paces, if the socket
@@ -326,7 +327,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
 
 
 def _end(path: Path, completing: int) -> int:
-    """How much was sent until the packet that completes the bodies: TCP's stream goes on behind it."""
+    """Bytes sent until the packet that completes the bodies: TCP's stream goes on behind it."""
     sent = (path.content(path.ahead, position) for position in range(completing + 1))
     return max((each.reached.bodies for each in sent if each and each.reached), default=0)
 
@@ -367,7 +368,7 @@ the sender was slow."""
 
 
 def was_answered(path: Path, position: int) -> bool:
-    """Whether the receiver had answered the sender's last data, and had been silent since, before a packet left.
+    """True if the receiver had answered the sender's last data, and had been silent since, before a packet left.
 
     False where the data before were lost, or nothing was sent before.
     """

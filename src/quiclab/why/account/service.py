@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a link served while an endpoint's packets had its queue: runs of one kind are one edge each."""
+"""Service of a link while an endpoint's packets had its queue: runs of one kind are one edge each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quiclab.why.account.forward_path import Spot, Way
 from quiclab.why.account.hop import Hop, served_since
 
 Kind = Callable[[Way, Spot], tuple[What, int]]
-"""What a packet in a hop is, and how many bytes of the transport's streams it has."""
+"""Kind of a packet in a hop, and how many bytes of the transport's streams it has."""
 
 
 def service(kind: Kind, way: Way, spot: Spot, from_ns: int, *, itself: bool = True) -> list[Edge]:

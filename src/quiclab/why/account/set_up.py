@@ -32,9 +32,9 @@ class Trip:
     """Latest first."""
     servers: tuple[Leg, ...]
     repeats: bool
-    """Whether the client's sending that follows it repeats what was lost."""
+    """True if the client's sending that follows it repeats what was lost."""
     receipt: bool = False
-    """Whether the client's sending that begins it has acknowledgments alone."""
+    """True if the client's sending that begins it has acknowledgments alone."""
 
     @property
     def until_ns(self) -> int:
@@ -44,7 +44,7 @@ class Trip:
 
 @dataclass(frozen=True)
 class SetUp:
-    """What is known of the time before the bodies."""
+    """Handshake and other events before the bodies, as far as they are known."""
 
     evidence: Evidence
     path: Path
@@ -56,7 +56,9 @@ class SetUp:
     def set_up_edges(self, position: int, zero_ns: int) -> list[Edge]:
         """Edges from the client's first packet to the one at a position up that can carry the request, in order."""
         trips = self._trips("client", position, zero_ns - 1, [])
-        edges = (edge for trip in trips for edge in self._named(trip, self._of_set_up(trip), lost=trip.repeats))
+        edges = (
+            edge for trip in trips for edge in self._with_reasons(trip, self._trip_reason(trip), lost=trip.repeats)
+        )
         return _cut(reversed(list(edges)), zero_ns)
 
     def request_edges(self, position: int, place: int, from_ns: int) -> list[Edge]:
@@ -73,8 +75,8 @@ class SetUp:
             # The last one ends with the response, whatever else comes to the client meanwhile.
             goes_on = number and self._answers(trip).intersection(_ANSWERS)
             lost |= trip.repeats
-            of_set_up = self._of_set_up(trip) if goes_on or self._limited(trip) else None
-            edges += self._named(trip, of_set_up, lost=trip.repeats if of_set_up else lost)
+            of_set_up = self._trip_reason(trip) if goes_on or self._limited(trip) else None
+            edges += self._with_reasons(trip, of_set_up, lost=trip.repeats if of_set_up else lost)
         return _cut(reversed(list(self._kept_back(edges, first))), from_ns)
 
     def _kept_back(self, edges: Iterable[Edge], position: int) -> Iterator[Edge]:
@@ -171,11 +173,12 @@ class SetUp:
         return content is not None and content.again
 
     def _repeats(self, position: int) -> bool:
-        """Whether the client's packet at a position repeats something, or probes."""
+        """True if the client's packet at a position repeats something, or probes."""
         return self._again("client", position) or self._cause("client", position).what is What.TIMER
 
     def _cause(self, end: End, position: int) -> Cause:
-        """What a sending before the bodies goes back to: a timer where it repeats something unprompted, or probes.
+        """Cause that a sending before the bodies goes back to: a timer where it repeats something unprompted, or
+        probes.
 
         A TCP client has next to nothing on its way whose acknowledgment could show a loss: it repeats by its timer
         alone, which runs from what it sent last, whatever came just before.
@@ -204,7 +207,7 @@ class SetUp:
     def _timer(self) -> Reason:
         return Reason(Why.PROBE_TIMER if self.evidence.quic else Why.LOSS_TIMER, "ip_packets")
 
-    def _named(self, trip: Trip, why: Why | None, *, lost: bool) -> list[Edge]:
+    def _with_reasons(self, trip: Trip, why: Why | None, *, lost: bool) -> list[Edge]:
         """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None; `lost` says
         whether the client repeats something after it.
         """
@@ -216,23 +219,23 @@ class SetUp:
         ]
 
     def _answers(self, trip: Trip) -> set[str]:
-        """What came to the client of the handshake within a round trip."""
+        """Messages of the handshake that came to the client within a round trip."""
         within = (pl.col("time_ns") > trip.begin_ns) & (pl.col("time_ns") <= trip.until_ns + PROMPT_NS)
-        return set(self._told.filter(within, pl.col("direction") == "down")["step"].to_list())
+        return set(self._first_steps.filter(within, pl.col("direction") == "down")["step"].to_list())
 
     @cached_property
-    def _told(self) -> pl.DataFrame:
+    def _first_steps(self) -> pl.DataFrame:
         """Steps as the client first saw each: a repetition takes the set-up no further."""
         return at_client(self.evidence).sort("time_ns").unique(["direction", "step"], keep="first", maintain_order=True)
 
-    def _of_set_up(self, trip: Trip) -> Why:
+    def _trip_reason(self, trip: Trip) -> Why:
         came = self._answers(trip)
         if trip.receipt and any(self._again("server", leg.position) for leg in trip.servers):
             return Why.SET_UP_LOSS  # what was lost of the round trip before comes again
         if "hello_retry_request" in came:
             return Why.HELLO_RETRY_REQUEST
         if not self.evidence.quic:
-            hello_ns = self._told.filter(pl.col("step") == "client_hello")["time_ns"].min()
+            hello_ns = self._first_steps.filter(pl.col("step") == "client_hello")["time_ns"].min()
             before_hello = trip.until_ns <= hello_ns if isinstance(hello_ns, int) else "syn_ack" in came
             return Why.TCP_HANDSHAKE if before_hello else Why.TLS_ROUND_TRIP
         if "retry" in came or "version_negotiation" in came:
@@ -240,7 +243,7 @@ class SetUp:
         return Why.AMPLIFICATION_LIMIT if self._limited(trip) else Why.QUIC_HANDSHAKE
 
     def _limited(self, trip: Trip) -> bool:
-        """Whether the server sent what was new of its handshake only when more had come from the client."""
+        """True if the server sent what was new of its handshake only when more had come from the client."""
         return any(
             (content := self.path.content(self.path.down, leg.position)) is not None
             and content.set_up

@@ -30,7 +30,7 @@ class Onward:
 
 @dataclass(frozen=True)
 class Busy:
-    """What the bottleneck served, or a packet's way from one bottleneck to the next."""
+    """Time in which the bottleneck served something, or a packet's way from one bottleneck to the next."""
 
     edges: list[Edge]
     """Latest first."""
@@ -49,7 +49,7 @@ class Idle:
 
 @dataclass(frozen=True)
 class Start:
-    """Where the response begins: with a packet's service at a link of its course."""
+    """Beginning of the response: a packet's service at a link of its course."""
 
     position: int
     place: int
@@ -114,7 +114,7 @@ def _ends(way: Way, places: dict[int, int], first: int, completing: int) -> list
 
 
 def _is_served_by(way: Way, position: int, spot: Spot) -> bool:
-    """Whether the link of a spot has served a packet, too, and not after the one at the spot."""
+    """True if the link of a spot has served a packet, too, and not after the one at the spot."""
     number, at = spot
     own = next((each for each in way.course[position] if each[0] == number), None)
     rank = way.hops[number].rank
@@ -122,7 +122,7 @@ def _is_served_by(way: Way, position: int, spot: Spot) -> bool:
 
 
 def _times(way: Way, position: int) -> list[tuple[int, int]]:
-    """How long a packet waited, and how long its service took, at each link of its course that served it."""
+    """Waiting time and service time of a packet at each link of its course that served it."""
     hops = ((way.hops[number], at) for number, at in way.course[position])
     return [(hop.begin(at) - hop.arrival[at], hop.service[at]) for hop, at in hops if hop.left[at] is not None]
 

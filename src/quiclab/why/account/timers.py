@@ -48,8 +48,8 @@ class Expired:
         found = self.reasons[first:end]
         return next((each for each in reversed(found) if not (prompted and each in self.by_sending)), None)
 
-    def told(self, since_ns: int, sent_ns: int) -> bool:
-        """Whether the sender declared a loss between an instant and its next sending."""
+    def declared_loss(self, since_ns: int, sent_ns: int) -> bool:
+        """True if the sender declared a loss between an instant and its next sending."""
         return bisect_left(self.declared_ns, since_ns) < bisect_right(self.declared_ns, sent_ns + 100_000)
 
 
@@ -89,7 +89,7 @@ def _arrivals(evidence: Evidence) -> tuple[list[int], list[int]]:
 
 
 def _as_one_came(at_ns: int, came_ns: list[int], read_ns: list[int]) -> bool:
-    """Whether a packet that came may have led to what a log tells of an instant."""
+    """True if a packet that came may have led to what a log tells of an instant."""
     return any(
         bisect_left(times, at_ns - before_ns) < bisect_right(times, at_ns + after_ns)
         for times, before_ns, after_ns in ((came_ns, _AT_ONCE_NS, 0), (read_ns, _READ_NS, _READ_NS))

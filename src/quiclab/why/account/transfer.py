@@ -11,7 +11,7 @@ from quiclab.evidence.metrics.evidence import Direction
 from quiclab.evidence.metrics.responses import those_asked_for
 from quiclab.model.cause import Why
 from quiclab.why.account import processor
-from quiclab.why.account.after_a_change import judges, named
+from quiclab.why.account.after_a_change import judges, name_change_edges
 from quiclab.why.account.amplification import amplification
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.dependency_chain import Chain, Prompt
@@ -61,12 +61,12 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     edges = [
         *before.set_up_edges(carrier, ends.zero_ns),
         *before.request_edges(start.position, start.place, ends.set_up_ns),
-        *told_by_rate(evidence, path, named(evidence, path, judge, bodies)),
+        *told_by_rate(evidence, path, name_change_edges(evidence, path, judge, bodies)),
     ]
     if ends.last_ns > ends.bodies_ns:
         edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
     whole = chained([told_together(edge) for edge in edges], ends.zero_ns, ends.last_ns)
-    return processor.named(evidence, path, whole)
+    return processor.name_processor_edges(evidence, path, whole)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ _NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
 
 
 def over_several(evidence: Evidence) -> bool:
-    """Whether the objects of a trial came over more than one connection."""
+    """True if the objects of a trial came over more than one connection."""
     several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
     return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
 

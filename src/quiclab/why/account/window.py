@@ -18,20 +18,20 @@ _DATAGRAM_BYTES = 1200
 _STEP_BYTES = 2 * _DATAGRAM_BYTES
 """More than a window grows at once by acknowledgments: one that goes back to what it was takes its reduction back."""
 _NEAR_NS = 5_000_000
-"""How long after a loss is declared a reduction of the window is taken for its consequence."""
+"""Time after the declaration of a loss within which a reduction of the window is taken for its consequence."""
 
 
 @dataclass(frozen=True)
 class History:
-    """What tightened a window, in the order of time."""
+    """Events that tightened a window, in the order of time."""
 
     events: Steps[Reason]
     evidence: str
     known: bool
-    """Whether the log would show it."""
+    """True if the log would show it."""
 
     def reason(self, sent_ns: int) -> Reason:
-        """Why a window that is full at an instant has no more room."""
+        """Reason why a window that is full at an instant has no more room."""
         last = self.events.by(sent_ns)
         if last is not None:
             return last
@@ -54,7 +54,7 @@ class LoggedWindow:
         return None if window is None or in_flight is None else window - in_flight
 
     def full(self, time_ns: int) -> bool | None:
-        """Whether no full datagram fits just before an instant; None where the log does not tell.
+        """True if no full datagram fits just before an instant; None where the log does not tell.
 
         Some senders keep what is in flight below the window: room for exactly one is none to them.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared before a run that is to confirm a cause: the prediction, the checks and their bounds.
+"""Declaration before a run that is to confirm a cause: the prediction, the checks and their bounds.
 
 Its hash is kept with the study that follows, so that nobody, quiclab included, can fit the prediction to the result.
 """
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.model.mechanism_names import current_name
 from quiclab.store.forms import Each, Number, misfit
 
 REPLAY, WITHOUT, SHAM, FAST, WITH, DOSE = "replay", "without", "sham", "fast", "with", "dose-"
@@ -43,8 +44,8 @@ _FORM = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the trials of a role are in the confirming study."""
+class TrialPlace:
+    """Place of a role's trials in the confirming study."""
 
     cell: str
     arm: str
@@ -72,13 +73,13 @@ class Declared:
     cell: str
     """The cell as `WORKLOAD/PATH`."""
     cause: str
-    """Name of the mechanism."""
+    """Name of the mechanism when it was declared."""
     arm: str
     """Arm that has the mechanism, or more of it."""
     other: str
     """Arm that it was compared with."""
     table: str
-    """Where the setting stands: `sender`, `receiver`, `client`, `tcp`, `certificate` or `path`."""
+    """Table of the setting: `sender`, `receiver`, `client`, `tcp`, `certificate` or `path`."""
     key: str
     value: Value
     doses: tuple[str | int | float, ...]
@@ -97,10 +98,10 @@ class Declared:
     beyond_ms: float
     """Time that may go with the mechanism's own: that of the arm's other mechanisms which the setting takes away as
     well, and by how much longer it takes in what follows from it."""
-    places: Mapping[str, Place]
+    places: Mapping[str, TrialPlace]
     """Role → where its trials are."""
     sham: str
-    """What the sham is, as a clause."""
+    """Description of the sham, as a clause."""
     left_out: tuple[str, ...]
     """Parts of the plan that are not possible here, and why, a clause each."""
     spec_sha256: str
@@ -110,7 +111,12 @@ class Declared:
     then what the arm has more."""
 
     @property
-    def of_path(self) -> bool:
+    def mechanism(self) -> str:
+        """Name of the mechanism in this version: `cause` stays as it was declared, since it is hashed."""
+        return current_name(self.cause)
+
+    @property
+    def is_of_path(self) -> bool:
         """True if the setting is one of the path, which both arms share."""
         return self.table == "path"
 
@@ -165,7 +171,7 @@ def declared_from(document: Any) -> Declared | None:
             "value": tuple(value) if isinstance(value, list) else value,
             "doses": tuple(doses),
             "predicted": Predicted(**document["predicted"]),
-            "places": {role: Place(place["cell"], place["arm"]) for role, place in document["places"].items()},
+            "places": {role: TrialPlace(place["cell"], place["arm"]) for role, place in document["places"].items()},
             "left_out": tuple(document["left_out"]),
         }
     )

@@ -31,7 +31,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Part:
-    """What one of the causes takes."""
+    """Part of the difference that one of the causes takes."""
 
     cause: str
     removed_share: float | None
@@ -43,12 +43,12 @@ class Part:
     last: Difference
     """Fall of the whole where it goes after all others."""
     decided: bool
-    """Whether its part is known to be more than nothing, or to lie within the tolerance."""
+    """True if its part is known to be more than nothing, or to lie within the tolerance."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """What a run without several causes showed."""
+    """Result of a run without several causes."""
 
     parts: tuple[Part, ...]
     whole: Difference
@@ -58,7 +58,7 @@ class Together:
 
     @property
     def final(self) -> bool:
-        """Whether every part is decided."""
+        """True if every part is decided."""
         return all(part.decided for part in self.parts)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared before a run without two or three causes, in all combinations."""
+"""Declaration before a run without two or three causes, in all combinations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from quiclab.why.confirm.declaration import Place, Predicted, Value
+from quiclab.why.confirm.declaration import Predicted, TrialPlace, Value
 
 Removed = frozenset[str]
 """Names of the causes that are taken away."""
@@ -36,7 +36,7 @@ class DeclaredTogether:
     """Cause → its time in the stored trials."""
     tolerance_ms: Mapping[str, float]
     """Cause → time within which its part counts as nothing."""
-    places: Mapping[str, Place]
+    places: Mapping[str, TrialPlace]
     """Causes that are taken away, joined by `+` → where those trials are; "" is the arm as it is."""
     spec_sha256: str
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.mechanism_names import current_name
 from quiclab.store.disk import read_object
 from quiclab.store.forms import Number, misfit
 from quiclab.store.own_files import is_own_file, read_own
@@ -22,7 +23,7 @@ _RESULT = {"sha256!": str, "blocks!": int, "whole!": {"ms": Number}, "parts!": [
 
 @dataclass(frozen=True)
 class KeptTogether:
-    """What a run without several causes showed."""
+    """Result of a run without several causes."""
 
     directory: Path
     """The study that was run."""
@@ -36,7 +37,7 @@ class KeptTogether:
     open_parts: tuple[str, ...]
     """Causes whose part is not decided."""
     sound: bool
-    """Whether the declaration and the spec are those whose hashes were kept before the run."""
+    """True if the declaration and the spec are those whose hashes were kept before the run."""
 
 
 def kept_together(study: Path) -> list[KeptTogether]:
@@ -67,7 +68,7 @@ def _read(directory: Path) -> KeptTogether | None:
         declared["arm"],
         shown["blocks"],
         shown["whole"].get("ms"),
-        {each["cause"]: each["part"].get("ms") for each in shown["parts"]},
-        tuple(each["cause"] for each in shown["parts"] if not each["decided"]),
+        {current_name(each["cause"]): each["part"].get("ms") for each in shown["parts"]},
+        tuple(current_name(each["cause"]) for each in shown["parts"] if not each["decided"]),
         own and hashlib.sha256(text.encode()).hexdigest() == told["sha256"] == shown["sha256"],
     )

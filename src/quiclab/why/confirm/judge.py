@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a confirming run shows of a cause: six checks that were declared before it, and one verdict.
+"""Judgement of a confirming run: six checks that were declared before it, and one verdict on the cause.
 
 Each check is about the median, over the blocks, of one quantity of a block. Its interval is a confidence sequence, so
 it holds however often it was looked at. A verdict needs all of its checks at once, and is wrong only where each of
@@ -26,7 +26,7 @@ _MOST_LACKING = 0.2
 
 
 class Verdict(enum.StrEnum):
-    """What a confirming run amounts to."""
+    """Verdict of a confirming run."""
 
     CONFIRMED = "confirmed"
     CONDITION = "condition"
@@ -37,7 +37,7 @@ class Verdict(enum.StrEnum):
 
 
 class State(enum.StrEnum):
-    """What is known of one check."""
+    """State of one check."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -78,7 +78,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a confirming run showed."""
+    """Result of a confirming run."""
 
     verdict: Verdict
     checks: tuple[Check, ...]
@@ -93,12 +93,12 @@ class Judgement:
 
     @property
     def final(self) -> bool:
-        """Whether more blocks would change nothing: confirmed, rejected, or a check failed."""
+        """True if more blocks would change nothing: confirmed, rejected, or a check failed."""
         return self.verdict is not Verdict.UNDECIDED or any(check.state is State.FAILS for check in self.checks)
 
     @property
     def hidden(self) -> bool:
-        """Whether another cause may stand behind this one: it went, and its time, or a part of it, came back."""
+        """True if another cause may stand behind this one: it went, and its time, or a part of it, came back."""
         return self.check("removed").state is State.HOLDS and self.check("stayed_away").state is State.FAILS
 
     def check(self, name: str) -> Check:
@@ -138,7 +138,7 @@ def judge(declared: Declared, times: Mapping[str, Times]) -> Judgement:
 def _verdict(declared: Declared, checks: tuple[Check, ...], fell: FloatArray) -> Verdict:
     states = {check.name: check.state for check in checks}
     if not any(state in (State.FAILS, State.OPEN) for state in states.values()):
-        return Verdict.CONDITION if declared.of_path else Verdict.CONFIRMED
+        return Verdict.CONDITION if declared.is_of_path else Verdict.CONFIRMED
     total = statistics.median_sequence(fell, declared.alpha)
     stayed = total is not None and -declared.tolerance_ms <= total.low and total.high <= declared.tolerance_ms
     # A sham that moves the total says that something else differs between the arms.
@@ -171,7 +171,7 @@ def _moved(declared: Declared, fell: FloatArray) -> Check:
 
 
 def _stayed_away(declared: Declared, came_back: FloatArray) -> Check:
-    """What the mechanism lost did not come back elsewhere: the total fell by as much as its time did."""
+    """Check that what the mechanism lost did not come back elsewhere: the total fell by as much as its time did."""
     found = _checked("stayed_away", -came_back, declared.alpha, above=-declared.tolerance_ms)
     interval = None if found.interval is None else found.interval.scaled(-1)
     return replace(found, median=None if found.median is None else -found.median, interval=interval)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell's stored trials predict of a run without one of their mechanisms, and how many blocks would tell."""
+"""Prediction of a run without one of a cell's mechanisms, from its stored trials, and how many blocks would tell."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def beyond_ms(
     return sum(also) + sum(behind)
 
 
-def named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
+def suspect_named(found: Sequence[Suspect], cause: str, cell: str) -> Suspect:
     """The suspect of that name. Raises SpecError where the cell shows nothing of it."""
     for each in found:
         if each.cause == cause:
@@ -132,7 +132,7 @@ def _suspect(name: str, arms: tuple[str, str], times: Sequence[np.ndarray | None
 
 
 def cell_times(study: OpenedStudy, cell: str, arms: tuple[str, str]) -> CellTimes:
-    """How long the trials of a cell took. Raises SpecError where an arm has none with an account."""
+    """Times of a cell's trials. Raises SpecError where an arm has none with an account."""
     found = times_of(study, {arm: (cell, arm) for arm in arms}, "")
     total, noise = {}, {}
     for arm, times in found.items():

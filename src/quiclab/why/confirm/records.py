@@ -41,12 +41,12 @@ class Confirmation:
     """The confirming study."""
     declared: Declared
     judgement: Judgement | None
-    """What its run showed; None where it has not been judged yet."""
+    """Result of its run; None where it has not been judged yet."""
     sound: bool
-    """Whether declaration, spec and verdict are those whose hashes were kept with them."""
+    """True if declaration, spec and verdict are those whose hashes were kept with them."""
 
     def is_of(self, comparison: Comparison) -> bool:
-        """Whether it was of these two arms in this cell."""
+        """True if it was of these two arms in this cell."""
         arms = {comparison.baseline.arm, comparison.other.arm}
         return self.declared.cell == comparison.cell_id and {self.declared.arm, self.declared.other} == arms
 
@@ -78,7 +78,7 @@ def confirmations(study: Path) -> list[Confirmation]:
 
 
 def read_confirmation(directory: Path) -> Confirmation | None:
-    """What a confirming study declared and showed; None where the folder has no declaration that can be read."""
+    """Declaration and result of a confirming study; None where the folder has no declaration that can be read."""
     told = _read(directory / DECLARATION, directory)
     declared = declared_from(told.get("declared")) if told else None
     if told is None or declared is None:
@@ -92,7 +92,7 @@ def read_confirmation(directory: Path) -> Confirmation | None:
 
 
 def _is_own(shown: dict[str, Any], declared: Declared) -> bool:
-    """Whether a verdict is of this declaration, and as it was written."""
+    """True if a verdict is of this declaration, and as it was written."""
     judged = {name: value for name, value in shown.items() if name not in ("version", "sha256", "verdict_sha256")}
     return shown.get("sha256") == declared.sha256 and shown.get("verdict_sha256") == _sha256(judged)
 

@@ -29,7 +29,7 @@ class Times:
     why: FloatArray
     """Time of each `Why`, in their order: an array (blocks, whys)."""
 
-    def of(self, blocks: slice) -> Times:
+    def in_blocks(self, blocks: slice) -> Times:
         """Some of the blocks."""
         return Times(self.total[blocks], self.cause[blocks], self.why[blocks])
 

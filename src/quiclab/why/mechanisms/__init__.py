@@ -19,7 +19,7 @@ from quiclab.why.mechanisms._flights import AT_LEAST
 from quiclab.why.mechanisms._measures import LOST_ON_THE_PATH, ROUND_TRIP, SENT, SENT_BY, TRIAL
 from quiclab.why.mechanisms._registry import BY_NAME, MECHANISMS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms.table import with_mechanisms
+from quiclab.why.mechanisms.facts_table import with_mechanisms
 
 __all__ = [
     "AT_LEAST",

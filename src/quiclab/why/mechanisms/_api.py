@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a mechanism is: a way in which a transfer loses time, how a trial shows it, and what takes it away."""
+"""A mechanism: a way in which a transfer loses time, how a trial shows it, and what takes it away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quiclab.why.mechanisms._trial import Trial
 
 
 class Family(enum.StrEnum):
-    """Where in a transfer a mechanism takes time, in the order in which mechanisms are listed."""
+    """Part of a transfer in which a mechanism takes time, in the order in which mechanisms are listed."""
 
     SET_UP = "set-up"
     WINDOW = "congestion window"
@@ -41,23 +41,23 @@ class Setting:
     """A key of a spec that moves a mechanism: what a run without it changes."""
 
     table: str
-    """Where the key stands: `sender` (the program that sends the bodies), `receiver`, `client`, `server`, `proxy`,
-    `tcp`, `certificate` or `path`."""
+    """Table of the key: `sender` (the program that sends the bodies), `receiver`, `client`, `server`, `proxy`, `tcp`,
+    `certificate` or `path`."""
     key: str
     """Name of the knob, of TCP's setting, or of the path's effect."""
     value: str | int | float | bool | tuple[str, ...]
     """Value at which the mechanism is gone, or as small as it gets."""
     gain: str
-    """What it is for, as a user would set it: one sentence."""
+    """Purpose, as a user would set it: one sentence."""
     also_changes: tuple[str, ...] = ()
-    """What else changes with it, each as a clause: nothing that is listed here is proof by itself."""
+    """Other effects of the change, each as a clause: nothing that is listed here is proof by itself."""
     doses: tuple[str | int | float, ...] = ()
     """Values between which the mechanism shrinks in order, from the most of it to the least; empty of a switch."""
     levels: bool = False
     """True if the mechanism stays there, and only what an arm has more of it than another one goes."""
 
 
-def of_both_transports(
+def settings_of_both_transports(
     key: str,
     value: str | int | float | bool,
     gain: str,
@@ -82,18 +82,19 @@ class Fact:
 
 @dataclass(frozen=True)
 class Claim:
-    """What one trial shows of a mechanism."""
+    """Evidence of a mechanism in one trial."""
 
     edges: pl.Series
-    """Whether the time of each edge of the account is the mechanism's: Boolean, in their order."""
+    """Flags of the account's edges, true for each whose time is the mechanism's: Boolean, in their order."""
     facts: tuple[Fact, ...] = ()
     against: str = ""
-    """What speaks against it, or what was looked for in vain, as a sentence; "" where nothing was."""
+    """Evidence against it, or what was looked for in vain, as a sentence; "" where nothing was."""
 
 
 @dataclass(frozen=True)
 class Follows:
-    """How a mechanism's time may differ between two arms for another one's sake: an edge of the graph of causes.
+    """Condition on which a mechanism's time may differ between two arms for another one's sake: an edge of the graph of
+    causes.
 
     Where none of the numbers of a trial (`_measures.py`) differs between the arms that way, the mechanism is itself as
     much in one as in the other, and a mechanism upstream that takes longer in the same arm is what differs.
@@ -145,20 +146,21 @@ class Mechanism:
     """Name for readers, as a noun phrase: "reduction of the window at a loss of the path"."""
     family: Family
     what: str
-    """What happens, in a sentence or two."""
+    """Event in the transfer, in a sentence or two."""
     shows: str
-    """How the records show it, in a sentence: which edges of the account are its time."""
+    """Evidence in the records, in a sentence: which edges of the account are its time."""
     level: Level
     """Least evidence that can show it."""
     source: str
     """RFC section, paper or thread that describes it."""
     claim: Callable[[Trial], Claim]
-    """What a trial's account has of it. An edge belongs to the first mechanism of the registry that claims it."""
+    """Finds the mechanism's part of a trial's account. An edge belongs to the first mechanism of the registry that
+    claims it."""
     rivals: tuple[Rival, ...] = ()
     settings: tuple[Setting, ...] = ()
     """Settings that take it away, the one that changes least else first; empty where no program here has one."""
     follows: Follows | None = None
-    """What lies upstream of it; None where its time is always its own."""
+    """Mechanisms upstream of it; None where its time is always its own."""
     reasons: tuple[Why, ...] = ()
     """Reasons whose time its claim can take, of those that are part of a union (`UNIONS`): where the records show no
     more than the union, it is one of those that may have taken the time."""

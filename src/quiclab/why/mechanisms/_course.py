@@ -21,7 +21,7 @@ def logs(evidence: Evidence) -> list[str]:
 
 
 @lru_cache(maxsize=2)
-def of_client(evidence: Evidence, direction: Direction) -> pl.DataFrame:
+def client_rows(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     """Rows of link_packets of one direction of these links, and of the client's second network, by arrival."""
     rows = evidence.table("link_packets").filter(pl.col("direction") == direction, pl.col("action") != "outside_model")
     known = logs(evidence)
@@ -32,7 +32,7 @@ def of_client(evidence: Evidence, direction: Direction) -> pl.DataFrame:
 
 def at_sender(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     """Rows of the first of these links in a direction, without the copies that it made."""
-    rows, known = of_client(evidence, direction), logs(evidence)
+    rows, known = client_rows(evidence, direction), logs(evidence)
     rows = rows.filter(~pl.col("duplicate"))
     return rows if not known else rows.filter(pl.col("source") == (known[-1] if direction == "down" else known[0]))
 
@@ -40,14 +40,14 @@ def at_sender(evidence: Evidence, direction: Direction) -> pl.DataFrame:
 def course(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     """Packets of the first link (`index`), why they were lost (`reason`, "" where they were not), and what the last
     link calls them (`last`, null where that is not known)."""
-    rows, known = of_client(evidence, direction), logs(evidence)
+    rows, known = client_rows(evidence, direction), logs(evidence)
     onward = known[::-1] if direction == "down" else known
-    found = _told(at_sender(evidence, direction)).with_columns(pl.col("index").alias("last"))
+    found = _with_fates(at_sender(evidence, direction)).with_columns(pl.col("index").alias("last"))
     if len(onward) < 2 or evidence.second_link is not None:
         return found.select("index", "reason", "last")
     copies = bool(rows["duplicate"].any())
     for log in onward[1:]:
-        here = _told(rows.filter(pl.col("source") == log)).sort("arrival_ns", "index")
+        here = _with_fates(rows.filter(pl.col("source") == log)).sort("arrival_ns", "index")
         there = found.filter(pl.col("reason") == "").sort("written_ns", "index")
         pairs = _ranked(there).join(_ranked(here), on=("flow", "size_bytes", "rank"), suffix="_next")
         pairs = pairs.select("index", "reason_next", "written_ns_next", pl.col("index_next").alias("next"))
@@ -63,7 +63,7 @@ def course(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     return found.select("index", "reason", "last")
 
 
-def _told(rows: pl.DataFrame) -> pl.DataFrame:
+def _with_fates(rows: pl.DataFrame) -> pl.DataFrame:
     dropped = pl.when(pl.col("action") == "dropped").then(pl.col("reason").fill_null(""))
     return rows.select(
         "index",

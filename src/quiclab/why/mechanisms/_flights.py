@@ -15,7 +15,7 @@ from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._trial import Trial
 
 _GROWS = 1.15
-"""How much more than the largest flight before it a flight must be, for the window to have grown: slow start makes it
+"""Growth over the largest flight before it that a flight must have, for the window to have grown: slow start makes it
 half as large again at least, whatever part of the packets is acknowledged apart."""
 AT_LEAST = "_at_least"
 """End of the name of a number whose least value alone is known."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of packets at the receiver of the bodies: whether they reached its host, and whether its program read
-them."""
+"""Fate of packets at the receiver of the bodies: did they reach its host, and did its program read them?"""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ class Receiver:
     """Packets that its program says it received; None where it keeps no log of them."""
 
     def took(self, packet: int) -> bool | None:
-        """Whether a packet that a link delivered was taken: False if it came and was thrown away, None if not known."""
+        """True if a packet that a link delivered was taken: False if it came and was thrown away, None if not known."""
         if self.captured is None or packet not in self.captured:
             return None
         return True if self.read is None else packet in self.read
@@ -48,7 +47,8 @@ def receiver(trial: Trial) -> Receiver:
 
 @lru_cache(maxsize=1)
 def taken(trial: Trial) -> tuple[bool | None, ...]:
-    """Whether the packet of each edge's event came and was taken; None where it was dropped, or nothing is known."""
+    """Fate of the packet of each edge's event: true if it came and was taken; None where it was dropped, or nothing is
+    known."""
     events = trial.account["event_packet"]
     if not any(fate == "" and packet is not None for packet, fate in zip(events, trial.event_fates, strict=True)):
         return (None,) * len(events)

@@ -20,4 +20,4 @@ def timeouts(trial: Trial) -> pl.Series:
     named = account["event_ns"].is_not_null()
     silent_ns = account["prompted_after_ns"].fill_null(0)
     long = (silent_ns >= _LEAST_NS) | (trial.length_ns >= _LEAST_NS)
-    return trial.of_runs(trial.why(Why.LOSS_TIMER), lambda first, after: bool((named | long)[first:after].any()))
+    return trial.keep_runs(trial.why(Why.LOSS_TIMER), lambda first, after: bool((named | long)[first:after].any()))

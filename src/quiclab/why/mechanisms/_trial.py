@@ -15,7 +15,7 @@ from quiclab.evidence.metrics import Evidence
 from quiclab.evidence.metrics.evidence import Direction
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account import What, Why
-from quiclab.why.mechanisms._course import at_sender, course, of_client
+from quiclab.why.mechanisms._course import at_sender, client_rows, course
 
 OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
 """Kinds of drops by which the path itself loses a packet, whatever its sender does."""
@@ -23,7 +23,7 @@ OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
 _BEHIND = 3
 """Number of packets behind a lost one whose acknowledgment shows the loss."""
 _LATE_NS = 30_000_000
-"""How much later than that a sender may notice it, in addition to a round trip."""
+"""Additional time, beyond a round trip, after which a sender may notice it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +44,16 @@ class Trial:
         return pl.Series([False] * self.account.height, dtype=pl.Boolean)
 
     def why(self, *whys: Why) -> pl.Series:
-        """Whether each edge has one of some reasons."""
+        """True for each edge with one of some reasons."""
         return self._any_of(self.account["why"], whys)
 
     def what(self, *whats: What) -> pl.Series:
-        """Whether each edge has one of some labels of what passes the time."""
+        """True for each edge with one of some labels of what passes the time."""
         return self._any_of(self.account["what"], whats)
 
     def _any_of(self, told: pl.Series, wanted: Iterable[Why | What]) -> pl.Series:
-        """Whether each edge is told as one of those wanted. Mechanisms ask this often: plain comparisons are quicker
-        than `is_in`, which goes through the query engine."""
+        """True for each edge that is told as one of those wanted. Mechanisms ask this often: plain comparisons are
+        quicker than `is_in`, which goes through the query engine."""
         return reduce(or_, (told == str(each) for each in wanted), self.none())
 
     @cached_property
@@ -69,7 +69,7 @@ class Trial:
     @cached_property
     def round_trip_ns(self) -> int:
         """Least round trip over the client's links, without queue and service; 0 where their logs do not tell."""
-        ways = [of_client(self.evidence, each) for each in (self.way, self.back)]
+        ways = [client_rows(self.evidence, each) for each in (self.way, self.back)]
         rows = pl.concat(ways).filter(pl.col("action") == "delivered").drop_nulls(("due_ns", "left_ns"))
         least = rows.group_by("source", "direction").agg((pl.col("due_ns") - pl.col("left_ns")).min().alias("way"))
         if self.evidence.second_link is not None:  # one network after the other
@@ -104,7 +104,7 @@ class Trial:
     @cached_property
     def _drops(self) -> Mapping[Direction, pl.DataFrame]:
         ways: tuple[Direction, ...] = (self.way, self.back)
-        found = {each: of_client(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
+        found = {each: client_rows(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
         if not self.evidence.trial.get("competition"):
             return found
         ends = {self.way: self.evidence.sender, self.back: self.evidence.receiver}
@@ -121,7 +121,8 @@ class Trial:
 
     @cached_property
     def event_fates(self) -> list[str | None]:
-        """Why the packet of each edge's event was dropped: "" where it was delivered, None where it is not known.
+        """Reason why the packet of each edge's event was dropped: "" where it was delivered, None where it is not
+        known.
 
         An event that names no packet has the fate of the one whose loss its sender must have noticed about then, or of
         all of the trial's drops, where these have one reason.
@@ -171,7 +172,7 @@ class Trial:
 
     @cached_property
     def after_the_answer(self) -> pl.Series:
-        """Whether each edge lies behind the first one on which the bottleneck serves the bodies."""
+        """True for each edge behind the first one on which the bottleneck serves the bodies."""
         return self.why(Why.LINK_BUSY).cast(pl.UInt32).cum_sum().shift(1, fill_value=0) > 0
 
     @cached_property
@@ -195,7 +196,7 @@ class Trial:
         begin, end = self.account["from_ns"], self.account["until_ns"]
         return [(begin[first], end[after - 1]) for first, after in self.runs(edges)]
 
-    def of_runs(self, edges: pl.Series, keep: Callable[[int, int], bool]) -> pl.Series:
+    def keep_runs(self, edges: pl.Series, keep: Callable[[int, int], bool]) -> pl.Series:
         """Keep some edges by their waits; `keep` gets its first edge and the one after the last."""
         kept = [False] * self.account.height
         for first, after in self.runs(edges):
@@ -221,6 +222,6 @@ class Trial:
 
     @cached_property
     def overtaken(self) -> bool:
-        """Whether a packet of the bodies' direction left the sender's link later than one that had come after it."""
+        """True if a packet of the bodies' direction left the sender's link later than one that had come after it."""
         rows = self.ahead.filter(pl.col("index").is_in(list(self.own)), pl.col("due_ns").is_not_null()).sort("index")
         return bool((rows["due_ns"] < rows["due_ns"].cum_max()).any())

@@ -15,7 +15,7 @@ def _claim(trial: Trial) -> Claim:
     if not waits.any() or trial.drops(trial.back).is_empty():
         return Claim(trial.none())
     begin, end = trial.account["from_ns"], trial.account["until_ns"]
-    edges = trial.of_runs(waits, lambda first, after: silenced(trial, begin[first], end[after - 1]))
+    edges = trial.keep_runs(waits, lambda first, after: silenced(trial, begin[first], end[after - 1]))
     lost = trial.drops(trial.back).height
     return Claim(edges, (Fact("waits", len(trial.times(edges)), ""), Fact("lost_acknowledgments", lost, "packets")))
 

@@ -10,7 +10,7 @@ from quiclab.why.mechanisms._api import Claim, Counted, Each, Fact, Family, Mech
 from quiclab.why.mechanisms._trial import Trial
 
 _OTHERS = (What.OTHER_FLOW, What.NEEDLESS, What.ABANDONED)
-"""What the bottleneck serves that no transfer of the object needs."""
+"""Content that the bottleneck serves and that no transfer of the object needs."""
 
 
 def _claim(trial: Trial) -> Claim:
@@ -42,7 +42,7 @@ BYTES_ON_THE_WIRE = Mechanism(
     Level.E1,
     "RFC 9000 section 12 (packets), RFC 9293 section 3.1 (headers)",
     _claim,
-    (Rival("needless_repeats", "an earlier copy of the repeated bytes had been delivered"),),
+    (Rival("spurious_retransmission", "an earlier copy of the repeated bytes had been delivered"),),
     (
         Setting(
             "sender",

@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from quiclab.why.mechanisms._processor import mechanism_of
+from quiclab.why.mechanisms._without_processor import mechanism_of
 
 CLIENT_WITHOUT_PROCESSOR = mechanism_of("client", "client")

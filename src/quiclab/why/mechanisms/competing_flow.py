@@ -6,7 +6,7 @@ from __future__ import annotations
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
 from quiclab.why.mechanisms._trial import Trial
 
 
@@ -31,7 +31,7 @@ COMPETING_FLOW = Mechanism(
     (Rival("competition_for_the_queue", "the queue dropped a packet of this flow, whose window was then reduced"),),
     (
         Setting("path", "aqm", "fq_codel", "Flows take turns.", ("packets are dropped before a queue is full",)),
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that claims another share.",

@@ -20,7 +20,7 @@ def _claim(trial: Trial) -> Claim:
     if not lost:
         return Claim(trial.none())
     begin, end = trial.account["from_ns"], trial.account["until_ns"]
-    edges = trial.of_runs(
+    edges = trial.keep_runs(
         waits, lambda first, after: bisect_left(lost, begin[first]) < bisect_left(lost, end[after - 1])
     )
     times = trial.times(edges)
@@ -38,7 +38,12 @@ CREDIT_UPDATE_LOST = Mechanism(
     Level.E0,
     "RFC 9000 sections 4.1 and 13.3; nginx pull request 1492",
     _claim,
-    (Rival("stream_credit", "no update was dropped while the sender waited: the window is too small for the path"),),
+    (
+        Rival(
+            "stream_flow_control_limited",
+            "no update was dropped while the sender waited: the window is too small for the path",
+        ),
+    ),
     (
         Setting(
             "receiver",

@@ -31,7 +31,7 @@ HANDSHAKE_BYTES = Mechanism(
     Level.E1,
     "RFC 9000 section 14.1, RFC 8879 (certificate compression)",
     _claim,
-    (Rival("set_up_round_trips", "the packets are on their way, not in service"),),
+    (Rival("handshake_round_trips", "the packets are on their way, not in service"),),
     (
         Setting(
             "certificate",

@@ -24,7 +24,7 @@ HELLO_RETRY_REQUEST = Mechanism(
     Level.E1,
     "RFC 8446 section 4.1.4; Yu and Benson, IMC 2021, section 7 (the mismatch of groups)",
     _claim,
-    (Rival("set_up_round_trips", "the server answers the first ClientHello with a ServerHello"),),
+    (Rival("handshake_round_trips", "the server answers the first ClientHello with a ServerHello"),),
     (
         Setting(
             "client",

@@ -9,7 +9,7 @@ from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._window import before_each_end, full_bytes, windows
+from quiclab.why.mechanisms._window_course import before_each_end, full_bytes, windows
 
 _FULL = (Why.SLOW_START, Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_EXIT, Why.WINDOW)
 _TRIPS = 2
@@ -35,13 +35,13 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _flat(trial: Trial, edges: pl.Series) -> bool:
-    """Whether a window that nothing had reduced stayed the same for some round trips in which it was full."""
+    """True if a window that nothing had reduced stayed the same for some round trips in which it was full."""
     spans, trip_ns = trial.times(edges & trial.why(Why.SLOW_START)), trial.round_trip_ns
     return bool(spans and trip_ns) and spans[-1][1] - spans[0][0] >= _TRIPS * (trip_ns + trial.longest_queue_ns)
 
 
 def _reached_again(told: pl.Series, most: float) -> bool:
-    """Whether it grew to just this value again after it had been reduced.
+    """True if it grew to just this value again after it had been reduced.
 
     A reduction that the sender takes back leads there in one step, which is no growth.
     """
@@ -70,9 +70,10 @@ LARGEST_WINDOW = Mechanism(
     _claim,
     (
         Rival("slow_start", "the window grows with each round trip in which it is full"),
-        Rival("stream_credit", "the highest offset sent equals the limit of the receiver"),
+        Rival("stream_flow_control_limited", "the highest offset sent equals the limit of the receiver"),
         Rival(
-            "senders_buffer", "no congestion window is full; unacknowledged bytes of a stream stay at a round number"
+            "send_buffer_limited",
+            "no congestion window is full; unacknowledged bytes of a stream stay at a round number",
         ),
     ),
     (

@@ -6,10 +6,10 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import reasons_of
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_LOSS_ON_THE_PATH
 from quiclab.why.mechanisms._trial import OF_THE_PATH, Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS_ON_THE_PATH
-from quiclab.why.mechanisms._window import left_by_reductions, taken_back
+from quiclab.why.mechanisms._window_course import left_by_reductions, taken_back
 
 
 def _claim(trial: Trial) -> Claim:
@@ -25,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
             Fact("lost_packets", lost, ""),
             Fact("sent_packets", len(trial.own), ""),
             Fact("reductions", trial.events(edges), ""),
-            *(left.facts("window_left_by_a_reduction") if left is not None else ()),
+            *(left.share_facts("window_left_by_a_reduction") if left is not None else ()),
             *((Fact("reductions_taken_back", undone, ""),) if (undone := taken_back(trial)) else ()),
         ),
     )
@@ -53,7 +53,7 @@ LOSS_ON_THE_PATH = Mechanism(
             "Without the loss the window is not reduced.",
             ("retransmissions and timers of the same losses go too",),
         ),
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that does not reduce its window at every loss.",

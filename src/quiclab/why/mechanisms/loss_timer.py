@@ -8,9 +8,9 @@ import polars as pl
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._timeouts import timeouts
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -36,7 +36,7 @@ LOSS_TIMER = Mechanism(
     "RFC 9002 section 6.1.2, RFC 8985 section 6.2",
     _claim,
     (
-        Rival("waiting_for_loss_report", "an acknowledgment of three later packets shows the loss"),
+        Rival("loss_detection_delay", "an acknowledgment of three later packets shows the loss"),
         Rival("retransmission_timeout", "the sender heard nothing for 190 ms or more"),
         Rival("tail_probe", "no later packet was acknowledged at all: a probe comes first"),
     ),

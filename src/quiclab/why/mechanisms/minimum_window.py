@@ -7,10 +7,10 @@ import polars as pl
 
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
-from quiclab.why.mechanisms._window import before_each_end
+from quiclab.why.mechanisms._window_course import before_each_end
 
 _LEAST_PACKETS = 2.5
 """Window up to which it counts as the least: two full packets (RFC 9002 section 7.2), with what rounding adds."""
@@ -34,7 +34,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _persistent(trial: Trial) -> int:
-    """How often the sender's log says that congestion was persistent (RFC 9002 section 7.6)."""
+    """Number of times that the sender's log says that congestion was persistent (RFC 9002 section 7.6)."""
     states = trial.evidence.table("cc_states").filter(pl.col("vantage") == trial.evidence.sender, ~pl.col("estimate"))
     return states.filter(pl.col("new_state") == "persistent_congestion").height
 
@@ -61,7 +61,7 @@ MINIMUM_WINDOW = Mechanism(
             "Without losses the window does not shrink.",
             ("retransmissions and timers of the same losses go too",),
         ),
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that does not reduce its window at every loss.",

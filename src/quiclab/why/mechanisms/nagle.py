@@ -34,7 +34,7 @@ NAGLE = Mechanism(
     (
         Rival("pacing", "no acknowledgment is needed to end the wait, and the socket can pace"),
         Rival("cork", "no packet ends the wait"),
-        Rival("acknowledgment_held", "the window is full, or a full segment waits"),
+        Rival("delayed_acknowledgment", "the window is full, or a full segment waits"),
         Rival("application", "the kernel has nothing to send"),
     ),
     reasons=(Why.NAGLE,),

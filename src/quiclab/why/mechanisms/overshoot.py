@@ -8,10 +8,10 @@ import polars as pl
 from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
+from quiclab.why.mechanisms._follows import OF_A_FULL_QUEUE
 from quiclab.why.mechanisms._queue import filled_by_others
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_FULL_QUEUE
 
 
 def _claim(trial: Trial) -> Claim:
@@ -64,13 +64,13 @@ OVERSHOOT = Mechanism(
             gain="Slow start ends when round trips grow, before the queue is full.",
             also_changes=("slow start may end too early",),
         ),
-        *of_both_transports(
+        *settings_of_both_transports(
             "congestion_control",
             "bbr",
             "A congestion control that keeps the queue short.",
             ("slow start, pacing and the reaction to losses are other ones",),
         ),
-        *of_both_transports(
+        *settings_of_both_transports(
             "pacing",
             value=True,
             gain="Packets spread over the round trip need less of the queue.",

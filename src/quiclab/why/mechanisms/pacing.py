@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, of_both_transports
+from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, settings_of_both_transports
 from quiclab.why.mechanisms._trial import Trial
 
 
@@ -32,7 +32,7 @@ PACING = Mechanism(
         Rival("cork", "the socket cannot pace, and less than a full segment waits"),
     ),
     (
-        *of_both_transports(
+        *settings_of_both_transports(
             "pacing",
             value=False,
             gain="Packets leave as soon as the window allows.",

@@ -26,7 +26,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _first_service(trial: Trial) -> bool:
-    """Whether everything that was lost was lost before the bottleneck had served it: then nothing is served twice."""
+    """True if everything that was lost was lost before the bottleneck had served it: then nothing is served twice."""
     lost = trial.drops(trial.way)
     unserved = lost.filter(pl.col("left_ns").is_null() | (pl.col("service_ns").fill_null(0) == 0))
     return 0 < lost.height == unserved.height and CORRUPTED not in trial.fate.values()
@@ -43,6 +43,6 @@ REPEATS = Mechanism(
     Level.E0,
     "RFC 9002 section 6, RFC 6675",
     _claim,
-    (Rival("needless_repeats", "an earlier copy of the bytes arrived"),),
+    (Rival("spurious_retransmission", "an earlier copy of the bytes arrived"),),
     (Setting("path", "loss", "none", "Nothing is lost.", ("all other losses go too",)),),
 )

@@ -7,10 +7,10 @@ import polars as pl
 
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._silence import silenced
 from quiclab.why.mechanisms._timeouts import timeouts
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:

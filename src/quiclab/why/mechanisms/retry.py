@@ -24,7 +24,7 @@ RETRY = Mechanism(
     Level.E1,
     "RFC 9000 sections 6 and 8.1.2",
     _claim,
-    (Rival("set_up_packet_lost", "the client sends the same Initial again by a timer"),),
+    (Rival("handshake_packet_lost", "the client sends the same Initial again by a timer"),),
     reasons=(Why.RETRY,),
     transports=frozenset({Transport.QUIC}),
     counted=Counted("round_trips", Each.ROUND_TRIP),

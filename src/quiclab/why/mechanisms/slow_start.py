@@ -7,8 +7,8 @@ from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._flights import flights, grows
+from quiclab.why.mechanisms._follows import OF_THE_FIRST_FLIGHT
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_THE_FIRST_FLIGHT
 
 
 def _claim(trial: Trial) -> Claim:
@@ -28,9 +28,9 @@ SLOW_START = Mechanism(
     "RFC 9002 section 7.3.1, RFC 5681 section 3.1, RFC 6928",
     _claim,
     (
-        Rival("stream_credit", "the highest offset sent equals the limit of the receiver"),
-        Rival("senders_buffer", "what is unacknowledged stays at one round number, and does not grow"),
-        Rival("model_of_the_path", "the sender's log or kernel says that its start-up is over"),
+        Rival("stream_flow_control_limited", "the highest offset sent equals the limit of the receiver"),
+        Rival("send_buffer_limited", "what is unacknowledged stays at one round number, and does not grow"),
+        Rival("bbr_model_limited", "the sender's log or kernel says that its start-up is over"),
         Rival("slow_start_left_without_loss", "the log shows the end of slow start, and the window hardly grows after"),
     ),
     (

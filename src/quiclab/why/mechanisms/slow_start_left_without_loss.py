@@ -10,7 +10,7 @@ from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._queue import standing_ms
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._window import windows
+from quiclab.why.mechanisms._window_course import windows
 
 _QUEUE_SHARE = 0.5
 """Share of a rise of the round-trip time that the queue must hold for it to count as the queue's."""
@@ -34,7 +34,7 @@ def _claim(trial: Trial) -> Claim:
 
 
 def _rise_ms(trial: Trial, exit_ns: int, trip_ns: int) -> float | None:
-    """How far the largest sample of the round-trip time just before the exit lies above the smallest one so far."""
+    """Height of the largest sample of the round-trip time just before the exit above the smallest one so far."""
     evidence = trial.evidence
     if evidence.quic:
         rows = evidence.table("transport_metrics").filter(pl.col("vantage") == evidence.sender, ~pl.col("estimate"))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._follows import OF_A_LOSS
 from quiclab.why.mechanisms._trial import Trial
-from quiclab.why.mechanisms._upstream import OF_A_LOSS
 
 
 def _claim(trial: Trial) -> Claim:
@@ -30,7 +30,7 @@ TAIL_PROBE = Mechanism(
     "RFC 9002 section 6.2, RFC 8985 section 7",
     _claim,
     (
-        Rival("needless_probe", "nothing was dropped in either direction"),
+        Rival("spurious_probe", "nothing was dropped in either direction"),
         Rival("acknowledgments_lost", "the data had arrived, and every acknowledgment of it was dropped"),
         Rival("retransmission_timeout", "TCP's long timer ends the wait, not a probe"),
     ),

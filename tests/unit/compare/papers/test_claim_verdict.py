@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from quiclab.compare.papers.claim_numbers import Number
-from quiclab.compare.papers.claim_verdict import Verdict, of_number
+from quiclab.compare.papers.claim_verdict import Verdict, number_verdict
 from quiclab.compare.papers.paper import Expected
 from quiclab.compare.statistics import Interval, advantage_pct, hodges_lehmann
 
@@ -44,28 +44,28 @@ def ours(low: float, high: float, *, advantage: bool = True, unit: str = "%") ->
 )
 def test_an_interval_must_be_narrow(low: float, high: float, verdict: Verdict, why: str) -> None:
     """Of 50 % all within a quarter, 37 to 63 % with its printed digits, is not clearly another number."""
-    assert of_number(HALF, ours(low, high)) == (verdict, why)
+    assert number_verdict(HALF, ours(low, high)) == (verdict, why)
 
 
 def test_small_advantages_have_five_points() -> None:
     """Nobody tells 4 % from 6 %; but none at all is another number, and of one arm's share a quarter counts."""
     small = Expected("4 %", "", 3.5, 4.5, "%")
-    assert of_number(small, ours(0.5, 9))[0] is Verdict.AGREES
-    assert of_number(small, ours(0.5, 10))[0] is Verdict.UNDECIDED
-    assert of_number(small, ours(-0.5, 9))[0] is Verdict.UNDECIDED
-    assert of_number(small, ours(0.5, 9, advantage=False))[0] is Verdict.UNDECIDED
-    assert of_number(small, ours(3, 5, advantage=False))[0] is Verdict.AGREES
+    assert number_verdict(small, ours(0.5, 9))[0] is Verdict.AGREES
+    assert number_verdict(small, ours(0.5, 10))[0] is Verdict.UNDECIDED
+    assert number_verdict(small, ours(-0.5, 9))[0] is Verdict.UNDECIDED
+    assert number_verdict(small, ours(0.5, 9, advantage=False))[0] is Verdict.UNDECIDED
+    assert number_verdict(small, ours(3, 5, advantage=False))[0] is Verdict.AGREES
 
 
 def test_a_quarter_is_of_the_papers_number_in_our_unit() -> None:
     """15 s are 14.5 to 15.5 s, and 3.75 s either way are not clearly another; none of nothing is none."""
     seconds = Expected("15 s", "", 14.5, 15.5, "s")
-    assert of_number(seconds, ours(10_800, 19_200, advantage=False, unit="s"))[0] is Verdict.DIFFERS
-    assert of_number(seconds, ours(10.8, 19.2, advantage=False, unit="s"))[0] is Verdict.AGREES
-    assert of_number(seconds, ours(10.6, 19.2, advantage=False, unit="s"))[0] is Verdict.UNDECIDED
+    assert number_verdict(seconds, ours(10_800, 19_200, advantage=False, unit="s"))[0] is Verdict.DIFFERS
+    assert number_verdict(seconds, ours(10.8, 19.2, advantage=False, unit="s"))[0] is Verdict.AGREES
+    assert number_verdict(seconds, ours(10.6, 19.2, advantage=False, unit="s"))[0] is Verdict.UNDECIDED
     none = Expected("0", "", -0.5, 0.5, "")
-    assert of_number(none, ours(0, 0, advantage=False, unit=""))[0] is Verdict.AGREES
-    assert of_number(none, ours(0, 1, advantage=False, unit=""))[0] is Verdict.UNDECIDED
+    assert number_verdict(none, ours(0, 0, advantage=False, unit=""))[0] is Verdict.AGREES
+    assert number_verdict(none, ours(0, 1, advantage=False, unit=""))[0] is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_quarter_is_of_the_papers_number_in_our_unit() -> None:
 def test_with_a_margin_the_whole_interval_counts(low: float, high: float, verdict: Verdict, why: str) -> None:
     """15 s to within 10 %: 16 s agree though they are not what is printed."""
     expected = Expected("15 s", "", 13.5, 16.5, "s", "10 %")
-    assert of_number(expected, ours(low, high, advantage=False, unit="s")) == (verdict, why)
+    assert number_verdict(expected, ours(low, high, advantage=False, unit="s")) == (verdict, why)
 
 
 @pytest.mark.parametrize("pairs", [10, 20, 40])
@@ -91,7 +91,7 @@ def test_a_paper_that_is_wrong_by_half_hardly_ever_agrees(pairs: int, noise: flo
     verdicts = []
     for _ in range(400):
         first, second = 100 * rng.lognormal(0, noise, pairs), 75 * rng.lognormal(0, noise, pairs)
-        verdicts.append(of_number(HALF, ours(*advantage(first, second)))[0])
+        verdicts.append(number_verdict(HALF, ours(*advantage(first, second)))[0])
     assert np.mean([verdict is Verdict.AGREES for verdict in verdicts]) <= 0.025
     assert noise > 0.1 or np.mean([verdict is Verdict.DIFFERS for verdict in verdicts]) > 0.95
 
@@ -102,5 +102,5 @@ def test_a_paper_that_is_right_agrees_where_the_noise_allows() -> None:
     verdicts = []
     for _ in range(400):
         first, second = 100 * rng.lognormal(0, 0.1, 20), 50 * rng.lognormal(0, 0.1, 20)
-        verdicts.append(of_number(HALF, ours(*advantage(first, second)))[0])
+        verdicts.append(number_verdict(HALF, ours(*advantage(first, second)))[0])
     assert np.mean([verdict is Verdict.AGREES for verdict in verdicts]) > 0.9

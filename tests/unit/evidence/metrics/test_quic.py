@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
-from quiclab.evidence.metrics.quic import completing_packets, told
+from quiclab.evidence.metrics.quic import completing_packets, quic_packets
 from quiclab.model.tables import TABLES
 
 _SENT = {"connection": "c0", "transport": "quic", "event": "sent", "packet_type": "1RTT", "vantage": "server"}
@@ -33,25 +33,25 @@ def _evidence(packets: list[dict[str, object]], *, finding: str = "no_events", l
 def test_a_capture_that_was_opened_says_it() -> None:
     """Also where the log says more: what left the end is in its capture."""
     evidence = _evidence(CAPTURED + LOGGED)
-    assert told(evidence, "server", "sent")["source"].unique().to_list() == ["server.pcapng"]
+    assert quic_packets(evidence, "server", "sent")["source"].unique().to_list() == ["server.pcapng"]
 
 
 def test_a_packet_that_stays_closed_is_no_reason_to_leave_a_capture() -> None:
     """The link may have corrupted it, and nobody ever read it."""
     evidence = _evidence(CAPTURED + CLOSED + LOGGED, finding="not_authentic")
-    assert told(evidence, "server", "sent").height == len(CAPTURED)
+    assert quic_packets(evidence, "server", "sent").height == len(CAPTURED)
 
 
 def test_a_capture_of_headers_does_not_pass_for_all_packets() -> None:
     """Its first packets are whole and open, but to count those alone would be wrong."""
     evidence = _evidence(CAPTURED + CLOSED + LOGGED, finding="cut_packet")
-    assert told(evidence, "server", "sent")["source"].to_list() == ["server.sqlog"] * 3
+    assert quic_packets(evidence, "server", "sent")["source"].to_list() == ["server.sqlog"] * 3
 
 
 def test_without_a_log_a_capture_of_headers_tells_nothing() -> None:
     """And the reason says why."""
     with pytest.raises(Unknown, match=r"no log of its packets and its capture holds headers only"):
-        told(_evidence(CAPTURED + CLOSED, finding="cut_packet"), "server", "sent")
+        quic_packets(_evidence(CAPTURED + CLOSED, finding="cut_packet"), "server", "sent")
 
 
 def test_what_comes_to_an_address_that_is_gone_is_not_received() -> None:

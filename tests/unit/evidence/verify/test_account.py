@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from quiclab.evidence.verify.account import account_contradiction
-from quiclab.evidence.verify.responses import CAPTURE
+from quiclab.evidence.verify.http_responses import CAPTURE
 from quiclab.model.tables import TABLES
 
 URL = "https://server.test/object"

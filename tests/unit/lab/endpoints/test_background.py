@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.lab.endpoints.background import Place, background_commands
+from quiclab.lab.endpoints.background import FlowSource, background_commands
 from quiclab.model.study import Background
 from quiclab.model.units import Bitrate, ByteCount, Duration
 
@@ -26,7 +26,7 @@ def _free_port() -> int:
 def test_a_source_listens_and_a_sink_waits(tmp_path: Path, kind: str, sockets: tuple[str, ...]) -> None:
     """Both from one job; only on_off has pauses."""
     background = Background(kind, Bitrate(10**6), off=Duration(5))  # type: ignore[arg-type]
-    commands = background_commands(background, Place(4, "10.77.3.2", 446, 7, tmp_path))
+    commands = background_commands(background, FlowSource(4, "10.77.3.2", 446, 7, tmp_path))
     source, sink = commands["server"], commands["client"]
     assert (source.sockets, source.waits_for_go) == (sockets, False)
     assert (sink.waits_for_go, sink.ready_file) == (True, tmp_path / "ready")
@@ -38,7 +38,7 @@ def test_datagrams_have_their_size_and_number(tmp_path: Path) -> None:
     """The source sends to whoever asks first, in order, each with the payload that the spec says."""
     port = _free_port()
     background = Background("udp", Bitrate(10**7), packet=ByteCount(500))
-    source = background_commands(background, Place(4, "127.0.0.1", port, 7, tmp_path))["server"]
+    source = background_commands(background, FlowSource(4, "127.0.0.1", port, 7, tmp_path))["server"]
     for file, text in source.files.items():
         file.write_text(text)
     with (

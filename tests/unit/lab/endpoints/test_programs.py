@@ -142,6 +142,6 @@ def test_the_arms_differences_can_be_told() -> None:
     """Both halves of a stack say what decides its speed."""
     tcp = Tcp("reno", 32)
     caddy = find("server", "caddy")
-    assert "reno" in caddy.facts(Program("caddy"), "h2", tcp)["congestion_control"]
-    assert "0.7" in caddy.facts(Program("caddy"), "h3", tcp)["congestion_control"]
-    assert find("client", "curl-cffi").facts(Program("curl-cffi"), "h3", tcp)["receive_window"]
+    assert "reno" in caddy.traits(Program("caddy"), "h2", tcp)["congestion_control"]
+    assert "0.7" in caddy.traits(Program("caddy"), "h3", tcp)["congestion_control"]
+    assert find("client", "curl-cffi").traits(Program("curl-cffi"), "h3", tcp)["receive_window"]

@@ -98,14 +98,14 @@ def test_clients_values_that_cannot_be_had() -> None:
 def test_facts_follow_the_knobs() -> None:
     """What is set is told instead of the library's own."""
     server, client, tcp = QuicGoServer(), QuicGoClient(), Tcp("cubic")
-    assert server.facts(program(max_payload=1300), "h3", tcp)["packet_size"] == "UDP payload 1300 bytes"
-    assert "path MTU" in server.facts(program(), "h3", tcp)["packet_size"]
-    assert server.facts(program(), "h3", tcp)["ecn"] == "ECT(0)"
-    assert server.facts(program(ecn=False), "h3", tcp)["ecn"] == "not marked"
-    assert server.facts(program(), "h2", tcp)["pacing"] == "not paced"
-    assert server.facts(program(), "h2", Tcp("cubic", pacing=True))["pacing"] == "paced"
-    assert "stream window 1 MB" in client.facts(program(stream_window=ByteCount(10**6)), "h3", tcp)["receive_window"]
-    assert "stream window 4 MiB" in client.facts(program(), "h2", tcp)["receive_window"]
+    assert server.traits(program(max_payload=1300), "h3", tcp)["packet_size"] == "UDP payload 1300 bytes"
+    assert "path MTU" in server.traits(program(), "h3", tcp)["packet_size"]
+    assert server.traits(program(), "h3", tcp)["ecn"] == "ECT(0)"
+    assert server.traits(program(ecn=False), "h3", tcp)["ecn"] == "not marked"
+    assert server.traits(program(), "h2", tcp)["pacing"] == "not paced"
+    assert server.traits(program(), "h2", Tcp("cubic", pacing=True))["pacing"] == "paced"
+    assert "stream window 1 MB" in client.traits(program(stream_window=ByteCount(10**6)), "h3", tcp)["receive_window"]
+    assert "stream window 4 MiB" in client.traits(program(), "h2", tcp)["receive_window"]
 
 
 def test_a_site_takes_types_headers_and_hosts(installed: str) -> None:
@@ -119,5 +119,5 @@ def test_a_site_takes_types_headers_and_hosts(installed: str) -> None:
     (told,) = job["page"]["hosts"]
     assert (told["listen"], told["protocols"]) == ("[fd77::b]:443", ["h1", "h2"])
     assert job["page"]["content_types"]["png"] == "image/png"
-    facts = QuicGoServer().facts(asked, "h2", Tcp("cubic"))
+    facts = QuicGoServer().traits(asked, "h2", Tcp("cubic"))
     assert facts["scheduler"] == "the more urgent first, then fifo"

@@ -115,7 +115,7 @@ def test_facts_follow_the_knobs() -> None:
     """quiche paces bbr2 and nothing else."""
     pacing = {}
     for name in ("reno", "cubic", "bbr2", None):
-        facts = QuicheServer().facts(Program("quiche", knobs=Knobs(congestion_control=name)), "h3", Tcp("reno"))
+        facts = QuicheServer().traits(Program("quiche", knobs=Knobs(congestion_control=name)), "h3", Tcp("reno"))
         pacing[facts["congestion_control"]] = facts["pacing"]
     assert pacing == {
         "quiche reno with beta 0.5": "not paced",
@@ -123,7 +123,7 @@ def test_facts_follow_the_knobs() -> None:
         "quiche bbr2": "paced",
     }
     set_window = Knobs(stream_window=ByteCount(65536))
-    facts = QuicheClient().facts(Program("quiche", knobs=set_window), "h3", Tcp("reno"))
+    facts = QuicheClient().traits(Program("quiche", knobs=set_window), "h3", Tcp("reno"))
     assert "stream window 64 KiB, connection window 10 MB" in facts["receive_window"]
 
 

@@ -81,7 +81,7 @@ def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer,
     wrong, right = _job(faulty, knobs), _job(twin, knobs)
     assert {key for key in wrong if wrong[key] != right.get(key)} == {thing}
     assert thing.removesuffix("_ns") not in faulty.knobs["h3"]
-    said = [" ".join(each.facts(Program(each.name), "h3", Tcp("reno")).values()) for each in (faulty, twin)]
+    said = [" ".join(each.traits(Program(each.name), "h3", Tcp("reno")).values()) for each in (faulty, twin)]
     assert [("faulty" in each.name, "faulty" in text) for each, text in zip((faulty, twin), said, strict=True)] == [
         (True, True),
         (False, False),
@@ -91,13 +91,13 @@ def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer,
 @pytest.mark.parametrize("server", VARIANTS, ids=lambda server: server.name)
 def test_facts_name_what_is_in_force(server: QuinnServer) -> None:
     """The library's own where nothing is set, and what is set otherwise."""
-    own = server.facts(Program(server.name), "h3", Tcp("reno"))
+    own = server.traits(Program(server.name), "h3", Tcp("reno"))
     assert (own["congestion_control"], own["initial_window"]) == (
         "quinn cubic with beta 0.7",
         "10 packets of 1200 bytes",
     )
     knobs = Knobs(congestion_control="bbr", max_payload=1400, gso=False, early_data=True, scheduler="fifo")
-    asked = server.facts(Program(server.name, knobs=knobs), "h3", Tcp("reno"))
+    asked = server.traits(Program(server.name, knobs=knobs), "h3", Tcp("reno"))
     assert (asked["initial_window"], asked["packet_size"]) == ("200 packets of 1400 bytes", "UDP payload 1400 bytes")
     assert (asked["datagrams_per_system_call"], asked["early_data"], asked["scheduler"]) == ("1", "accepted", "fifo")
 

@@ -31,7 +31,7 @@ KNOWN = Known("it", "1.2", "1.10")
 )
 def test_a_fact_is_that_of_the_version(version: str | None, told: str) -> None:
     """Numbers are compared as numbers; nothing is claimed of a version that nobody has looked at."""
-    facts = KNOWN.facts(Program("it", version=version), {"sends": {"1.2": "old", "1.9.5": "new"}})
+    facts = KNOWN.traits(Program("it", version=version), {"sends": {"1.2": "old", "1.9.5": "new"}})
     assert facts == {"sends": told}
 
 
@@ -54,7 +54,7 @@ def test_one_fact_is_always_one() -> None:
 )
 def test_nginx_has_one_congestion_control(role: Role, name: str, version: str, controller: str, window: str) -> None:
     """A release's congestion control and first window."""
-    facts = find(role, name).facts(Program(name, version=version), "h3", TCP)
+    facts = find(role, name).traits(Program(name, version=version), "h3", TCP)
     assert facts["congestion_control"] == controller
     assert facts["initial_window"].startswith(window)
 
@@ -75,7 +75,7 @@ def test_sizes_of_first_datagrams(role: Role, name: str, version: str, payload: 
     assert isinstance(endpoint, SizesDatagrams)
     assert endpoint.first_payload(program, 4) == payload
     if role != "client":
-        assert endpoint.facts(program, "h3", TCP)["packet_size"].startswith(f"UDP payload {payload} ")
+        assert endpoint.traits(program, "h3", TCP)["packet_size"].startswith(f"UDP payload {payload} ")
 
 
 _NOT_OF_A_VERSION = ("origin_connection", "certificate_check", "loss_detection")
@@ -90,7 +90,7 @@ def _of_its_own() -> list[Endpoint]:
 def test_facts_of_an_unheard_version_say_of_which_they_are(endpoint: Endpoint) -> None:
     """Facts of the program itself have versions, and those of the kernel's TCP none."""
     protocol = "h3" if "h3" in endpoint.protocols else "h2"
-    facts = endpoint.facts(Program(endpoint.name, version="9999.0"), protocol, TCP)
+    facts = endpoint.traits(Program(endpoint.name, version="9999.0"), protocol, TCP)
     own = {point: fact for point, fact in facts.items() if point not in _NOT_OF_A_VERSION}
     own = {point: fact for point, fact in own.items() if "faulty" not in fact}
     assert own

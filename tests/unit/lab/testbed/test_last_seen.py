@@ -16,12 +16,12 @@ def test_what_was_seen_of_the_gone_is_kept() -> None:
     ourselves = _process_tree.everybody()[os.getpid()]
     stat = replace(_process_tree.everybody()[process.pid], minor_faults=50)
     seen = LastSeen()
-    seen.look([stat, ourselves], at_threads=True)
+    seen.update([stat, ourselves], at_threads=True)
     first = seen.total()
     assert first.voluntary_switches > 0
     assert first.minor_faults == 50 + ourselves.minor_faults
     process.communicate(b"\n")
-    seen.look([replace(stat, minor_faults=40)], at_threads=True)
-    seen.look([ourselves], at_threads=False)
+    seen.update([replace(stat, minor_faults=40)], at_threads=True)
+    seen.update([ourselves], at_threads=False)
     assert seen.total().at_least(first) == seen.total()
     assert seen.total().minor_faults == first.minor_faults

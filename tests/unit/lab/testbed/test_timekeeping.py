@@ -32,7 +32,7 @@ def _measured(
 )
 def test_the_verdict_names_the_paths_that_can_bear_it(p99_ns: int, verdict: str) -> None:
     """By the bounds of decision 4: a packet's time of service, and a share of the delay."""
-    assert verdict in _measured(p99_ns).told
+    assert verdict in _measured(p99_ns).summary
     assert bool(_measured(p99_ns).remedy) == (p99_ns > 100_000)
 
 
@@ -46,12 +46,12 @@ def test_what_would_help_follows_from_what_is_the_matter() -> None:
 
 def test_how_the_link_is_scheduled_is_told() -> None:
     """A kernel without slices is named with the one that has them; root's link needs none."""
-    assert "slice 100 us" in _measured(10**6).told
+    assert "slice 100 us" in _measured(10**6).summary
     assert "6.12" not in _measured(10**6).remedy
-    assert "no slices" in _measured(10**6, slice_ns=None).told
+    assert "no slices" in _measured(10**6, slice_ns=None).summary
     assert "Linux 6.12" in _measured(10**6, slice_ns=None).remedy
     real_time = _measured(10**6, real_time="deadline", slice_ns=None)
-    assert "deadline" in real_time.told
+    assert "deadline" in real_time.summary
     assert "6.12" not in real_time.remedy
 
 
@@ -59,7 +59,8 @@ def test_a_punctual_link_does_not_hide_that_the_ends_must_wait() -> None:
     """With real-time priority the link keeps time on a machine on which every trial is void."""
     busy = _measured(30_000, real_time="deadline", load=15, waited=0.8)
     assert (
-        "programs without priority wait 80% of their time for a processor: many trials would be disturbed" in busy.told
+        "programs without priority wait 80% of their time for a processor: many trials would be disturbed"
+        in busy.summary
     )
     assert busy.remedy.startswith("end other programs (load 15.0 on 2 processors)")
     assert "slower" not in busy.remedy

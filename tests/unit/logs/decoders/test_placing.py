@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from quiclab.logs.decoders.clocks import Placement
-from quiclab.logs.decoders.decode import Account, _place, finished
+from quiclab.logs.decoders.decode import Account, _place_sources, finished
 from quiclab.logs.decoders.placing import Source
 from quiclab.logs.decoders.sinks import InMemory
 from quiclab.model.tables import TABLES
@@ -66,7 +66,7 @@ def placed(*parts: tuple[Source, int], connections: dict[str, str] | None = None
     for who, offset_ns in parts:
         sink.take("packets", rows_of(who, offset_ns, EXCHANGE, (connections or {}).get(who.name, "abcd")))
     account = Account(sources=[who for who, _ in parts])
-    _place(account, sink)
+    _place_sources(account, sink)
     return account, finished("packets", sink, account).collect()
 
 
@@ -127,7 +127,7 @@ def test_what_shares_nothing_is_left_alone() -> None:
     sink.take("packets", rows_of(CAPTURE, 0, EXCHANGE))
     sink.take("packets", rows_of(other, 0, [("up", 900 + n, n * MS) for n in range(5)], "ffff"))
     account = Account(sources=[CAPTURE, other])
-    _place(account, sink)
+    _place_sources(account, sink)
     packets = finished("packets", sink, account).collect().filter(pl.col("source") == other.name)
     assert account.sources[1].placement is None
     assert packets["uncertainty_ns"].null_count() == 5
@@ -145,7 +145,7 @@ def test_traces_with_starts_of_their_own_are_placed_one_by_one() -> None:
         sink.take("packets", rows_of(who, offsets[0], EXCHANGE, "aa"))
         sink.take("packets", rows_of(who, offsets[1], second, "bb"))
     account = Account(sources=[CAPTURE, LOG])
-    _place(account, sink)
+    _place_sources(account, sink)
     assert [each.connection for each in account.sources] == [None, "aa", "bb"]
     log = finished("packets", sink, account).collect().filter(pl.col("source") == LOG.name)
     assert (log["time_ns"] - log["captured_ns"]).abs().max() < 2 * MS  # type: ignore[operator]

@@ -77,11 +77,11 @@ def test_packets_keep_their_way(tmp_path: Path) -> None:
     """Their number in the link's log, and what never arrived as lost, as the log has it."""
     study = open_study(study_with_accounts(tmp_path))
     trial = study.table("account")["trial_id"][0]
-    log = study.of_trial("link_packets", trial)
+    log = study.trial_table("link_packets", trial)
     path = critical_path(study, {"h2": trial}, "ttlb_ms")
     assert log is not None
     assert path is not None
-    edges = study.of_trial("account", trial)
+    edges = study.trial_table("account", trial)
     assert edges is not None
     within = log.filter(pl.col("arrival_ns").is_between(edges["from_ns"][0], edges["until_ns"][-1]))
     assert path.data["arms"][0]["packets"]["points"] == within.height

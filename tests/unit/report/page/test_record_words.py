@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quiclab.report.page.validity import LONGEST, facts_of, of_its_transport
+from quiclab.report.page.validity import LONGEST, facts_of, transport_facts
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_an_arm_cannot_have_is_not_unproven(transport: str | None, proxy: o
     """A version of QUIC over TCP is no proof that is missing; without a known transport all are."""
     keys = ("tcp_congestion_control", "quic_version", "early_data_packets", "origin_leg")
     proof = {"transport": transport} | dict.fromkeys(keys, "unproven")
-    assert list(of_its_transport({"proof": proof, "proxy": proxy})) == left
+    assert list(transport_facts({"proof": proof, "proxy": proxy})) == left
     known = {"transport": "tcp", "quic_version": "v1"}
-    assert of_its_transport({"proof": known}) == known
-    assert of_its_transport({}) == {}
+    assert transport_facts({"proof": known}) == known
+    assert transport_facts({}) == {}

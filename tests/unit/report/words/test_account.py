@@ -15,7 +15,7 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.statistics import Interval
 from quiclab.evidence.metrics import METRICS
 from quiclab.report.words import account
-from quiclab.why.account import Of, What, Why
+from quiclab.why.account import MetricScope, What, Why
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.divergence import Role
 
@@ -55,7 +55,7 @@ def test_tests_of_a_single_look_are_told_where_the_answer_allows_for_several(seq
     """Reasons are tested once, whatever decides the answer."""
     ttlb = next(metric for metric in METRICS if metric.name == "ttlb_ms")
     of = StudyAnalysis("s", ttlb, 0.05, "", (), (), (), {}, {}, (), (), (), sequential=sequential)
-    assert ("single look" in account.of_one_look(of)) is sequential
+    assert ("single look" in account.single_look_note(of)) is sequential
 
 
 def test_the_stage_in_which_the_arms_first_differ_is_named() -> None:
@@ -96,11 +96,11 @@ def test_everything_that_passes_time_has_a_meaning(what: What) -> None:
 )
 def test_a_study_of_another_time_is_told_what_its_reasons_are_of(metric: str, told: str) -> None:
     """And what to do; one of the time to the last byte needs no such word."""
-    assert told in account.of_another_time(metric, Of.TTLB, "study")
-    assert "quiclab explain" not in account.of_another_time(metric, Of.TTLB, None)
-    assert not account.of_another_time("ttlb_ms", Of.TTLB, "study")
-    assert not account.of_another_time("plt_ms", Of.PAGE, "study")
-    told = account.of_another_time("fcp_ms", Of.PAGE, "study")
+    assert told in account.other_time_note(metric, MetricScope.TTLB, "study")
+    assert "quiclab explain" not in account.other_time_note(metric, MetricScope.TTLB, None)
+    assert not account.other_time_note("ttlb_ms", MetricScope.TTLB, "study")
+    assert not account.other_time_note("plt_ms", MetricScope.PAGE, "study")
+    told = account.other_time_note("fcp_ms", MetricScope.PAGE, "study")
     assert "those of `plt_ms`, the page load time, and not of `fcp_ms`. See" in told
 
 

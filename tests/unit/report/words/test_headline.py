@@ -8,7 +8,7 @@ from dataclasses import replace
 from unit.report.words.test_account import waterfall
 
 from quiclab.compare.statistics import Interval
-from quiclab.report.words.causes import sentence
+from quiclab.report.words.cause_lines import sentence
 from quiclab.report.words.headline import clauses, headline
 from quiclab.why.account import Why
 from quiclab.why.accounts import Step, Waterfall
@@ -42,7 +42,7 @@ def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
     causes = (
         _verdict("loss_on_the_path", 90.0, Status.LUCK),
         _verdict("pacing", 40.0, Status.UNDECIDED),
-        _verdict("set_up_round_trips", -20.0, Status.RECORDED),
+        _verdict("handshake_round_trips", -20.0, Status.RECORDED),
         _verdict("slow_start", 0.5, Status.IN_BOTH),
     )
     assert headline(waterfall(110.0), causes, 0.05) == (

@@ -12,7 +12,7 @@ from random_cells import Cell, random_cell
 from quiclab.cli.explain_document import cause_entry
 from quiclab.model import number_text
 from quiclab.report.figures.causes import row_of
-from quiclab.report.words.causes import rest_ms, sentence
+from quiclab.report.words.cause_lines import rest_ms, sentence
 from quiclab.report.words.headline import headline
 from quiclab.why.accounts import Step, Waterfall, waterfall_of
 from quiclab.why.causes import Status, Verdict, verdicts_of

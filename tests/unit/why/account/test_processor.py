@@ -15,7 +15,7 @@ from quiclab.evidence.metrics import Evidence
 from quiclab.why.account import What, Why, account_of_transfer
 from quiclab.why.account.edges import Edge, Reason, gaps
 from quiclab.why.account.links import path_of
-from quiclab.why.account.processor import named
+from quiclab.why.account.processor import name_processor_edges
 
 FULL = [metrics_row(32, 2500, 0), metrics_row(33, 2500, 2480)]
 
@@ -97,4 +97,4 @@ def test_time_of_the_origin_stays_the_origins(tmp_path: Path) -> None:
     evidence = evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows)
     evidence = Evidence(evidence.tables, {**evidence.trial, "proxy": {"name": "caddy"}})
     edge = Edge(What.SERVER, ns(50), ns(90), reason=Reason(Why.ORIGIN, "link_packets"))
-    assert named(evidence, path_of(evidence, None), [edge]) == [edge]
+    assert name_processor_edges(evidence, path_of(evidence, None), [edge]) == [edge]

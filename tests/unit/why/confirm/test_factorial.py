@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quiclab.why.account import Why
-from quiclab.why.confirm.declaration import Place, Predicted
+from quiclab.why.confirm.declaration import Predicted, TrialPlace
 from quiclab.why.confirm.factorial import judge_together, shapley
 from quiclab.why.confirm.joint_declaration import DeclaredTogether, Removed, combinations_of, joined
 from quiclab.why.confirm.times import WHYS, Times
@@ -28,7 +28,7 @@ def _declared(*causes: str) -> DeclaredTogether:
         settings={cause: ("sender", cause, 1) for cause in causes},
         predicted={cause: Predicted(200.0, 190.0, 210.0, 0.95, 7) for cause in causes},
         tolerance_ms=dict.fromkeys(causes, 50.0),
-        places={joined(gone): Place("1MB/p", joined(gone)) for gone in combinations_of(causes)},
+        places={joined(gone): TrialPlace("1MB/p", joined(gone)) for gone in combinations_of(causes)},
         spec_sha256="",
     )
 
@@ -80,7 +80,7 @@ def test_a_cause_that_takes_nothing_is_decided_too_and_few_blocks_decide_nothing
     found = judge_together(_declared("a", "b"), run)
     assert [round(part.part.ms or 0, -1) for part in found.parts] == [300, 0]
     assert found.final
-    few = {cause: {name: times.of(slice(0, 7)) for name, times in each.items()} for cause, each in run.items()}
+    few = {cause: {name: times.in_blocks(slice(0, 7)) for name, times in each.items()} for cause, each in run.items()}
     assert not judge_together(_declared("a", "b"), few).final
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.report.words.together import document, in_a_line
-from quiclab.why.confirm.declaration import Place, Predicted
+from quiclab.why.confirm.declaration import Predicted, TrialPlace
 from quiclab.why.confirm.factorial import Difference, Part, Together
 from quiclab.why.confirm.joint_declaration import DeclaredTogether
 from quiclab.why.confirm.joint_records import DECLARATION, RESULT, kept_together
@@ -26,7 +26,7 @@ _DECLARED = DeclaredTogether(
     settings={"slow_start": ("sender", "initial_window", 64), "retry": ("server", "retry", False)},
     predicted={cause: Predicted(200.0, 190.0, 210.0, 0.95, 7) for cause in ("retry", "slow_start")},
     tolerance_ms={"retry": 50.0, "slow_start": 50.0},
-    places={"": Place("1MB/p", "replay")},
+    places={"": TrialPlace("1MB/p", "replay")},
     spec_sha256=hashlib.sha256(_SPEC).hexdigest(),
 )
 _NOTHING = Difference(None, None)

@@ -39,7 +39,7 @@ JUDGEMENT = Judgement(
 @pytest.fixture
 def confirming(tmp_path: Path) -> Path:
     """A confirming study with its declaration and its verdict."""
-    folder = tmp_path / "confirm" / "1MB-long-senders_buffer-1"
+    folder = tmp_path / "confirm" / "1MB-long-send_buffer_limited-1"
     folder.mkdir(parents=True)
     (folder / "spec.toml").write_text("[study]\n")
     declared = replace(DECLARED, spec_sha256=hashlib.sha256(b"[study]\n").hexdigest())

@@ -13,7 +13,7 @@ from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.why.account import Why
 from quiclab.why.confirm.times import times_of
 
-_MECHANISMS = ("set_up_round_trips", "handshake_bytes", "time_to_answer", "request_and_last_flight", None)
+_MECHANISMS = ("handshake_round_trips", "handshake_bytes", "time_to_answer", "request_and_last_flight", None)
 
 
 def test_sums_do_not_depend_on_the_order_of_groups(tmp_path: Path) -> None:

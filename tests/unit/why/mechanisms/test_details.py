@@ -58,7 +58,7 @@ def test_a_loss_at_a_later_link_is_one_of_the_path() -> None:
     assert named(case)["loss_on_the_path"] == 20
 
 
-@pytest.mark.parametrize(("marked", "found"), [(True, "managed_queue"), (False, "")])
+@pytest.mark.parametrize(("marked", "found"), [(True, "active_queue_management"), (False, "")])
 def test_a_mark_reduces_a_window_as_a_drop_does(marked: bool, found: str) -> None:
     """The log shows a smaller window at 30 ms and no loss; a packet was marked shortly before, or none was."""
     case = Case([SET_UP, busy(), *full(Why.WINDOW, event_ns=ns(30))]).packet("down", 5, 5, ecn_ce=marked)
@@ -111,7 +111,7 @@ def test_a_window_that_grows_to_one_value_again_is_at_its_bound(grown: int, foun
     )
 
 
-@pytest.mark.parametrize(("gain", "found"), [(739, "slow_start"), (320, "model_of_the_path"), (0, "slow_start")])
+@pytest.mark.parametrize(("gain", "found"), [(739, "slow_start"), (320, "bbr_model_limited"), (0, "slow_start")])
 def test_a_window_of_bbr_is_slow_start_while_its_start_up_lasts(gain: int, found: str) -> None:
     """Linux tells its gain, or zeros. Nothing reduces BBR's window: the account calls it slow start to the end."""
     case = Case([SET_UP, busy(), *full(Why.SLOW_START)], "h2").packet("down", 5, 1)
@@ -120,7 +120,7 @@ def test_a_window_of_bbr_is_slow_start_while_its_start_up_lasts(gain: int, found
     assert named(case)[found] == 20
 
 
-@pytest.mark.parametrize(("event_ms", "found"), [(-60, "model_of_the_path"), (5, "loss_on_the_path")])
+@pytest.mark.parametrize(("event_ms", "found"), [(-60, "bbr_model_limited"), (5, "loss_on_the_path")])
 def test_a_sender_with_a_model_takes_its_window_back_after_a_loss(event_ms: float, found: str) -> None:
     """A round trip of 20 ms, the wait ends at 31 ms: BBR keeps to what was in flight for a while after a loss alone."""
     waits = full(Why.WINDOW_AFTER_LOSS, event_ns=ns(event_ms), event_packet=5)
@@ -137,7 +137,7 @@ def test_an_estimate_that_is_right_speaks_against_the_model(bit_per_s: float, ag
     case = Case([SET_UP, busy(), *full(Why.WINDOW)]).packet("down", 5, 1)
     row = {"vantage": "server", "transport": "quic", "estimate": False, "cwnd_bytes": 24_000}
     case.add("transport_metrics", time_ns=ns(5), phase="probe_bw", bandwidth_bit_per_s=bit_per_s, **row)
-    told = facts(case, "model_of_the_path")
+    told = facts(case, "bbr_model_limited")
     assert (told["estimate"], told["rate_of_the_link"]) == (pytest.approx(bit_per_s / 1e6), pytest.approx(10))
     assert ("against" in told) is against
 
@@ -187,7 +187,7 @@ def test_bytes_on_the_wire_are_this_objects_and_its_companions() -> None:
 def test_acknowledgments_of_a_burst_are_not_held_back() -> None:
     """3 ms until a second packet comes are no delay of the receiver's own; nor is its time in a set-up."""
     short, hello = edge(Why.SLOW_START, 3, What.ACK_HELD), edge(Why.QUIC_HANDSHAKE, 25, What.ACK_HELD)
-    assert named(Case([hello, short])) == {"set_up_round_trips": 25, "slow_start": 3}
+    assert named(Case([hello, short])) == {"handshake_round_trips": 25, "slow_start": 3}
 
 
 def test_what_takes_longer_than_any_policy_is_no_delayed_acknowledgment() -> None:
@@ -196,8 +196,8 @@ def test_what_takes_longer_than_any_policy_is_no_delayed_acknowledgment() -> Non
     assert named(Case([busy(), late])) == {"bytes_on_the_wire": 1, "": 60}
     allowed = Case([busy(), late])
     allowed.add("parameters", name="parameters_set.client.max_ack_delay", value="100", vantage="client", time_ns=ns(0))
-    assert named(allowed)["acknowledgment_held"] == 60
-    assert named(Case([busy(), edge(Why.SLOW_START, 60, What.ACK_HELD)], "h2"))["acknowledgment_held"] == 60
+    assert named(allowed)["delayed_acknowledgment"] == 60
+    assert named(Case([busy(), edge(Why.SLOW_START, 60, What.ACK_HELD)], "h2"))["delayed_acknowledgment"] == 60
 
 
 def test_the_first_flight_is_told_in_bytes() -> None:
@@ -215,7 +215,7 @@ def test_what_was_lost_of_a_set_up_is_named() -> None:
     case = Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP, busy()], "h2")
     case.packet("up", 0, 0, "loss_entry").captured("client", "up", 0, 0, tcp_flags=2)
     case.packet("down", 0, 900, "loss_entry").captured("server", "down", 0, 900, tcp_flags=24)
-    told = facts(case, "set_up_packet_lost")
+    told = facts(case, "handshake_packet_lost")
     assert (told["lost_up"], told["lost_down"], told["lost_syn"], told["lost_tls"]) == (1, 1, 1, 1)
     assert "against" not in told
 
@@ -227,30 +227,30 @@ def test_a_window_that_the_loss_of_a_set_up_reduced_is_its_doing(packet_type: st
     case.packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)
     case.logged("server", "down", 5, "sent", packet_type=packet_type, source="raw/server.pcapng", ip_packet=5)
     found = named(case)
-    assert (found["set_up_packet_lost"], found.get("loss_on_the_path", 0)) == (100 + reduced, 20 - reduced)
-    assert facts(case, "set_up_packet_lost").get("behind_a_reduction", 0) == reduced
+    assert (found["handshake_packet_lost"], found.get("loss_on_the_path", 0)) == (100 + reduced, 20 - reduced)
+    assert facts(case, "handshake_packet_lost").get("behind_a_reduction", 0) == reduced
 
 
 def test_a_set_up_that_repeats_what_was_only_late_says_so() -> None:
     """No link dropped anything."""
-    told = facts(Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP]), "set_up_packet_lost")
+    told = facts(Case([edge(Why.SET_UP_LOSS, 1000, What.TIMER), SET_UP]), "handshake_packet_lost")
     assert "was only late" in str(told["against"])
 
 
 def test_the_facts_of_a_full_send_buffer_bound_the_rate() -> None:
     """64 KiB in a round trip of 20 ms."""
-    case = CASES["senders_buffer"][0]().packet("up", 1, 1).packet("down", 1, 1)
+    case = CASES["send_buffer_limited"][0]().packet("up", 1, 1).packet("down", 1, 1)
     case.add("unacknowledged", time_ns=ns(20), unacknowledged_bytes=65_536, connection_unacknowledged_bytes=65_536)
-    told = facts(case, "senders_buffer")
+    told = facts(case, "send_buffer_limited")
     assert told["most_unacknowledged"] == 65_536
     assert told["bound_of_the_rate"] == pytest.approx(65_536 * 8 / 0.02 / 1e6)
 
 
 def test_credit_tells_how_far_the_sender_was_ahead() -> None:
     """32 KiB at the first wait."""
-    case = CASES["stream_credit"][0]()
+    case = CASES["stream_flow_control_limited"][0]()
     case.add("unacknowledged", time_ns=ns(5), connection_unacknowledged_bytes=32_768)
-    assert facts(case, "stream_credit")["first_unacknowledged"] == 32_768
+    assert facts(case, "stream_flow_control_limited")["first_unacknowledged"] == 32_768
 
 
 def _reduced(before: int, after: int, *, delivered: int, threshold: int = 0x7FFFFFFF, state: str = "recovery") -> Case:

@@ -33,7 +33,7 @@ def test_it_claims_nothing_of_a_rival(name: str, rival: str) -> None:
     make, ms = CASES[rival]
     found = named(make())
     assert found[rival] == pytest.approx(ms)
-    own = {"set_up_round_trips", "bytes_on_the_wire"}  # every trial has some of these
+    own = {"handshake_round_trips", "bytes_on_the_wire"}  # every trial has some of these
     assert name not in found or name in own
 
 

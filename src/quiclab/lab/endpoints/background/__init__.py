@@ -18,7 +18,7 @@ _SOCKETS: Mapping[str, Literal["tcp", "udp"]] = {"udp": "udp", "on_off": "udp", 
 
 
 @dataclass(frozen=True)
-class Place:
+class FlowSource:
     """Source of one flow of background traffic, and what the flow is made from."""
 
     ip_version: Literal[4, 6]
@@ -30,7 +30,7 @@ class Place:
     """Folder for the flow's files."""
 
 
-def background_commands(background: Background, place: Place) -> dict[Literal["server", "client"], Command]:
+def background_commands(background: Background, place: FlowSource) -> dict[Literal["server", "client"], Command]:
     """Commands of the source, which is the server, and the sink, which waits for "go" and then requests the traffic."""
     ready = place.home / "ready"
     job = {

@@ -82,7 +82,7 @@ class Browser(Protocol):
 
     clock: PageClock
     facts: dict[str, Any]
-    """How it was started, for client.json."""
+    """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
     def fetch(self, url: str) -> dict[str, Any]:

@@ -193,10 +193,6 @@ def _key_hash(certificate: Path) -> str:
     return base64.b64encode(hashlib.sha256(encoded).digest()).decode()
 
 
-if __name__ == "__main__":
-    sys.exit(_browser.run(lambda job: open_chromium(job, Chromium)))
-
-
 # One request as Chromium's NetLog tells it: the protocol that carried it, and the number of connections.
 _REQUEST_EVENTS = {
     "HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS": "HTTP/3",
@@ -286,3 +282,7 @@ def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[s
         except ValueError:
             continue
         yield wanted[int(number)], event
+
+
+if __name__ == "__main__":
+    sys.exit(_browser.run(lambda job: open_chromium(job, Chromium)))

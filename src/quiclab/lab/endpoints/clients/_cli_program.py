@@ -78,7 +78,7 @@ def run_several(job: dict[str, Any]) -> list[dict[str, Any]]:
         except ValueError:
             complaints.append(line)
         else:
-            told[found["url"]] = _of_several(found, end_ns)
+            told[found["url"]] = _object_account(found, end_ns)
     last = complaints[-1] if complaints else ""
     untold = {"status": None, "start_ns": close_ns, "first_byte_ns": None, "last_byte_ns": close_ns}
     requests = []
@@ -107,7 +107,7 @@ def _all_alike(job: dict[str, Any], start_ns: int, close_ns: int, code: int) -> 
     return requests
 
 
-def _of_several(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
+def _object_account(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
     """Account of one of several objects, from curl's own and the instant of that: as soon as it had the last byte."""
     start_ns = end_ns - round(account["time_total"] * 1e9)
     first_ns = start_ns + round(account["time_starttransfer"] * 1e9)

@@ -92,7 +92,7 @@ class Piece(plain.Transfer):
         self._first_byte_ns = self._first_byte_ns or time.monotonic_ns()
         return len(data)
 
-    def told(self) -> dict[str, Any]:
+    def request_account(self) -> dict[str, Any]:
         """Account of this connection's request."""
         names = ("start_ns", "status", "http_version", "first_byte_ns", "last_byte_ns", "error")
         own = {name: self.result[name] for name in names if name in self.result}
@@ -100,7 +100,7 @@ class Piece(plain.Transfer):
 
 
 class Notice:
-    """How the program learns of its new address: it is told, its connection fails, or nothing arrives for a while."""
+    """Notice of its new address to the program: it is told, its connection fails, or nothing arrives for a while."""
 
     def __init__(self, change: dict[str, Any]) -> None:
         self._kind = change["notice"]
@@ -130,7 +130,7 @@ class Notice:
             self._multi = None
 
     def comes(self, failed: bool, last_data_ns: int | None) -> bool:
-        """Whether the notice comes now: once, and only in the way that the job names."""
+        """True if the notice comes now: once, and only in the way that the job names."""
         if self.noticed_ns is not None:
             return False
         silent = self.silent_at_ns(last_data_ns)
@@ -188,7 +188,7 @@ def download(job: dict[str, Any]) -> dict[str, Any]:
         "close_ns": close_ns,
         "body_bytes": len(body.content),
         "sha256": hashlib.sha256(body.content).hexdigest(),
-        "connections": [piece.told() for piece in pieces],
+        "connections": [piece.request_account() for piece in pieces],
         "address_change": {
             "noticed_ns": notice.noticed_ns,
             "body_bytes_before": body.bytes_before,

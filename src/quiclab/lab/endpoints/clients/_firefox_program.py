@@ -163,7 +163,7 @@ class Firefox:
         return list(Path(self._job["home"]).glob("qlog_*/*"))
 
     def _writes_qlogs(self, patience_s: float) -> bool:
-        """Whether Firefox still has a qlog open after this time: it closes a log with its connection."""
+        """True if Firefox still has a qlog open after this time: it closes a log with its connection."""
         qlogs = {str(file) for file in self._qlogs()}
         deadline = time.monotonic() + patience_s
         while qlogs & _open_files(self._process.pid):

@@ -28,4 +28,4 @@ class LibcurlUpload:
             "initial_window": "10 packets",
             "pacing": "paced",
         }
-        return self.known.facts(program, sending)
+        return self.known.traits(program, sending)

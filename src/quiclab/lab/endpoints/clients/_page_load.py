@@ -28,7 +28,7 @@ class PageBrowser(Protocol):
     """A browser that is running and shows an empty page."""
 
     facts: dict[str, Any]
-    """How it was started, for client.json."""
+    """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
     def record(self) -> None:

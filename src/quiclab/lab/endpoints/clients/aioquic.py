@@ -45,10 +45,10 @@ class AioquicClient:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DEFAULT_PAYLOAD
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows as this project sets them."""
         windows = "QUIC stream window 8 MiB, connection window 16 MiB, growing"
-        return KNOWN.facts(program, {"receive_window": windows})
+        return KNOWN.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program loads aioquic, then waits for the word."""

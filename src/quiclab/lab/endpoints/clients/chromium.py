@@ -86,14 +86,14 @@ class Chromium:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or _DATAGRAMS[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its NetLog and its transport parameters."""
         if protocol == "h3":
             windows = "QUIC stream window 6 MiB, connection window 15 MiB"
-            return KNOWN.facts(program, {"receive_window": windows})
+            return KNOWN.traits(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
         windows = f"HTTP/2 stream window 6 MiB, connection window 15 MiB, TCP buffer up to {largest}"
-        return KNOWN.facts(program, {"receive_window": windows})
+        return KNOWN.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program starts the browser, then waits for the word."""

@@ -54,16 +54,16 @@ class Curl(LibcurlUpload):
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows by its SETTINGS and transport parameters."""
         if protocol == "h3":
             windows = "QUIC stream window 32 KiB growing, connection window 1 GB"
-            return self.known.facts(program, {"receive_window": windows})
+            return self.known.traits(program, {"receive_window": windows})
         if protocol == "h1":
             return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
         largest = tcp.receive_buffer[2]
         windows = f"HTTP/2 stream window 64 KiB growing, TCP buffer up to {largest}"
-        return self.known.facts(program, {"receive_window": windows})
+        return self.known.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """Command with options only: no configuration file, no proxy, one address."""

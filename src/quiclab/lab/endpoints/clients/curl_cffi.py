@@ -60,14 +60,14 @@ class CurlCffi(LibcurlUpload):
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows decide how much a sender may have under way."""
         if protocol == "h3":
             windows = "QUIC stream window 32 KiB growing, connection window 1 GB"
-            return self.known.facts(program, {"receive_window": windows})
+            return self.known.traits(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
         windows = f"HTTP/2 stream window 10 MiB, connection window 15 MiB, TCP buffer up to {largest}"
-        return self.known.facts(program, {"receive_window": windows})
+        return self.known.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program loads libcurl, then waits for the word."""

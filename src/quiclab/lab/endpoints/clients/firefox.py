@@ -114,16 +114,16 @@ class Firefox:
         """UDP payload in bytes of its first datagrams."""
         return _DATAGRAMS[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its transport parameters, its SETTINGS and its first WINDOW_UPDATEs."""
         if protocol == "h3":
             stream = program.knobs.stream_window or "12 MiB"
             connection = program.knobs.connection_window or "24 MiB"
             windows = f"QUIC stream window {stream}, connection window {connection} at first"
-            return KNOWN.facts(program, {"receive_window": windows})
+            return KNOWN.traits(program, {"receive_window": windows})
         largest = tcp.receive_buffer[2]
         windows = f"HTTP/2 stream and connection window 12 MiB, TCP buffer up to {largest}"
-        return KNOWN.facts(program, {"receive_window": windows})
+        return KNOWN.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """The job goes in a file; the program starts the browser, then waits for the word."""

@@ -37,7 +37,7 @@ class Nghttp:
                 return f"nghttp's windows are a power of two less one byte (65535 B, 1048575 B, …), not {window}"
         return None
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows: HTTP/2's initial ones (RFC 9113 section 6.9.2), which nghttp does not change."""
         knobs = program.knobs
         stream, connection = knobs.stream_window or "65,535 B", knobs.connection_window or "65,535 B"

@@ -48,14 +48,14 @@ class Ngtcp2Client:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its help; they do not grow."""
         stream, connection = program.knobs.stream_window or "16 MiB", program.knobs.connection_window or "24 MiB"
         facts = {
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
             "certificate_check": "none",
         }
-        return KNOWN.facts(program, facts)
+        return KNOWN.traits(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command that connects by address, with the name in SNI."""

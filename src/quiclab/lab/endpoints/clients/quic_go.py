@@ -74,11 +74,11 @@ class QuicGoClient:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26); one that is set neither grows nor shrinks."""
         stream, connection = program.knobs.stream_window, program.knobs.connection_window
         if protocol == "h3":
-            return KNOWN.facts(program, {"receive_window": quic_windows(program.knobs)})
+            return KNOWN.traits(program, {"receive_window": quic_windows(program.knobs)})
         return {
             "receive_window": f"HTTP/2 stream window {stream or '4 MiB'}, connection window {connection or '1 GiB'}, "
             f"TCP buffer up to {tcp.receive_buffer[2]}"

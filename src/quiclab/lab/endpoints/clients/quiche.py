@@ -53,7 +53,7 @@ class QuicheClient:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, of which those that are set stay while the others grow; and how it acknowledges."""
         stream = program.knobs.stream_window or "1 MB growing to 16 MiB"
         connection = program.knobs.connection_window or "10 MB growing to 24 MiB"
@@ -61,7 +61,7 @@ class QuicheClient:
             "receive_window": f"QUIC stream window {stream}, connection window {connection}",
             "acknowledgements": _acknowledgements(program.knobs),
         }
-        return KNOWN.facts(program, facts)
+        return KNOWN.traits(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command of the program, which loads everything and then waits for the word."""
@@ -69,8 +69,8 @@ class QuicheClient:
 
 
 def _acknowledgements(knobs: Knobs) -> str:
-    """How the client acknowledges: quiche does so with the next packet that it is asked for, and our program asks later
-    if it is told to."""
+    """Acknowledgement policy of the client: quiche acknowledges with the next packet that it is asked for, and our
+    program asks later if it is told to."""
     if knobs.ack_delay is None and knobs.ack_frequency is None:
         return "at each wake-up"
     number = f"{knobs.ack_frequency} packets or " if knobs.ack_frequency else ""

@@ -57,12 +57,12 @@ class QuinnClient:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows, which do not grow."""
         stream = program.knobs.stream_window or "1.25 MB"
         connection = program.knobs.connection_window or "without limit"
         windows = f"QUIC stream window {stream}, connection window {connection}"
-        return KNOWN.facts(program, {"receive_window": windows})
+        return KNOWN.traits(program, {"receive_window": windows})
 
     def command(self, context: Context) -> Command:
         """Command of the program, which loads everything and then waits for the word."""

@@ -34,10 +34,10 @@ class Wget2:
         """Every value of its knobs is possible."""
         return None
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Receive windows from its SETTINGS frame."""
         window = "HTTP/2 stream window 1 GiB, " if protocol == "h2" else ""
-        return KNOWN.facts(program, {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"})
+        return KNOWN.traits(program, {"receive_window": f"{window}TCP buffer up to {tcp.receive_buffer[2]}"})
 
     def command(self, context: Context) -> Command:
         """Command with options only: the name from a file, no second try, no stored HSTS or OCSP state."""

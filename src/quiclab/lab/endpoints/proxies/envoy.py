@@ -68,7 +68,7 @@ class Envoy:
         """UDP payload in bytes of its first datagrams."""
         return _DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its QUIC's, or the kernel's TCP."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
@@ -78,7 +78,7 @@ class Envoy:
             "packet_size": f"UDP payload {_DATAGRAM} bytes",
             "pacing": "paced",
         }
-        return {**KNOWN.facts(program, sending), **origin_facts(program.knobs)}
+        return {**KNOWN.traits(program, sending), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command with one configuration, given as JSON."""

@@ -71,7 +71,7 @@ class Haproxy:
         """UDP payload in bytes of its first datagrams."""
         return _DATAGRAMS[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its QUIC's, or the kernel's TCP."""
         if protocol != "h3":
             return {**tcp_sender_facts(tcp), **origin_facts(program.knobs)}
@@ -83,7 +83,7 @@ class Haproxy:
             "packet_size": f"UDP payload {_DATAGRAMS[4]} bytes",
             "pacing": "not paced" if program.knobs.pacing is False else "paced",
         }
-        return {**KNOWN.facts(program, sending), **origin_facts(program.knobs)}
+        return {**KNOWN.traits(program, sending), **origin_facts(program.knobs)}
 
     def command(self, context: Context) -> Command:
         """Command for one frontend with a TCP and a QUIC listener for every host, and one backend with the origin."""

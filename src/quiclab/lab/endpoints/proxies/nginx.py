@@ -47,7 +47,7 @@ class NginxProxy:
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return {**nginx_facts(program, protocol, tcp), **origin_facts(program.knobs)}
 

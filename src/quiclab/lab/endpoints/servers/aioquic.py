@@ -57,7 +57,7 @@ class AioquicServer:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DEFAULT_PAYLOAD
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
         chosen = program.knobs.congestion_control or "reno"
         facts = {
@@ -67,7 +67,7 @@ class AioquicServer:
             "pacing": "paced",
             "initial_pto": str(Duration(2 * program.knobs.initial_rtt.ns) if program.knobs.initial_rtt else "200 ms"),
         }
-        return KNOWN.facts(program, facts)
+        return KNOWN.traits(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""
@@ -98,7 +98,7 @@ class AioquicFaultyImplicitAck(AioquicServer):
     name = "aioquic-faulty-implicit-ack"
     _implicit_ack_sample = True
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with the fault by name."""
         fault = {"round_trip_samples": "faulty on purpose: one from a packet that nobody acknowledged"}
-        return {**super().facts(program, protocol, tcp), **fault}
+        return {**super().traits(program, protocol, tcp), **fault}

@@ -35,7 +35,7 @@ class Caddy:
         """UDP payload in bytes of its first datagrams."""
         return KNOWN.fact(program, PAYLOAD)[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return caddy_facts(program, protocol, tcp)
 

@@ -48,7 +48,7 @@ class Nginx:
         """UDP payload in bytes of its first datagrams."""
         return DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: its own QUIC's, or those of the kernel's TCP."""
         return nginx_facts(program, protocol, tcp)
 
@@ -60,7 +60,7 @@ class Nginx:
         """Receive windows; over HTTP/3 as much as its stream buffer holds."""
         if protocol == "h3":
             window = f"QUIC stream window {program.knobs.stream_window or '64 KiB'}"
-            return KNOWN.facts(program, {"receive_window": window})
+            return KNOWN.traits(program, {"receive_window": window})
         return {"receive_window": f"TCP buffer up to {tcp.receive_buffer[2]}"}
 
     def command(self, context: Context) -> Command:

@@ -40,7 +40,7 @@ class Ngtcp2Server:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
         size = program.knobs.max_payload or (DATAGRAM if program.knobs.path_mtu_discovery is False else None)
         chosen = program.knobs.congestion_control or "cubic"
@@ -52,7 +52,7 @@ class Ngtcp2Server:
             else f"UDP payload {DATAGRAM} bytes, growing by path MTU discovery",
             "pacing": "paced",
         }
-        return KNOWN.facts(program, facts)
+        return KNOWN.traits(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with options only; the key comes before the certificate."""

@@ -62,7 +62,7 @@ class QuicGoServer:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or KNOWN.fact(program, PAYLOAD)[ip_version]
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender: quic-go's, or the kernel's TCP."""
         knobs = program.knobs
         asked = knobs.scheduler is not None or knobs.priorities is not None
@@ -78,7 +78,7 @@ class QuicGoServer:
         """Receive windows of quic-go, or of Go's HTTP/2 (Go 1.26)."""
         knobs = program.knobs
         if protocol == "h3":
-            return KNOWN.facts(program, {"receive_window": quic_windows(knobs)})
+            return KNOWN.traits(program, {"receive_window": quic_windows(knobs)})
         stream, connection = knobs.stream_window or "1 MiB", knobs.connection_window or "1 MiB"
         windows = f"HTTP/2 stream window {stream}, connection window {connection}"
         return {"receive_window": f"{windows}, TCP buffer up to {tcp.receive_buffer[2]}"}

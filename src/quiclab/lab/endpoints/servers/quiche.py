@@ -50,7 +50,7 @@ class QuicheServer:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or DATAGRAM
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
         knobs = program.knobs
         paced = knobs.congestion_control == "bbr2" and knobs.pacing is not False
@@ -64,7 +64,7 @@ class QuicheServer:
             "early_data": "accepted" if knobs.early_data else "refused",
             "scheduler": knobs.scheduler or "fifo",
         }
-        return KNOWN.facts(program, facts)
+        return KNOWN.traits(program, facts)
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""

@@ -67,7 +67,7 @@ class QuinnServer:
         """UDP payload in bytes of its first datagrams."""
         return program.knobs.max_payload or FIRST_PAYLOAD
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender."""
         knobs = program.knobs
         more = {
@@ -76,7 +76,7 @@ class QuinnServer:
             "early_data": "accepted" if knobs.early_data else "refused",
             "scheduler": knobs.scheduler or "round_robin",
         }
-        return {**sending_facts(program), **KNOWN.facts(program, more)}
+        return {**sending_facts(program), **KNOWN.traits(program, more)}
 
     def command(self, context: Context) -> Command:
         """Command with the job in a file."""
@@ -89,10 +89,10 @@ class QuinnFaultyThreshold(QuinnServer):
     name = "quinn-faulty-threshold"
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"packet_threshold", "time_threshold"}}
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with the fault by name."""
         fault = {"loss_detection": "faulty on purpose: 3 packets whatever the path reorders"}
-        return {**super().facts(program, protocol, tcp), **fault}
+        return {**super().traits(program, protocol, tcp), **fault}
 
     def command(self, context: Context) -> Command:
         """Command with quinn's own thresholds, given so that no later version changes them."""
@@ -105,9 +105,9 @@ class QuinnTimeThreshold(QuinnServer):
     name = "quinn-time-threshold"
     knobs: Mapping[Protocol, frozenset[str]] = QuinnFaultyThreshold.knobs
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with how it detects a loss."""
-        return {**super().facts(program, protocol, tcp), "loss_detection": "1.125 round trips"}
+        return {**super().traits(program, protocol, tcp), "loss_detection": "1.125 round trips"}
 
     def command(self, context: Context) -> Command:
         """Command with a number of packets that no connection reaches."""
@@ -120,9 +120,9 @@ class QuinnFaultyInitialPto(QuinnServer):
     name = "quinn-faulty-initial-pto"
     knobs: Mapping[Protocol, frozenset[str]] = {"h3": QuinnServer.knobs["h3"] - {"initial_rtt"}}
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with the fault by name."""
-        return {**super().facts(program, protocol, tcp), "initial_pto": f"faulty on purpose: {_HASTY_PTO}"}
+        return {**super().traits(program, protocol, tcp), "initial_pto": f"faulty on purpose: {_HASTY_PTO}"}
 
     def command(self, context: Context) -> Command:
         """Command with the initial RTT, which is a third of the initial PTO."""
@@ -134,10 +134,10 @@ class QuinnFaultyTrickle(QuinnServer):
 
     name = "quinn-faulty-trickle"
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with the fault by name."""
         return {
-            **super().facts(program, protocol, tcp),
+            **super().traits(program, protocol, tcp),
             "bodies": f"faulty on purpose: {_PIECE}, then {_PAUSE} of nothing",
         }
 
@@ -152,10 +152,10 @@ class QuinnFaultyRttSample(QuinnServer):
 
     name = "quinn-faulty-rtt-sample"
 
-    def facts(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
         """Facts about the sender, with the fault by name."""
         fault = f"faulty on purpose: {_FALSE_SAMPLE} that nobody measured, unless a HelloRetryRequest was"
-        return {**super().facts(program, protocol, tcp), "round_trip_samples": fault}
+        return {**super().traits(program, protocol, tcp), "round_trip_samples": fault}
 
     def command(self, context: Context) -> Command:
         """Command with the round trip that is believed."""
