@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way from a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
+"""The way from a study directory to an answer: the analysis, the terminal's table, one offline HTML page.
+
+`words` makes sentences and tables of text, `figures` what people explore, `page` puts both on a page.
+"""
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.interim_analyses import remember_look
