@@ -7,8 +7,8 @@
 
 How far it can be trusted: `disturbance.py` and `between_ends.py` (what the laboratory added to trials, and the widest
 interval and p that leaves), `not_judged.py`, `damaged.py`, `independence.py`, `control_alarms.py`,
-`chosen_losses.py`, `replay_noise.py` (docs/explanation/same-losses.md). How often one looked, and how many pairs are
-enough: `sequential.py`, `interim_analyses.py`, `power.py`.
+`chosen_losses.py`. How often one looked, and how many pairs are enough: `sequential.py`, `interim_analyses.py`,
+`power.py`.
 
 `study.py` and `study_tables.py` read a study's tables; `sql_views.py` is what a query may reach, `sql_mistakes.py`
 what is said of a wrong one.
