@@ -16,11 +16,10 @@ import polars as pl
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
 
-import headlines  # noqa: E402
-from headlines_page import page  # noqa: E402
-from headlines_results import (  # noqa: E402
+import headlines
+from headlines_page import page
+from headlines_results import (
     CELLS,
     CellResults,
     Counterfactual,

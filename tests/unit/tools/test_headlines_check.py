@@ -16,11 +16,10 @@ import pytest
 from quiclab.model.errors import SpecError
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
 
-import headlines  # noqa: E402
-from headlines_check import read_all  # noqa: E402
-from headlines_results import CELLS  # noqa: E402
+import headlines
+from headlines_check import read_all
+from headlines_results import CELLS
 
 CELL = "kak-cellular"
 Break = Callable[[pathlib.Path], object]

@@ -11,9 +11,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
 
-from unit_tests import EXPRESSION, UnknownRoomError, folders_of_room  # noqa: E402
+from unit_tests import EXPRESSION, UnknownRoomError, folders_of_room
 
 FILES = {
     ".gitignore": "pytest.py\n__pycache__\n",
