@@ -12,12 +12,9 @@ import sys
 import tomllib
 from typing import Any
 
+import headlines
 import polars as pl
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-
-import headlines
 from headlines_page import page
 from headlines_results import (
     CELLS,
@@ -31,6 +28,8 @@ from headlines_results import (
     read_results,
     verdict_of,
 )
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def test_the_page_is_what_the_kept_results_say() -> None:

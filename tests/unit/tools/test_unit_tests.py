@@ -9,10 +9,9 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+from unit_tests import EXPRESSION, UnknownRoomError, folders_of_room
 
 ROOT = Path(__file__).resolve().parents[3]
-
-from unit_tests import EXPRESSION, UnknownRoomError, folders_of_room
 
 FILES = {
     ".gitignore": "pytest.py\n__pycache__\n",
