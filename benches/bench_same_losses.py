@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from _bench import is_quick
 from golden_twin import Twin, built
+from replay_noise import correlation
 
-from quiclab.compare.replay_noise import correlation
 from quiclab.compare.statistics import pairs_for_noise
 
 _KEYS = ("index", "class", "bytes")

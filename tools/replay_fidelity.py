@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+from replay_noise import Correlation, correlation, noise, pooled
 
 from quiclab.compare.path_asked import directions
-from quiclab.compare.replay_noise import Correlation, correlation, noise, pooled
 from quiclab.compare.study import Study, read_study, read_table
 
 _METRIC = "ttlb_ms"

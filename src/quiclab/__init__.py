@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from quiclab.api import open_study as open  # noqa: A004 - read as `quiclab.open(study)`
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["open"]
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics that survive noise: pure functions of arrays that know nothing of HTTP. One concept a file."""
+"""Statistics that survive noise: pure functions of arrays that know nothing of HTTP. One concept a file.
+
+Each test names its source, and a test of ours holds it against another implementation: `signed_rank.py`,
+`benjamini_hochberg.py`, `confidence_sequence.py`, `factorial.py` and the others.
+"""
 
 from quiclab.compare.statistics.attainable import pairs_needed, smallest_adjusted_p, smallest_p
 from quiclab.compare.statistics.benjamini_hochberg import adjusted_p_values

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of one trial to its metrics: (trial, name, value, unit, better), null with a note where it cannot be told."""
+"""Tables of one trial to its metrics: (trial, name, value, unit, better), null with a note where it cannot be told.
+
+A metric is one declaration in the file of its family, and one line of `_registry.py`; `evidence.py` is what it is
+computed from, `measured_flow.py` says whose packets count.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs as endpoints: one file a program, behind one small Protocol."""
+"""Real programs as endpoints: one file a program, behind one small Protocol.
+
+A program's file in `clients`, `servers` or `proxies` declares what it can do (`protocols`, `knobs`, `abilities`) and
+makes its command; it is one line of `_registry.py`, and `_api.py` is the Protocol. `_registry.objections` holds an
+arm against what is declared before anything runs, and `_presence.look_for` asks whether its programs are here, in the
+version asked for. `_stacks.py` finds those that `lab/stacks` installed, and starts them with the loader of their own
+tree. Which program takes part in ECN: `ecn.py`; the congestion controls of senders, as they are in each version:
+`senders.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads: one kind of transfer a file."""
+"""Objects, pages and videos that a trial transfers: one kind of workload a file."""
 
 from quiclab.lab.workloads._api import PageHost, Site
 from quiclab.lab.workloads._registry import build_site

@@ -108,38 +108,6 @@ def read_tcp_info_log(path: Path) -> TcpInfoLog:
     return TcpInfoLog(interval, port, ip_version, bool(complete), missed, offset, times, _frame(messages))
 
 
-def tcp_info_samples(path: Path) -> pl.DataFrame:
-    """Decode the samples alone. Raises DecodeError."""
-    return read_tcp_info_log(path).samples
-
-
-def ca_state_bounds(samples: pl.DataFrame) -> pl.DataFrame:
-    """Bounds of the time that each connection spent in each congestion avoidance state; nothing is known between two
-    samples.
-
-    `at_least_ns` counts the time between neighbouring samples that both show the state, `at_most_ns` also that
-    between one which shows it and one which does not. A state that came and went between two samples is in neither.
-    """
-    key = ["local_address", "local_port", "remote_address", "remote_port"]
-    pairs = samples.sort("before_ns").select(
-        *key,
-        pl.col("ca_state"),
-        pl.col("ca_state").shift(-1).over(key).alias("next_state"),
-        (pl.col("before_ns").shift(-1).over(key) - pl.col("after_ns")).alias("inner_ns"),
-        (pl.col("after_ns").shift(-1).over(key) - pl.col("before_ns")).alias("outer_ns"),
-    )
-    pairs = pairs.filter(pl.col("next_state").is_not_null())
-    stayed = pl.col("ca_state") == pl.col("next_state")
-    left = pairs.select(*key, "ca_state", pl.when(stayed).then("inner_ns").otherwise(0).alias("least"), "outer_ns")
-    came = pairs.filter(~stayed).select(
-        *key, pl.col("next_state").alias("ca_state"), pl.lit(0, pl.Int64).alias("least"), "outer_ns"
-    )
-    sums = pl.concat([left.with_columns(pl.col("least").cast(pl.Int64)), came]).group_by([*key, "ca_state"])
-    return sums.agg(pl.col("least").sum().alias("at_least_ns"), pl.col("outer_ns").sum().alias("at_most_ns")).sort(
-        [*key, "ca_state"]
-    )
-
-
 def _records(data: bytes, position: int) -> Iterator[tuple[int, int, bytes]]:
     while position + _RECORD.size <= len(data):
         before, after, length, _ = _RECORD.unpack_from(data, position)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables to formats that other tools open: one format a file."""
+"""Tables to formats that other tools open: one format a file (`qlog.py`, `har.py`), a line each in `_registry.py`."""
 
 from __future__ import annotations
 

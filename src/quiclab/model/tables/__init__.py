@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of every table, as data: what decoders must return, and what readers may rely on."""
+"""The schema of every table, as data: what decoders must return, and what readers may rely on.
+
+Each column has its unit, its meaning and when it is null; `crates/log-decode` declares the same columns in Rust, and
+a test holds them equal. QUIC and TCP share packets, acknowledgments, losses, metrics, flow control and the handshake,
+so that one query compares them. `drop_reasons.py` has why links drop packets, and which kind of reason each is.
+"""
 
 from __future__ import annotations
 

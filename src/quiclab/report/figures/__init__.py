@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures people explore: each a module with its question, the data that answer it, and their drawing."""
+"""Figures people explore: each a module with its question, the data that answer it, and their drawing.
+
+A module says what it asks for and where it stands, and is one line of `_registry.py`; `_api.py` is the Protocol.
+"""
 
 import polars as pl
 

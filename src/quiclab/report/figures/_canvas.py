@@ -92,10 +92,6 @@ class Figure:
         """Add bars."""
         self._add("bar", properties)
 
-    def add_box(self, **properties: Any) -> None:
-        """Add boxes with their points."""
-        self._add("box", properties)
-
     def add_annotation(self, **properties: Any) -> None:
         """Add a text or an arrow."""
         self.layout.setdefault("annotations", []).append(_node(properties))

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
-from quiclab.logs.decoders import Found, decode_files, find, finished
+from quiclab.logs.decoders import Found, decode_files, finished
 from quiclab.logs.decoders.sinks import InMemory
 from quiclab.model.tables import TABLES
 from quiclab.why.account.arrivals import Arrivals
@@ -39,11 +36,6 @@ def tables_of(found: Found) -> dict[str, pl.DataFrame]:
     account = decode_files(found, sink)
     tables = {name: finished(name, sink, account).collect() for name, table in TABLES.items() if table.from_logs}
     return {**tables, **account.tables()}
-
-
-def tables_of_files(files: Sequence[Path]) -> dict[str, pl.DataFrame]:
-    """All tables of some files, key logs among them."""
-    return tables_of(find((path, path.name) for path in files))
 
 
 # One transfer over TCP as a Chrome NetLog shows it: no packets, but the connection, the request and DATA frames.

@@ -7,10 +7,9 @@ import socket
 import struct
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from quiclab.logs.decoders.tcp_info import ca_state_bounds, read_tcp_info_log, tcp_info_samples
+from quiclab.logs.decoders.tcp_info import read_tcp_info_log
 from quiclab.model.errors import DecodeError
 
 LENGTH_IN_4_9, LENGTH_IN_6_1, LENGTH_IN_6_18 = 192, 232, 280
@@ -68,7 +67,8 @@ def test_a_field_beyond_the_kernels_struct_is_null(
     tmp_path: Path, length: int, snd_wnd: int | None, total_rto: int | None
 ) -> None:
     """Old kernels end before later fields, newer ones go on behind the last that has a name here."""
-    row = tcp_info_samples(written(tmp_path, header() + record(100, message(info(length))))).row(0, named=True)
+    log = read_tcp_info_log(written(tmp_path, header() + record(100, message(info(length)))))
+    row = log.samples.row(0, named=True)
     assert (row["before_ns"], row["after_ns"]) == (100, 110)
     assert (row["local_address"], row["local_port"]) == ("10.0.0.1", 443)
     assert (row["remote_address"], row["remote_port"]) == ("10.0.0.2", 50_000)
@@ -82,7 +82,7 @@ def test_bbr_is_read_where_it_is_given(tmp_path: Path) -> None:
     """The bandwidth is 64 bits, low half first; a neighbour without it stays null."""
     bbr = struct.pack("<IIIII", 5, 1, 30_000, 739, 512)
     both = record(1, message(info(232), extra=attribute(16, bbr)), message(info(232), remote_port=2))
-    rows = tcp_info_samples(written(tmp_path, header() + both))
+    rows = read_tcp_info_log(written(tmp_path, header() + both)).samples
     assert rows["bbr_bw_bytes_per_s"].to_list() == [5 + (1 << 32), None]
     assert rows["bbr_pacing_gain_256ths"].to_list() == [739, None]
 
@@ -119,25 +119,6 @@ def test_a_killed_writer_costs_its_last_record(tmp_path: Path, cut: int) -> None
 def test_what_is_no_log_is_told_in_one_sentence(tmp_path: Path, data: bytes) -> None:
     """Wrong magic, unknown version, lengths that cannot be."""
     with pytest.raises(DecodeError, match="cannot decode"):
-        tcp_info_samples(written(tmp_path, data))
+        read_tcp_info_log(written(tmp_path, data))
     with pytest.raises(DecodeError, match="cannot decode"):
-        tcp_info_samples(tmp_path / "missing")
-
-
-def test_times_per_state_are_bounds(tmp_path: Path) -> None:
-    """Open at 0, 100 and 200, recovery at 300 and 400: each sample takes 10 ns, and the change is in no lower bound."""
-    states = {0: 0, 100: 0, 200: 0, 300: 3, 400: 3}
-    data = b"".join(record(at, message(info(232, ca_state=state))) for at, state in states.items())
-    bounds = ca_state_bounds(tcp_info_samples(written(tmp_path, header() + data)))
-    assert bounds.select("ca_state", "at_least_ns", "at_most_ns").rows() == [
-        ("open", 2 * 90, 2 * 110 + 110),
-        ("recovery", 90, 110 + 110),
-    ]
-
-
-def test_bounds_of_one_connection_know_nothing_of_another(tmp_path: Path) -> None:
-    """Two connections in one sample are no change of state, and a single look bounds nothing."""
-    both = record(0, message(info(232)), message(info(232, ca_state=4), remote_port=2))
-    bounds = ca_state_bounds(tcp_info_samples(written(tmp_path, header() + both + record(50, message(info(232))))))
-    assert bounds.filter(pl.col("remote_port") == 2).is_empty()
-    assert bounds["ca_state"].to_list() == ["open"]
+        read_tcp_info_log(tmp_path / "missing")

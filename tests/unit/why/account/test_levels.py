@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from coarsening import Compared, full_ms, in_lines, levels_of_study
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.model.cause import Why
 from quiclab.model.tables import TABLES
-from quiclab.why.account.agreement import in_lines, levels_of_study
 from quiclab.why.account.arrivals import Arrivals
-from quiclab.why.account.coarsening import Compared, _full_ms
 from quiclab.why.account.from_server import _Acked, _last
 from quiclab.why.account.levels import PARTS, Level, Part, members, shared
 from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
@@ -167,7 +166,7 @@ def test_a_limit_within_the_answer_is_a_wait_to_one_end() -> None:
     rows = [("amplification_limit", 0, 10), ("link_busy", 10, 12), ("amplification_limit", 12, 52)]
     schema = ["why", "from_ns", "until_ns"]
     table = pl.DataFrame([(why, _ns(at), _ns(until)) for why, at, until in rows], schema=schema, orient="row")
-    assert _full_ms(table) == {Why.AMPLIFICATION_LIMIT: 10, Why.LINK_BUSY: 2, Why.AWAITING_ACKS: 40}
+    assert full_ms(table) == {Why.AMPLIFICATION_LIMIT: 10, Why.LINK_BUSY: 2, Why.AWAITING_ACKS: 40}
     assert Why.AWAITING_ACKS in set(members(Level.E2, Part.WAITS)) & set(PARTS[Level.E4][Part.OTHER_WAITS])
 
 
@@ -179,7 +178,7 @@ def test_what_held_up_the_request_belongs_to_the_request() -> None:
         schema=["why", "from_ns", "until_ns"],
         orient="row",
     )
-    found = _full_ms(table)
+    found = full_ms(table)
     assert found == {Why.TLS_ROUND_TRIP: 20, Why.REQUEST: 215, Why.LINK_BUSY: 5, Why.LOSS_TIMER: 10}
 
 

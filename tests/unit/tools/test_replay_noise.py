@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from replay_noise import Correlation, Noise, correlation, noise, plan_pairs, pooled
 
-from quiclab.compare.replay_noise import Correlation, Noise, correlation, noise, plan_pairs, pooled
 from quiclab.compare.statistics import pairs_for_noise
 
 RANDOM = np.random.default_rng(20261124)
