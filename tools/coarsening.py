@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 import polars as pl
-from quiclab.why.account.table import account_table
+from quiclab.why.account.account_tables import account_table
 
 from quiclab.evidence.metrics import Evidence, Unknown, evidence_of
 from quiclab.logs.decoders import decode_trial, find
