@@ -85,7 +85,7 @@ def run_on_cluster(
     def opened(ledger: Ledger, heard: Observer, rows: Sequence[PlanRow]) -> Executor:
         return _Coordinator(asked, ledger, cluster, members, files, observer, heard, stop, rows)
 
-    # Rounds later are for whoever goes on without a cluster: workers get blocks that were not begun.
+    # Workers get blocks that were not begun; rounds later belong to a run without a cluster.
     rows = asked.part.rows_of(grow_plan(study, {}))
     return run_plan(
         study, study_dir, rows, opened, rounds_later=0, observer=observer, keep_raw=asked.keep_raw, stop=stop
