@@ -9,7 +9,7 @@ from quiclab.compare.study import read_study
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.single_file import SingleFile, is_single_file, write_single_file
 from quiclab.report.page.write import write_report
-from quiclab.report.words.explanation_lines import because_lines
+from quiclab.report.words.explanation import because_lines
 from quiclab.report.words.remarks import remark_lines
 from quiclab.report.words.shares import shares
 from quiclab.report.words.terminal import render
