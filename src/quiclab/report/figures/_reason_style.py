@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The look of each reason why time passes: the same in the waterfall, in the timeline and in their tables.
-
-Reasons of one family share a hue: windows orange, credit and buffers blue, losses and timers red, the sender itself
-green, set-up violet. A busy link is grey, since nothing waits then but for the link. Within a family patterns and
-lightness tell reasons apart, so that none is told by its hue alone.
-"""
+"""The look of each reason why time passes: the same in the waterfall, in the timeline and in their tables."""
 
 from __future__ import annotations
 
@@ -39,52 +34,9 @@ class ReasonStyle:
         )
 
 
-_STYLES = {
-    Why.TCP_HANDSHAKE: ReasonStyle("#6a3fb5"),
-    Why.TLS_ROUND_TRIP: ReasonStyle("#9b7bd4"),
-    Why.QUIC_HANDSHAKE: ReasonStyle("#6a3fb5", "/"),
-    Why.HELLO_RETRY_REQUEST: ReasonStyle("#9b7bd4", "x"),
-    Why.RETRY: ReasonStyle("#9b7bd4", "\\"),
-    Why.AMPLIFICATION_LIMIT: ReasonStyle("#4b2a86", "."),
-    Why.SET_UP: ReasonStyle("#6a3fb5", "-"),
-    Why.SET_UP_LOSS: ReasonStyle("#7d1128", "x"),
-    Why.REQUEST: ReasonStyle("#14746f"),
-    Why.BROWSER: ReasonStyle("#8d6e63", "."),
-    Why.PLAYER: ReasonStyle("#5d4037", "."),
-    Why.CHANGE_OF_ADDRESS: ReasonStyle("#5d4037", "/"),
-    Why.ORIGIN: ReasonStyle("#8d6e63", "\\"),
-    Why.LINK_BUSY: ReasonStyle("#c3c8ce"),
-    Why.SLOW_START: ReasonStyle("#f2b04c"),
-    Why.WINDOW_AFTER_LOSS: ReasonStyle("#d55e00"),
-    Why.WINDOW_AFTER_EXIT: ReasonStyle("#d55e00", "/"),
-    Why.WINDOW: ReasonStyle("#e58a3c", "x"),
-    Why.STREAM_CREDIT: ReasonStyle("#1f63a0"),
-    Why.CONNECTION_CREDIT: ReasonStyle("#1f63a0", "/"),
-    Why.LATER_REQUEST: ReasonStyle("#14746f", "/"),
-    Why.STREAM_LIMIT: ReasonStyle("#16456f", "."),
-    Why.RECEIVE_WINDOW: ReasonStyle("#56b4e9"),
-    Why.SEND_BUFFER: ReasonStyle("#56b4e9", "x"),
-    Why.CONTESTED: ReasonStyle("#7f7fbf", "\\"),
-    Why.LOSS_DETECTION: ReasonStyle("#cc79a7"),
-    Why.AWAITING_ACKS: ReasonStyle("#a67c52"),
-    Why.LOSS_TIMER: ReasonStyle("#b3123f"),
-    Why.PROBE_TIMER: ReasonStyle("#b3123f", "/"),
-    Why.PACING: ReasonStyle("#009e73"),
-    Why.NAGLE: ReasonStyle("#009e73", "/"),
-    Why.CORK: ReasonStyle("#009e73", "x"),
-    Why.KEPT_IN_KERNEL: ReasonStyle("#009e73", "."),
-    Why.APPLICATION: ReasonStyle("#006b4e"),
-    Why.SCHEDULING: ReasonStyle("#7ccfb2", "x"),
-    Why.PACING_OR_PROGRAM: ReasonStyle("#7ccfb2"),
-    Why.PROCESSOR: ReasonStyle("#8a6d1f", "x"),
-    Why.LABORATORY: ReasonStyle("#5c5c5c", "x"),
-    Why.UNEXPLAINED: ReasonStyle("#33363b", "x"),
-    Why.LAST_FLIGHT: ReasonStyle("#7f848a"),
-    Why.ANSWER: ReasonStyle("#14746f", "."),
-}
 _OTHER = ReasonStyle("#7f848a", "x")
 _NO_WAIT = {PLAYING: ReasonStyle("#f3f5f7")}
-_BY_NAME = _NO_WAIT | {name: style for why, style in _STYLES.items() for name in (str(why), why.heading)}
+_BY_NAME = _NO_WAIT | {name: ReasonStyle(why.colour, why.pattern) for why in Why for name in (str(why), why.heading)}
 
 
 def reason_style(name: str) -> ReasonStyle:

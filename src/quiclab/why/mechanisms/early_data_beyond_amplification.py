@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Transport
 from quiclab.why.mechanisms._set_up import amplification, before_validation
@@ -34,4 +35,5 @@ EARLY_DATA_BEYOND_AMPLIFICATION = Mechanism(
         Rival("certificate_beyond_amplification", "the handshake waits, not the response"),
     ),
     transports=frozenset({Transport.QUIC}),
+    reasons=(Why.AMPLIFICATION_LIMIT,),
 )

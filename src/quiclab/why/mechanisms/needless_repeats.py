@@ -54,4 +54,5 @@ NEEDLESS_REPEATS = Mechanism(
             (3, 10, 30, 100),
         ),
     ),
+    activities=(What.NEEDLESS,),
 )

@@ -45,4 +45,5 @@ REPEATS = Mechanism(
     _claim,
     (Rival("needless_repeats", "an earlier copy of the bytes arrived"),),
     (Setting("path", "loss", "none", "Nothing is lost.", ("all other losses go too",)),),
+    activities=(What.RETRANSMISSION,),
 )
