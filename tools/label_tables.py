@@ -6,7 +6,6 @@ Each stands between two comments of the page; `generate_reference.py` writes wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from quiclab.why.account import UNIONS, What, Why
@@ -21,11 +20,12 @@ def with_tables(page: str) -> str:
     """The page with its tables as the labels are declared now. Raises ValueError where it lacks the place of one."""
     for name, rows in (("what", _whats()), ("why", _whys()), ("levels", _levels()), ("parts", _parts())):
         begin, end = f"<!-- labels: {name} -->", f"<!-- end of labels: {name} -->"
-        pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
-        if len(pattern.findall(page)) != 1:
+        before, mark, rest = page.partition(f"{begin}\n")
+        _, end_mark, after = rest.partition(end)
+        if not mark or not end_mark:
             raise ValueError(f"the page has no place for the table of {name}: {begin} … {end}")
         table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-        page = pattern.sub(lambda found, table=table: f"{found[1]}{table}{found[2]}", page)  # type: ignore[misc]
+        page = f"{before}{mark}{table}{end_mark}{after}"
     return page
 
 
@@ -68,7 +68,7 @@ def _parts() -> list[Sequence[str]]:
         ("part", "told by", "observed from one end", "is the sum of"),
         (
             (f"`{part}`", ", ".join(levels) or "all of these, where packets show no rate", part.definition,
-             _sum(members(Level(levels[0]) if levels else Level.E1, part)))
+             _sum(members(levels[0] if levels else Level.E1, part)))
             for part in Part
             for levels in [[level for level, parts in PARTS.items() if part in parts]]
         ),

@@ -32,7 +32,7 @@ import polars as pl
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "docs" / "demo-study.tar.xz"
-RECORDINGS = (ROOT / "tests" / "unit" / "verify" / "recordings", ROOT / "tests" / "unit" / "cli" / "recordings")
+RECORDINGS = (ROOT / "tests" / "unit" / "evidence" / "verify" / "recordings", ROOT / "tests" / "unit" / "cli" / "recordings")
 DERIVED = ("tables", "metrics.parquet", "report.html")
 SHOWN_LINES, COLUMNS = 12, 120
 Answers = dict[str, str]

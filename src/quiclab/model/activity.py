@@ -12,7 +12,8 @@ import enum
 class What(enum.StrEnum):
     """The thing that takes the time of one stretch, in the order in which sums are reported."""
 
-    def __new__(cls, name: str, meaning: str, details: str = "") -> What:
+    # A lookup by name has none of the words: `What("payload")`.
+    def __new__(cls, name: str, meaning: str = "", details: str = "") -> What:
         what = str.__new__(cls, name)
         what._value_, what.meaning, what.details = name, meaning, details
         return what

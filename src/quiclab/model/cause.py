@@ -17,7 +17,10 @@ import enum
 class Why(enum.StrEnum):
     """The reason for one stretch of time, in the order in which sums are reported."""
 
-    def __new__(cls, name: str, heading: str, colour: str, pattern: str, definition: str, details: str = "") -> Why:
+    # A lookup by name has none of the words: `Why("pacing")`.
+    def __new__(
+        cls, name: str, heading: str = "", colour: str = "", pattern: str = "", definition: str = "", details: str = ""
+    ) -> Why:
         why = str.__new__(cls, name)
         why._value_, why.heading, why.colour, why.pattern = name, heading, colour, pattern
         why.definition, why.details = definition, details

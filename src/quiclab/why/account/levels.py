@@ -17,7 +17,8 @@ from quiclab.model.cause import UNIONS, Why
 class Level(enum.StrEnum):
     """Evidence of one transfer, from the most to the least."""
 
-    def __new__(cls, name: str, recorded: str) -> Level:
+    # A lookup by name has none of the words: `Level("E1")`.
+    def __new__(cls, name: str, recorded: str = "") -> Level:
         member = str.__new__(cls, name)
         member._value_, member.recorded = name, recorded
         return member
@@ -35,7 +36,8 @@ class Level(enum.StrEnum):
 class Part(enum.StrEnum):
     """A part of the time that can be told from one end, in the order in which parts are reported."""
 
-    def __new__(cls, name: str, heading: str, phrase: str, definition: str) -> Part:
+    # A lookup by name has none of the words: `Part("waits")`.
+    def __new__(cls, name: str, heading: str = "", phrase: str = "", definition: str = "") -> Part:
         member = str.__new__(cls, name)
         member._value_, member.heading, member.phrase, member.definition = name, heading, phrase, definition
         return member

@@ -43,11 +43,11 @@ def _printed(table: Table, width: int) -> list[str]:
 def test_a_table_that_has_to_be_narrow_keeps_its_reasons_and_numbers_whole() -> None:
     """Long names of arms are folded, and what decided a reason stands below it; a wide one has it beside."""
     found = waterfall(-17294.2, loss_timer=-14278.2, window_after_exit=-0.6)
-    long = (
-        decided(arm("direct-h2-curl", SLOW), arm("proxy-h3-curl", SLOW)),
-        {"baseline_decided_by": ("losses", "tcp_info"), "other_decided_by": ("losses",)},
+    steps = tuple(
+        replace(step, baseline_decided_by=("losses", "tcp_info"), other_decided_by=("losses",)) for step in found.steps
     )
-    found = replace(found, comparison=long[0], steps=tuple(replace(step, **long[1]) for step in found.steps))
+    comparison = decided(arm("direct-h2-curl", SLOW), arm("proxy-h3-curl", SLOW))
+    found = replace(found, comparison=comparison, steps=steps)
     narrow, wide = ("\n".join(_printed(account.account_table(found, 0.05, width), width)) for width in (80, 200))
     assert all(each in narrow for each in ("loss timer  ", "−14278.2", " proxy-h3- ", "direct-h2-curl: losses,"))
     assert "…\n" not in narrow
