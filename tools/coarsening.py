@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Literal
 
 import polars as pl
-from quiclab.why.account.account_tables import account_table
 
 from quiclab.evidence.metrics import Evidence, Unknown, evidence_of
 from quiclab.logs.decoders import decode_trial, find
 from quiclab.model.cause import Why
+from quiclab.why.account.account_tables import account_table
 from quiclab.why.account.levels import Level, Part, members
 from quiclab.why.account.one_end import Span
 from quiclab.why.account.one_recording import account_of_tables, tables_of
