@@ -10,6 +10,7 @@ import pytest
 
 from quiclab.model.activity import What
 from quiclab.model.cause import UNIONS, Why
+from quiclab.model.tables import TABLES
 from quiclab.why.account.levels import Part
 from quiclab.why.mechanisms import MECHANISMS
 
@@ -63,3 +64,9 @@ def test_a_union_stands_for_labels_that_are_declared_before_wider_ones() -> None
         assert union not in members
         assert not [each for each in members if each in UNIONS and each not in seen]
         seen.append(union)
+
+
+@pytest.mark.parametrize(("column", "labels"), [("what", {*What}), ("why", {*Why} - {Why.SET_UP})])
+def test_the_table_of_accounts_lists_each_label_that_a_row_can_have(column: str, labels: set[Why] | set[What]) -> None:
+    (described,) = (each.doc for each in TABLES["account"].columns if each.name == column)
+    assert {*re.findall("`([^`]+)`", described)} == {str(each) for each in labels}
