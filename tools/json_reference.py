@@ -19,6 +19,8 @@ from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.events import EVENTS
 from quiclab.cli.main import parser
 from quiclab.model.number_text import listed
+from quiclab.why.account import What, Why
+from quiclab.why.divergence import Role
 
 _HEAD = """\
 # JSON of the command line
@@ -44,6 +46,8 @@ One JSON object in each line, written when it happens. Every line has the name o
 (`when_utc`), beside the keys below. Events may be added. They show no result: what a trial measured is in its tables.
 """
 
+LABELS = (Why, What, Role)
+"""Words that docs/explanation/account.md lists."""
 _SIMPLE = {
     float: "number",
     int: "whole number",
@@ -133,7 +137,10 @@ def kind_text(kind: Any, seen: list[type[Any]]) -> str:
     if kind is Ends:
         return "list of two numbers, or null"
     if isinstance(kind, types.UnionType):
-        return " or ".join("null" if each is type(None) else kind_text(each, seen) for each in kind.__args__)
+        told = ("null" if each is type(None) else kind_text(each, seen) for each in kind.__args__)
+        return " or ".join(dict.fromkeys(told))
+    if kind in LABELS:
+        return "text"
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return ", ".join(f"`{each.value}`" for each in kind)
     origin, inside = typing.get_origin(kind), typing.get_args(kind)

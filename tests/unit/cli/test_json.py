@@ -19,11 +19,11 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.cli import as_json as as_json_module
-from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
 from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.main import main, parser
 from quiclab.compare.statistics import Interval
+from quiclab.why.accounts import Step
 
 UNITS = ("_ms", "_ns", "_bytes", "_pct", "_in_unit", "_bit_per_s", "_confidence", "_p", "ratio")
 SHARES = {"p", "alpha", "confidence", "matters"}
@@ -189,6 +189,6 @@ def test_what_is_infinite_is_null() -> None:
 def test_an_interval_has_its_level_beside_it() -> None:
     """Two ends as a list; null where the data do not bound that side."""
     interval = Interval(-2.5, math.inf, 0.97)
-    step = StepEntry(None, 1.0, 2.0, 1.0, interval, None, None, (), (), ())
+    step = Step(None, 1.0, 2.0, 1.0, interval)
     told = as_json(step)
     assert (told["interval_ms"], told["interval_confidence"]) == ([-2.5, None], 0.97)
