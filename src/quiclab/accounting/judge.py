@@ -93,11 +93,11 @@ class Judge:
         waited_ns = came_ns if prompted and came_ns is not None else sent_ns
         said = self.word.reason(idle_from_ns, sent_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
-        if (said is Why.APPLICATION and (again or spent or (full and self.word.goes_on(said, sent_ns)))) or (
-            said in _CREDITS and again
-        ):
+        if said is Why.APPLICATION and (again or spent or self._belied(position, full=full)):
             # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
-            # again needs neither. Nor does what a library had taken from its program before, and kept for its window.
+            # again needs none. Nor does what a library had taken from its program before.
+            said = None
+        if said in _CREDITS and again:
             said = None
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
@@ -110,6 +110,20 @@ class Judge:
         if again and (spent or self._all_sent(position)):
             return self._of_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
+
+    def _belied(self, position: int, *, full: bool | None) -> bool:
+        """True where a sender has something to send although its word, that it has nothing, holds on: it had kept that
+        for its window; or it tells only with the next acknowledgment, as quinn does, and had sent data since the last.
+
+        What it sends first after an acknowledgment may be what it then got; of what follows that word says nothing.
+        """
+        sent_ns = self.path.ahead.arrival[position]
+        told_ns = self.word.ends(Why.APPLICATION, sent_ns)
+        if told_ns is None:
+            return False
+        next_at = bisect_right(self.arrivals, sent_ns)
+        told_by_next = 0 < next_at < len(self.arrivals) and told_ns <= self.arrivals[next_at] + PROMPT_NS
+        return bool(full) or (told_by_next and self._data_before(position) > self.arrivals[next_at - 1])
 
     def probes(self, position: int) -> bool:
         """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""

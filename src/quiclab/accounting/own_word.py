@@ -50,12 +50,16 @@ class OwnWord:
                 found = (ended, since_ns, why)
         return found[2] if found else None
 
-    def goes_on(self, why: Why, sent_ns: int) -> bool:
-        """Whether the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
-        return any(
-            since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
-            for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
-            if each is why
+    def ends(self, why: Why, sent_ns: int) -> int | None:
+        """Instant at which a reason ends of which the sender says that it still holds when it sends, and for more than
+        1 ms after; None where it says none."""
+        return next(
+            (
+                until_ns
+                for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
+                if each is why and since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
+            ),
+            None,
         )
 
 

@@ -22,6 +22,7 @@ from unit.metrics.scenes import ns
 from quiclab.accounting import account_of_transfer
 
 _ROWS = dict[str, list[dict[str, Any]]]
+_ROOM: _ROWS = {"transport_metrics": [metrics_row(32, 50_000, 0), metrics_row(33, 50_000, 2480)]}
 
 
 def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Path) -> None:
@@ -55,6 +56,23 @@ def test_a_program_that_had_given_all_to_its_library_is_not_what_a_full_window_w
     scene = story.end(63, 2400)
     found = sums(account_of_transfer(evidence_of_scene(scene, tmp_path, blocked=word, transport_metrics=full)))
     assert found[why] == 20
+
+
+@pytest.mark.parametrize(
+    ("told_ms", "why"), [(53, "pacing_or_program"), (63, "application")], ids=["had more", "had nothing still"]
+)
+def test_a_word_that_comes_with_the_next_acknowledgment_is_not_of_what_was_sent_meanwhile(
+    told_ms: float, why: str, tmp_path: Path
+) -> None:
+    """The server had nothing to send until the request came, and says so until an acknowledgment comes, as quinn does:
+    at 53 ms, when it has long been sending. Where it says so then too, it had nothing after each packet."""
+    story = Quic()
+    for number, sent_ms in enumerate((33, 43)):
+        story.down(sent_ms, 1200 * number, fin=number == 1)
+        story.up(sent_ms + 10, writers.ack((0, number)))
+    word = [blocked_row(20, "blocked", "application"), blocked_row(told_ms, "unblocked", "application")]
+    found = sums(account_of_transfer(evidence_of_scene(story.end(53, 2400), tmp_path, blocked=word, **_ROOM)))
+    assert found[why] == 10
 
 
 def test_a_window_is_full_where_no_datagram_of_the_senders_own_size_fits(tmp_path: Path) -> None:
