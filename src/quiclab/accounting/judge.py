@@ -60,6 +60,8 @@ class Judge:
     """Instants at which packets came to the sender."""
     read_ns: dict[int, int]
     """`index` of a packet to the sender → instant at which the sender's log shows it, later than it came."""
+    built_ns: dict[int, int]
+    """`index` of a packet of the sender → instant at which the sender's log has it, which is before it left."""
     last: int
     """Bytes of the bodies' streams, or of TCP's, that the sender sent up to the completing packet."""
     answers_ns: int | None
@@ -90,8 +92,10 @@ class Judge:
         timer = self.timers.reason(came_ns, sent_ns, prompted=prompted)
         if timer is not None:
             return timer
-        waited_ns = came_ns if prompted and came_ns is not None else sent_ns
-        said = self.word.reason(idle_from_ns, sent_ns)
+        # What the log says as it has the packet is about what comes after, though the packet leaves a little later.
+        built_ns = max(idle_from_ns, min(sent_ns, self.built_ns.get(ahead.index[position], sent_ns)))
+        waited_ns = came_ns if prompted and came_ns is not None else built_ns
+        said = self.word.reason(idle_from_ns, built_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
         if said is Why.APPLICATION and (again or spent or self._belied(position, full=full)):
             # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
@@ -320,6 +324,10 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
     numbers = dict(own.select("packet_number", "packet_index").iter_rows())
     logged = packets.filter(pl.col("event") == "received", pl.col("ip_packet").is_null())
     read = dict(logged.drop_nulls(("packet_index", "time_ns")).select("packet_index", "time_ns").iter_rows())
+    made = packets.filter(pl.col("event") == "sent", pl.col("ip_packet").is_null()).drop_nulls(
+        ("packet_index", "time_ns")
+    )
+    built = made.group_by("packet_index").agg(pl.col("time_ns").min())
     window, own_kernel = logged_window(evidence, numbers), kernel(evidence)
     return Judge(
         path,
@@ -334,6 +342,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         amplification,
         evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),
         read,
+        dict(built.iter_rows()),
         _end(path, completing),
         None if evidence.upload else answers_ns(evidence, sent),
         hides_credit(evidence),

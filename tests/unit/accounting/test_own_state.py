@@ -25,16 +25,17 @@ _ROWS = dict[str, list[dict[str, Any]]]
 _ROOM: _ROWS = {"transport_metrics": [metrics_row(32, 50_000, 0), metrics_row(33, 50_000, 2480)]}
 
 
-def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Path) -> None:
-    """It paces for 5 ms, sends, and has filled its window with that."""
+@pytest.mark.parametrize("early_ms", [0, 0.3])
+def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(early_ms: float, tmp_path: Path) -> None:
+    """It paces for 5 ms, sends, and has filled its window with that; its log has both before the packet leaves."""
     story = Quic()
     story.down(33, 0)
-    story.down(38, 1200)
+    story.down(38, 1200, early_ms=early_ms)
     story.up(48, writers.ack((0, 1)))
     story.down(58, 2400, fin=True)
     word = [
         blocked_row(33, "blocked", "pacing"),
-        blocked_row(38, "blocked", "congestion_control"),
+        blocked_row(38 - early_ms, "blocked", "congestion_control"),
         blocked_row(58, "unblocked", None),
     ]
     found = sums(account_of_transfer(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
@@ -71,6 +72,23 @@ def test_a_word_that_comes_with_the_next_acknowledgment_is_not_of_what_was_sent_
         story.down(sent_ms, 1200 * number, fin=number == 1)
         story.up(sent_ms + 10, writers.ack((0, number)))
     word = [blocked_row(20, "blocked", "application"), blocked_row(told_ms, "unblocked", "application")]
+    found = sums(account_of_transfer(evidence_of_scene(story.end(53, 2400), tmp_path, blocked=word, **_ROOM)))
+    assert found[why] == 10
+
+
+@pytest.mark.parametrize(("old", "why"), [("unblocked", "pacing_or_program"), ("blocked", "application")])
+def test_a_reason_ends_with_its_own_state_where_each_has_one(old: str, why: str, tmp_path: Path) -> None:
+    """The window is full with what leaves at 43 ms. Where that was not blocked before, the word on the program goes on
+    until an acknowledgment comes; else the one state ends there, and was the program's until then."""
+    story = Quic()
+    for number, sent_ms in enumerate((33, 43)):
+        story.down(sent_ms, 1200 * number, fin=number == 1)
+        story.up(sent_ms + 10, writers.ack((0, number)))
+    word = [
+        blocked_row(20, "blocked", "application"),
+        blocked_row(43, "blocked", "congestion_control", old=old),
+        blocked_row(53, "unblocked", None),
+    ]
     found = sums(account_of_transfer(evidence_of_scene(story.end(53, 2400), tmp_path, blocked=word, **_ROOM)))
     assert found[why] == 10
 
