@@ -116,18 +116,21 @@ class Judge:
         return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
 
     def _belied(self, position: int, *, full: bool | None) -> bool:
-        """True where a sender has something to send although its word, that it has nothing, holds on: it had kept that
-        for its window; or it tells only with the next acknowledgment, as quinn does, and had sent data since the last.
+        """True where a sender had something to send although its word, that it has nothing, held on: it had kept that
+        for its window; or it takes its word back with an acknowledgment alone, as quinn does, and had sent data since
+        the one before.
 
         What it sends first after an acknowledgment may be what it then got; of what follows that word says nothing.
         """
-        sent_ns = self.path.ahead.arrival[position]
-        told_ns = self.word.ends(Why.APPLICATION, sent_ns)
-        if told_ns is None:
+        spell = self.word.spell(Why.APPLICATION, self.path.ahead.arrival[position])
+        if spell is None:
             return False
-        next_at = bisect_right(self.arrivals, sent_ns)
-        told_by_next = 0 < next_at < len(self.arrivals) and told_ns <= self.arrivals[next_at] + PROMPT_NS
-        return bool(full) or (told_by_next and self._data_before(position) > self.arrivals[next_at - 1])
+        since_ns, until_ns = spell
+        if full and until_ns > self.path.ahead.arrival[position] + PROMPT_NS:
+            return True
+        first = bisect_left(self.arrivals, until_ns - PROMPT_NS)
+        taken_back = 0 < first < bisect_right(self.arrivals, until_ns)
+        return taken_back and self._data_before(position) > max(since_ns, self.arrivals[first - 1])
 
     def probes(self, position: int) -> bool:
         """Whether a packet without data left, unprompted, because a timer of the sender's log had ended."""

@@ -50,17 +50,10 @@ class OwnWord:
                 found = (ended, since_ns, why)
         return found[2] if found else None
 
-    def ends(self, why: Why, sent_ns: int) -> int | None:
-        """Instant at which a reason ends of which the sender says that it still holds when it sends, and for more than
-        1 ms after; None where it says none."""
-        return next(
-            (
-                until_ns
-                for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
-                if each is why and since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
-            ),
-            None,
-        )
+    def spell(self, why: Why, sent_ns: int) -> tuple[int, int] | None:
+        """The last spell (from, until) of a reason that began before the sender sent; None without one."""
+        begun = self.spells[: bisect_left(self.spells, (sent_ns,))]
+        return next(((since_ns, until_ns) for since_ns, until_ns, each in reversed(begun) if each is why), None)
 
 
 def own_word(evidence: Evidence) -> OwnWord:
