@@ -83,7 +83,7 @@ def left_by_reductions(trial: Trial, edges: pl.Series) -> Left | None:
     """Share of the window that the reductions which some edges name leave, by their median; None where nothing tells.
 
     A QUIC log has every step, but what one acknowledgment brings may let the window grow and reduce it in one. Of TCP
-    there are samples, between which it may have grown. Reductions of which the share is exact go before others.
+    there are samples, between which it may have grown. Reductions whose share is exact go before others.
     """
     events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort().to_list()
     shares = _left_by_log(trial, events) if trial.evidence.quic else _left_by_samples(trial, events)
