@@ -22,6 +22,8 @@ _WIDEST = 0.2
 """Widest range of a share that is told: ten points either way."""
 _FULL_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
+_Logged = tuple[int, int, int | None, int | None]
+"""Instant, window, bytes in flight and threshold of a log, in bytes; None where it does not tell."""
 
 
 def windows(trial: Trial) -> pl.DataFrame:
@@ -102,7 +104,7 @@ def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
     does not count.
     """
     logged = _logged(trial).with_columns(pl.col("bytes_in_flight", "ssthresh_bytes").forward_fill())
-    rows = list(logged.drop_nulls("cwnd_bytes").rows())
+    rows: list[_Logged] = logged.drop_nulls("cwnd_bytes").rows()
     at_ns, held = [row[0] for row in rows], [row[1] for row in rows]
     trip_ns = max(trial.round_trip_ns, _NEAR_NS)
     steps_down = [at for at in range(1, len(rows)) if held[at] < held[at - 1]]
@@ -121,7 +123,7 @@ def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
     return shares
 
 
-def _acknowledged_at_most(trial: Trial, before: Sequence[int], then: Sequence[int]) -> int:
+def _acknowledged_at_most(trial: Trial, before: _Logged, then: _Logged) -> int:
     """Bytes that may have been acknowledged between two rows of a log; as many as the window where it does not tell."""
     if before[2] is None or then[2] is None:
         return before[1]
