@@ -57,9 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise DecodeError(told, "give the directory that `quiclab run` made")
     if not study_dir.ledger.exists() and (study_dir.tables / "trials.parquet").is_file():
         told = f"{study_dir.root} has tables and no ledger.sqlite, which says what ran: it is an archive for readers"
-        raise DecodeError(
-            told, "`quiclab sql` and `quiclab figure` read its tables; a whole copy of the study has both"
-        )
+        raise DecodeError(told, "`quiclab sql` and `quiclab figure` read its tables")
     if not study_dir.ledger.is_file():
         raise DecodeError(f"nothing of {study_dir.root} has run yet", f"quiclab run {study_dir.root} begins it")
     found = progress(load_study(study_dir.spec), study_dir)

@@ -16,7 +16,7 @@ from typing import Any
 from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.lab.runner.document import TOLERATED
 from quiclab.model.plan_row import PlanRow
-from quiclab.model.study import Limits, Study, default_tolerated
+from quiclab.model.study import LEAST_TOLERATED, Limits, Study, default_tolerated
 from quiclab.model.units import Duration, Share
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir, judged_document
@@ -31,18 +31,25 @@ def earlier_limits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[di
     earlier: list[dict[str, Any]] = list(before.get(EARLIER) or [])
     if before.get("limits") is None:
         return earlier
-    last, latest = (_in_full(each) for each in (before, now))
-    return earlier if before["limits"] == now["limits"] and last == latest else [*earlier, last]
+    same = _tolerated_pct(before["limits"], before) == _tolerated_pct(before["limits"], now)
+    last = before["limits"] if same else _in_full(before)
+    return earlier if last == now["limits"] else [*earlier, last]
 
 
 def _in_full(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """The limits of a resolved spec, with the disturbance that its smallest difference of interest implies where it
     names none: both may change between two runs."""
-    limits: dict[str, Any] = dict(resolved["limits"])
-    if limits.get("disturbance_pct") is None and isinstance(matters := resolved.get("matters_pct"), int | float):
-        limits.pop("disturbance", None)
-        limits["disturbance_pct"] = 100 * default_tolerated(Share(matters / 100)).value
-    return limits
+    limits = {name: value for name, value in resolved["limits"].items() if name != "disturbance"}
+    return limits | {"disturbance_pct": _tolerated_pct(limits, resolved)}
+
+
+def _tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> float:
+    """Share that limits tolerate, in per cent: their own, or what the smallest difference of interest in a resolved
+    spec implies."""
+    named = limits.get("disturbance_pct")
+    matters = resolved.get("matters_pct")
+    usual = default_tolerated(Share(matters / 100)) if isinstance(matters, int | float) else LEAST_TOLERATED
+    return usual.pct if named is None else float(named)
 
 
 def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:

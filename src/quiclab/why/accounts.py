@@ -128,7 +128,7 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
         return ""
     tables = {name: table for name in TABLES if (table := study.of_trial(name, trial_id)) is not None}
     if "account" in tables:
-        return "there is one, and its sums (the table account_totals) are missing, or were made by another version"
+        return "its sums (the table account_totals) are not there, as another version made its account"
     try:
         accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
