@@ -56,7 +56,7 @@ def test_what_shows_single_trials_or_fails_is_none(study: Path) -> None:
     assert read_looks(study) == []
 
 
-@pytest.mark.parametrize("command", ["report", "status", "verify", "explain", "sql", "figure"])
+@pytest.mark.parametrize("command", ["report", "verify", "explain", "sql", "figure"])
 def test_a_damaged_ledger_ends_every_command_that_reads_a_study(
     study: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

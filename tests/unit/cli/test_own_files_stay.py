@@ -22,7 +22,7 @@ _RECORDINGS = Path(__file__).parent / "recordings"
 def _precious(folder: Path, *names: str) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     for name in names:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("precious")
     return _content(folder)
 
