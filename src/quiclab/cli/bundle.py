@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is not a valid name")
         target = arguments.out or Path(f"{study_dir.root.name}-{rows[0]['block_id']}.tar.gz")
         if target.is_dir():
-            hint = f"name the archive's file with -o, such as {target / f'{study_dir.root.name}.tar.gz'}"
+            hint = f"name the archive's file with -o, such as {name}.tar.gz"
             raise SpecError(f"{target} is a folder, and an archive is one file", hint)
         if target.exists() and not arguments.force:
             raise SpecError(f"{target} exists", "choose another file with -o, or add --force")
