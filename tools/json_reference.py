@@ -28,10 +28,11 @@ _HEAD = """\
 `--json` makes a verb print one JSON document to standard output and its words to standard error (with `-q`: nowhere).
 Where a verb ends with 2 or more, but for 6 and 8, standard output is empty and standard error says why.
 
-The unit is in the key: `_ms`, `_ns`, `_bytes`, `_pct` (per cent); `_in_unit` is the unit of the metric, which stands in
-`metric.unit`. p-values, levels (`alpha`, `_confidence`) and ratios are shares of 1. A number is null where it is
-unknown, or where failures make it infinite (`failures` counts them); the end of an interval is null where the data do
-not bound it. Keys may be added; where one goes or changes its meaning, `version` grows.
+The unit is in the key: `_ms`, `_ns`, `_bytes`, `_pct` (per cent); `_in_unit` is the unit of the metric, which stands
+in `metric.unit`. Whole numbers are exact, however large: JSON has no bound, but a program that holds numbers as
+doubles loses digits beyond 2^53. p-values, levels (`alpha`, `_confidence`) and ratios are shares of 1. A number is
+null where it is unknown, or where failures make it infinite (`failures` counts them); the end of an interval is null
+where the data do not bound it. Keys may be added; where one goes or changes its meaning, `version` grows.
 
 `quiclab sql --format json` prints the rows of a query alone. No `--json` have {without}: what they make is a
 file, a folder, a list to read, or the answer of another program.

@@ -71,6 +71,17 @@ def test_a_changed_limit_is_told_and_recorded(tmp_path: Path, limits: str, told:
     assert _limits(tmp_path)[1] == [at_first, now]
 
 
+def test_a_limit_that_follows_from_what_matters_is_recorded(tmp_path: Path) -> None:
+    """Its trials were judged by it, though the spec does not name it."""
+    _run_with(tmp_path, SMALL)
+    at_first, _ = _limits(tmp_path)
+    (sentence,) = _run_with(tmp_path, SMALL.replace("[study]\n", '[study]\nmatters = "8 %"\n', 1))
+    assert "was 1 % and is 4 %" in sentence
+    now, (earlier,) = _limits(tmp_path)
+    assert (now["disturbance"], earlier["disturbance_pct"]) == (None, 1.0)
+    assert earlier["attempts"] == at_first["attempts"]
+
+
 def _waiting(row: PlanRow, number: int, folder: Path, waited_ms: float) -> Path:
     """An attempt at a trial of 100 ms whose client waited that long for a processor. It has no account: a tenth or
     more is tolerated."""
