@@ -15,7 +15,7 @@ from quiclab.cli.voice import add_json, print_document
 from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.lab.testbed.pressure import pressure
 from quiclab.model.errors import DecodeError, ExitCode
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.status_document import StatusDocument
@@ -138,9 +138,12 @@ def _to_go_on(study_dir: StudyDir, found: Progress) -> list[str]:
     of the plan, where these have trials left. One that confirms a cause is judged by the command that began it."""
     from quiclab.model import number_text
     from quiclab.study.selection import kept_part
-    from quiclab.why.confirm.records import read_confirmation
 
-    confirming = read_confirmation(study_dir.root)
+    confirming = None
+    if (study_dir.root / DECLARATION).exists():  # what reads it takes long to import
+        from quiclab.why.confirm.records import read_confirmation
+
+        confirming = read_confirmation(study_dir.root)
     if confirming is None:
         run, part = f"quiclab run {number_text.from_here(study_dir.root)}", kept_part(study_dir)
         of_part = part.rows_of(found.plan)

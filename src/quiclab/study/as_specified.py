@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.lab.runner.commands import path_of, workload_of
-from quiclab.lab.runner.document import TOLERATED, asked_of, own_server_members
+from quiclab.lab.runner.document import asked_of, own_server_members
 from quiclab.model.errors import DecodeError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
@@ -21,7 +21,7 @@ from quiclab.spec.link import link_config
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import read_object
 from quiclab.store.identity import essence_of
-from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
+from quiclab.store.layout import BLOCK_CUT, TOLERATED, Attempt, StudyDir
 from quiclab.study.differences import Difference, json_differences, short_text
 from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.limits import EARLIER, tolerated_by

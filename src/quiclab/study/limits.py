@@ -14,12 +14,11 @@ from math import isclose
 from typing import Any
 
 from quiclab.evidence.verify.disturbed import disturbance_problem
-from quiclab.lab.runner.document import TOLERATED
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import LEAST_TOLERATED, Limits, Study, default_tolerated
 from quiclab.model.units import Duration, Share
 from quiclab.store.disk import read_object
-from quiclab.store.layout import StudyDir, judged_document
+from quiclab.store.layout import TOLERATED, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 
 EARLIER = "earlier_limits"

@@ -21,14 +21,22 @@ from quiclab.evidence.made_by import made_by, tables_made_by
 from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
-from quiclab.lab.runner.document import TOLERATED
 from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, judged_document, read_trial
+from quiclab.store.layout import (
+    BLOCK_CUT,
+    TOLERATED,
+    WITH_ITS_BLOCK,
+    Attempt,
+    StudyDir,
+    damage,
+    judged_document,
+    read_trial,
+)
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
 from quiclab.study.as_specified import (

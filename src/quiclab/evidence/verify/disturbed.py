@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.store.layout import TOLERATED
+
 ROUGHLY = 0.1
 """Share that is tolerated at least where the critical path is not known: what no path can exceed is far more than what
 was added."""
@@ -25,7 +27,7 @@ _PARTS = {
 
 def bound_ns(document: Mapping[str, Any], disturbance: Mapping[str, Any]) -> int:
     """Time that the laboratory may have added to a trial that counts."""
-    least = [float(document.get("tolerated", 1.0))]
+    least = [float(document.get(TOLERATED, 1.0))]
     if disturbance["by"] == "bound":
         least.append(ROUGHLY)
     if document.get("own_failure") is not None:

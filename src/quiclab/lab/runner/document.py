@@ -18,10 +18,8 @@ from quiclab.model import study
 from quiclab.model.address_change import MIGRATIONS
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.video import QUALITIES
+from quiclab.store.layout import TOLERATED
 from quiclab.store.own_files import content_of, is_own_file, read_own
-
-TOLERATED = "tolerated"
-"""Member of a trial.json with the share of its time that the laboratory may add, by which it is judged."""
 
 
 def trial_document(
