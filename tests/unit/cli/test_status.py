@@ -52,12 +52,12 @@ def test_a_part_that_is_over_goes_on_with_the_rest_of_the_plan(
     *_, of_part, rest = capsys.readouterr().out.splitlines()
     assert of_part.endswith(as_typed(f"quiclab run {begun} --blocks 1"))
     assert rest.endswith(as_typed(f"quiclab run {begun}"))
-    for row in Part(blocks=1).of(plan):
+    for row in Part(blocks=1).rows_of(plan):
         record(row, 2, "verified", "")
     assert main(["status", begun]) == ExitCode.OK
     *_, line = capsys.readouterr().out.splitlines()
     assert line.endswith(as_typed(f"quiclab run {begun}"))
-    for row in set(plan) - set(Part(blocks=1).of(plan)):
+    for row in set(plan) - set(Part(blocks=1).rows_of(plan)):
         record(row, 1, "verified", "")
     assert main(["status", begun]) == ExitCode.OK
     assert "quiclab run" not in capsys.readouterr().out
