@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo papers test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
+.PHONY: help setup stacks demo papers unit check test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -15,6 +15,14 @@ demo: setup ## HTTP/3 against HTTP/2 in nine conditions, with a report at the en
 
 papers: stacks ## the papers' headline results at their own size, for hours, and docs/papers.md from them
 	@.venv/bin/python tools/headlines.py run
+
+unit: ## unit tests, which send no packets, on all processors; those of a room with ROOM=why
+	@tools/setup.sh dev
+	@.venv/bin/python tools/unit_tests.py $(ROOM)
+
+check: ## what a commit needs: lint of Python, and the unit tests of the rooms that changed since main
+	@tools/setup.sh dev
+	@tools/check.sh
 
 test: ## from lint to real namespaces with real packets
 	@tools/setup.sh dev

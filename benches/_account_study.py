@@ -17,10 +17,10 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.accounting import account_table, account_totals
-from quiclab.analysis.study import read_record
-from quiclab.metrics import evidence_of
-from quiclab.tables import TABLES
+from quiclab.compare.study import read_record
+from quiclab.evidence.metrics import evidence_of
+from quiclab.model.tables import TABLES
+from quiclab.why.account import account_table, account_totals
 
 
 def main() -> None:

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.namespace import NetworkNamespace
 
 _SOL_PACKET, _PACKET_RX_RING, _PACKET_VERSION = 263, 5, 10
 _TPACKET_V2 = 1
 _ETH_P_IP = 0x0800
 _BLOCK, _BLOCKS, _FRAME_BYTES = 1 << 20, 16, 128
 _IP_AT = 80
-"""Where the packet begins in a frame: behind struct tpacket2_hdr, a struct sockaddr_ll and 16 spare bytes."""
+"""Offset of the packet in a frame: behind struct tpacket2_hdr, a struct sockaddr_ll and 16 spare bytes."""
 _FRAME = np.dtype(
     {
         "names": ["status", "ip_at", "s", "ns", "protocol", "number"],

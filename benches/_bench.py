@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # real links and small studies are made by the tests' own helpers
+# Real links and small studies are made by the tests' own helpers, and noise of replays is a tool's.
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from pathlib import Path
 from _bench import ROOT  # noqa: F401 - makes the tests' helpers importable
 from live_link import BIG_BUFFERS, Ends
 
+from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.lab.testbed.real_time import ask_for_awake_processors
+from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.study import Direction, Tcp
+from quiclab.model.study import Path as LinkPath
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction, Tcp
-from quiclab.spec.model import Path as LinkPath
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.real_time import ask_for_awake_processors
-from quiclab.testbed.tcp_settings import sysctls
 
 _ROUTE = RouteMetrics("cubic", 10)
 BARE_DEVICES = ("bare0", "bare1")

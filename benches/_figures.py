@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a figure takes, from the tables on the disk to what a page carries."""
+"""Time that a figure takes, from the tables on the disk to what a page carries."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from quiclab import figures
-from quiclab.analysis.analyse import analyse_study
-from quiclab.figures import FIGURES, Asked, Figure, Where
-from quiclab.opened import open_study
-from quiclab.report.page.packing import packed
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import open_study
+from quiclab.report import figures
+from quiclab.report.figures import FIGURES, Asked, Figure, Where
+from quiclab.report.page.column_packing import packed
 
 OF_STUDY = ("differences", "factor", "cumulative", "first_loss", "path", "cost")
 """Figures that read every trial of a study, or of a cell."""
 
 
-def of_pair(study: Path) -> list[float]:
+def pair_seconds(study: Path) -> list[float]:
     """Seconds of each figure of a pair that the study has something for, the analysis in hand as in a report."""
     analysis = analyse_study(study)
     asked = Asked(open_study(study), analysis, analysis.comparisons[0].cell_id)
@@ -24,7 +24,7 @@ def of_pair(study: Path) -> list[float]:
     return [seconds for seconds in taken if seconds is not None]
 
 
-def of_study(study: Path) -> dict[str, float]:
+def study_seconds(study: Path) -> dict[str, float]:
     """Figure of a whole study → seconds, its analysis included. Raises ValueError where the study lacks its data."""
     taken = {}
     for figure in (each for each in FIGURES if each.name in OF_STUDY):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How evenly packets leave a busy bottleneck: by the link's packet log, and by stamps of the receiving kernel."""
+"""Evenness of packets that leave a busy bottleneck: by the link's packet log, and by stamps of the receiving kernel."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from _ends import BARE_DEVICES, memory_folder, open_bare_veth, open_link
 from _packet_log import UP, delivered, written_ns
 from _traffic import udp_stream
 
-from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.link import DEVICE, SERVER_ADDRESSES, Backend
-from quiclab.testbed.real_time import ask_for_real_time, leaves_room
-from quiclab.units import Bitrate
+from quiclab.lab.testbed.link import DEVICE, SERVER_ADDRESSES, Backend
+from quiclab.lab.testbed.real_time import ask_for_real_time, leaves_room
+from quiclab.model.study import Direction, Queue
+from quiclab.model.units import Bitrate
 
 SIZE = 1400
 """Payload of a datagram."""

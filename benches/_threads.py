@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a second thread is worth: wall time of one decoding with two threads against one, in turns.
+"""Gain of a second thread: wall time of one decoding with two threads against one, in turns.
 
 How much a second thread could be worth depends on what else the machine does. So the same rounds have two decodings
 with a thread each, at once, which share nothing: what they gain over one after the other is what there was to gain.

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
+from quiclab.lab.testbed.namespace import NetworkNamespace
 
 _TCP_INFO_TOTAL_RETRANS = 100
 """Offset of tcpi_total_retrans in struct tcp_info of linux/tcp.h."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.accounting import What, Why
+from quiclab.why.account import What, Why
 
 _SEGMENT = 1448
 _BASE: dict[str, Any] = {"body_bytes": 1_000_000, "delay_ns": 40_000_000, "control": "unlimited"}

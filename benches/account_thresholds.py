@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the sums of accounts move when each of their thresholds is halved and doubled, on trials that were recorded.
+"""Change of accounts' sums when each of their thresholds is halved and doubled, on trials that were recorded.
 
 `benches/account_thresholds.py STUDY... [--blocks N]`: one row for each threshold, factor and arm, of those that move
 anything. What moves is half the sum of all differences by *why* and *what* together: time that has another label. A
@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quiclab.accounting import account_table, kernel, timers, window
-from quiclab.analysis import account_shares
-from quiclab.analysis.study import read_record
-from quiclab.metrics import Evidence
-from quiclab.opened import OpenedStudy
-from quiclab.tables import TABLES
+from quiclab.compare.study import read_record
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.tables import TABLES
+from quiclab.why import account_shares
+from quiclab.why.account import account_table, kernel, timers, window
 
-_SHARED = "quiclab.accounting."
+_SHARED = "quiclab.why.account."
 THRESHOLDS: Mapping[str, tuple[Any, str]] = {
     "prompt, 1 ms": (None, "PROMPT_NS"),
     "spread of delay, 0.05 ms": (None, "ROUNDING_NS"),
@@ -42,7 +42,7 @@ Sums = dict[str, float]
 
 @dataclass(frozen=True)
 class Moved:
-    """What another threshold changes in one trial."""
+    """Changes of one trial with another threshold."""
 
     share_pct: float
     most: tuple[str, str, float]
@@ -84,7 +84,7 @@ def trials(study: OpenedStudy, blocks: int) -> Iterator[tuple[str, Evidence]]:
     """(arm, evidence) of the verified trials of the first blocks of each cell."""
     rows = study.table("trials").filter(status="verified")
     for row in rows.filter(pl.col("block").rank("dense").over("cell_id") <= blocks).iter_rows(named=True):
-        tables = {name: each for name in TABLES if (each := study.of_trial(name, row["trial_id"])) is not None}
+        tables = {name: each for name in TABLES if (each := study.trial_table(name, row["trial_id"])) is not None}
         yield str(row["arm"]), Evidence(tables, read_record(study.directory / "trials" / row["trial_id"]))
 
 

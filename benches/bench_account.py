@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the account of time costs: a pair of transfers of 10 MB, and a study of 1,000 trials on two processors.
+"""Cost of the account of time: a pair of transfers of 10 MB, and a study of 1,000 trials on two processors.
 
 The alternative to the pair is the decoding of the same trials in the same run, without which there is no account. The
 study is the demo's over its first path: 100 KB, 1 MB and 5 MB over both protocols, run once. Two processes read the
@@ -22,10 +22,10 @@ from _bench import ROOT, Row, cpu_seconds, is_quick, paired_ratio, print_table
 from _real_logs import run_trials
 from small_study import quiclab
 
-from quiclab.accounting import account_of_transfer
-from quiclab.analysis.study import read_record
-from quiclab.decoders import decode_trial
-from quiclab.metrics import evidence_of
+from quiclab.compare.study import read_record
+from quiclab.evidence.metrics import evidence_of
+from quiclab.logs.decoders import decode_trial
+from quiclab.why.account import account_of_transfer
 
 _TARGET_S = 1.0
 _PAIR_MB = 10
@@ -33,7 +33,7 @@ _STUDY_TARGET_S = 60.0
 _TRIALS = 1000
 _PROCESSES = 2
 _GROWTH = 1.1
-"""How much more memory than after a tenth of the trials is still taken for none."""
+"""Growth of memory since a tenth of the trials that is still taken for none."""
 
 
 def main() -> None:

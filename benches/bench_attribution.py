@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the account of a transfer is from the truth, on the golden twin: transfers in virtual time, drawn anew.
+"""Error of a transfer's account beside the truth, on the golden twin: transfers in virtual time, drawn anew.
 
 In the first table one cause alone holds the sender back: its share of the account, the share that the sender itself
 gives it, and its effect, which is the time less that of the same transfer without the cause. For the others, one for
@@ -24,7 +24,7 @@ from _twin_draws import drawn
 from _twin_planted import PLANTED, Planted
 from golden_twin import Logs, Run, Twin, built, told
 
-from quiclab.accounting import Why
+from quiclab.why.account import Why
 
 _TARGET = 0.03
 _WORST = 3

@@ -25,10 +25,10 @@ from typing import Any
 from _bench import Row, is_quick, print_table
 from small_study import QUICLAB
 
+from quiclab.lab.testbed import _libc
+from quiclab.lab.testbed.link_process import OwnProcess
 from quiclab.store.layout import WITH_ITS_BLOCK, StudyDir
 from quiclab.store.ledger import look_into_ledger
-from quiclab.testbed import _libc
-from quiclab.testbed.link_process import OwnProcess
 
 AS_BEFORE = "--with-the-system-slice"
 BEFORE = "system's slice, rule by p99"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast captures of real trials and packet logs become tables, in CPU time of one core.
+"""Speed at which captures of real trials and packet logs become tables, in CPU time of one core.
 
 What a second thread is worth is told by wall times, against one thread (`_threads.py`).
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast qlogs and NetLogs become tables, in CPU time of one core, and what memory that takes.
+"""Speed at which qlogs and NetLogs become tables, in CPU time of one core, and the memory that this takes.
 
 The alternative is orjson, which merely parses the same records into Python objects, in turns.
 

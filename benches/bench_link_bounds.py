@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine itself allows of the link, and the link beside it: whether a missed target is the link's or not.
+"""Bounds that this machine itself sets the link, and the link beside them: is a missed target the link's or not?
 
 Three bounds, measured in turns with the link: a thread that waits as the link does and has nothing else to do; a
 forwarder on the link's devices that writes at once what it reads; the two kernels' stacks with nothing between them.
@@ -22,13 +22,13 @@ from bench_link_speed import bare_flow, flow
 from bench_link_truth import DELAY, idle, loaded
 from live_link import in_sandbox
 
-from quiclab.spec.model import Direction
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
+from quiclab.model.study import Direction
 
 GIGABIT_PACKET_NS = 12_000
-"""What a packet of 1500 bytes takes at 1 Gbit/s."""
+"""Time that a packet of 1500 bytes takes at 1 Gbit/s."""
 IDLE_NS = (1_000_000, 10_000_000)
 LOADED_NS = (GIGABIT_PACKET_NS, GIGABIT_PACKET_NS)
 ECHO_INTERVAL_S = DELAY.ns / 1e9
@@ -39,7 +39,7 @@ Found = dict[str, list[float]]
 
 
 def timer(program: str, distances_ns: tuple[int, int], seconds: int, *, only_sleeps: bool = False) -> dict[str, float]:
-    """How late a thread is that waits as the link does, in microseconds; or one that only sleeps, on processors that
+    """Lateness of a thread that waits as the link does, in microseconds; or of one that only sleeps, on processors that
     halt."""
     numbers = [*distances_ns, seconds, *([0] if only_sleeps else [])]
     command = [program, *(str(number) for number in numbers)]

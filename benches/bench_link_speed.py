@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the link is: bulk TCP through it, beside a bare veth pair without offloads between two namespaces.
+"""Speed of the link: bulk TCP through it, beside a bare veth pair without offloads between two namespaces.
 
 The link does what such a pair does (every packet of the MTU by itself), and model and packet log besides. Both ends
 and the link share this machine's cores, so the figures are of the whole system.
@@ -14,10 +14,10 @@ from _ends import memory_folder, open_bare_veth, open_link
 from _traffic import bulk_tcp
 from live_link import in_sandbox
 
-from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction, Queue
+from quiclab.model.units import Bitrate, Duration
 
 BARE = "bare veth"
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How true the link is: delay, lateness, spacing and rate, live, beside the same link that only sleeps.
+"""Accuracy of the link: delay, lateness, spacing and rate, live, beside the same link that only sleeps.
 
 The link sleeps until shortly before a packet is due and spins the rest (spin_ns as it chooses by itself); the
 alternative never spins (spin_ns 0) and is as late as this machine wakes threads up.
@@ -19,10 +19,10 @@ from _programs import build
 from _traffic import bulk_tcp, echo_rtts_us
 from live_link import in_sandbox
 
-from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction, Queue
+from quiclab.model.units import Bitrate, Duration
 
 SLEEPS = "no spin"
 DELAY = Duration(10_000_000)
@@ -44,21 +44,21 @@ def idle(backend: Backend, spin_ns: int | None, seconds: float) -> Measurement:
 
 
 def loaded(backend: Backend, spin_ns: int | None, seconds: float) -> Measurement:
-    """How late the link was under TCP at 1 Gbit/s."""
+    """Lateness of the link under TCP at 1 Gbit/s."""
     with memory_folder() as folder, open_link(GIGABIT, folder, backend, spin_ns=spin_ns) as ends:
         bulk_tcp(ends.client, ends.server, seconds)
         return _lateness("loaded", ends.link.stop())
 
 
 def spaced(mbit_per_s: int, backend: Backend, spin_ns: int | None, seconds: float) -> Measurement:
-    """How even the gaps are at a rate, and the error of the mean rate."""
+    """Evenness of the gaps at a rate, and the error of the mean rate."""
     found = through_link(backend, mbit_per_s * 10**6, spin_ns, seconds)
     return {f"{key}_{mbit_per_s}": value for key, value in found.items()}
 
 
 def bare(timer: str | None, seconds: float) -> Measurement:
-    """What the machine allows: the round-trip time of the stacks alone, as cold as the link's packets find them, and
-    even gaps by a thread that does nothing else, where there is such a program."""
+    """Bounds that the machine sets: the round-trip time of the stacks alone, as cold as the link's packets find them,
+    and even gaps by a thread that does nothing else, where there is such a program."""
     with open_bare_veth() as (client, _):
         rtt = {"rtt_us": statistics.fmean(echo_rtts_us(client, 50, ECHO_PAUSE_S + 2 * DELAY.ns / 1e9))}
     if timer is None:

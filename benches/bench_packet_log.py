@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What logs cost per packet: alone, as the link's own benchmark counts it, and live, as CPU time of the whole link.
+"""Cost of logs per packet: alone, as the link's own benchmark counts it, and live, as CPU time of the whole link.
 
 Live, the same UDP goes through a link without impairment: without logs, with the packet log, with the captures besides.
 Sleeping and spinning are left out (nothing is delayed), both threads of the link are counted.
@@ -17,9 +17,9 @@ from _ends import memory_folder, open_link
 from _traffic import udp_stream
 from live_link import in_sandbox
 
-from quiclab.spec.model import Direction
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import Backend
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction
 
 LOG_TARGET_NS = 50
 RECORD = "packet log record"

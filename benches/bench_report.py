@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report costs: to write one of 1,000 trials, to open it, to move about in it, and one of a million packets.
+"""Cost of a report: to write one of 1,000 trials, to open it, to move about in it, and one of a million packets.
 
 Times in the browser are those of a real Chromium without a graphics card, the slowest way to draw.
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _bench import Row, print_table
-from _figures import of_pair, of_study
+from _figures import pair_seconds, study_seconds
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -30,7 +30,8 @@ FRAMES_PER_S = 30.0
 REPORT_MB, PAIR_MB, MILLION_MB = 10.0, 1.0, 64.0
 """The size budget: the report of 1,000 trials, a pair of trials of 1,000 packets, one of trials of a million."""
 _WRITE = (
-    "import sys; from pathlib import Path; from quiclab.report import write_report; write_report(Path(sys.argv[1]))"
+    "import sys; from pathlib import Path; from quiclab.report.page.write import write_report;"
+    "write_report(Path(sys.argv[1]))"
 )
 _VERB = "import sys; from quiclab.cli.main import main; sys.exit(main(sys.argv[1:]))"
 _FRAMES = """() => new Promise((done) => {
@@ -176,11 +177,11 @@ def main() -> None:
             limit("size of that report", [megabytes(report)], "MB", REPORT_MB),
             limit("size of a pair's page", [megabytes(pair)], "MB", PAIR_MB),
             limit(f"the same, {1_000_000 // part:,} packets a trial", [megabytes(million)], "MB", MILLION_MB),
-            limit("one figure of a pair, from tables", of_pair(many), "s", FIGURE_S),
+            limit("one figure of a pair, from tables", pair_seconds(many), "s", FIGURE_S),
         ]
         rows += [
             limit(f"the figure {figure} of {trials} trials, from tables", [taken], "s", FIGURE_S)
-            for figure, taken in of_study(many).items()
+            for figure, taken in study_seconds(many).items()
         ]
         alone = (sys.executable, "-c", _VERB, "figure", "differences", many, "-o", folder / "figure.html")
         rows.append(limit("`quiclab figure differences`, from start to end", [seconds(*alone)], "s", FIGURE_S))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arms of a block share by each key of the draws of loss, without a machine's noise: the golden twin.
+"""Losses that arms of a block share by each key of the draws, without a machine's noise: the golden twin.
 
 1 MB at 10 Mbit/s over 20 ms with losses down, in virtual time, where a replay is the same to the nanosecond. For each
 pair of arms, over many seeds: the correlation of the logarithms of their times, and the pairs that the signed-rank test
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from _bench import is_quick
 from golden_twin import Twin, built
+from replay_noise import correlation
 
-from quiclab.analysis.replay import correlation
-from quiclab.statistics import pairs_for_noise
+from quiclab.compare.statistics import pairs_for_noise
 
 _KEYS = ("index", "class", "bytes")
 _LOSSES = (0.002, 0.01, 0.03)

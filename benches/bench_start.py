@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command costs that has little to do, beside Python with the one library that it needs for the answer.
+"""Cost of a command that has little to do, beside Python with the one library that it needs for the answer.
 
 CPU time, start included. The answer to each: a word, how far a study is, a row of its tables, the tables of a small
 capture, the list of figures.

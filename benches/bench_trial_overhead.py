@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial costs beside its transfer, and where it goes; beside a script that runs the same programs by hand.
+"""Cost of a trial beside its transfer, and where it goes; beside a script that runs the same programs by hand.
 
 Overhead = from the start of a trial to the start of the next, minus the client's own time from start to last byte.
 The script, in one namespace: start the server, wait for its sockets, start the client, wait for it, stop the server. It
@@ -25,15 +25,15 @@ from live_link import in_sandbox
 from plain_captures import capture_at
 from small_study import QUICLAB, main_only, quiclab, trials, with_plain_logs, write_spec
 
-from quiclab.endpoints import Context, find
-from quiclab.spec.model import Certificate, Program
+from quiclab.lab.endpoints import Context, find
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.process import Process
+from quiclab.model.study import Certificate, Program
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.trial import judge_attempt
 from quiclab.study.trial_tables import keep_tables
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.process import Process
 
 TARGET_MS = 300
 CPU_TARGET_MS = 150

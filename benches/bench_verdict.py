@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial's verdict costs when the trial ends: all of its logs decoded, and what they prove, in one process.
+"""Cost of a trial's verdict when the trial ends: all of its logs decoded, and what they prove, in one process.
 
 The alternative is tshark, which opens the client's capture alone with the same keys, and prints the suites, frames and
 lengths that the verdict rests on; it puts no clocks together and keeps no tables.
@@ -22,8 +22,8 @@ from _real_logs import Trial, run_trials
 _MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
-from quiclab.decoders import decode_trial
-from quiclab.verify.trial import judge
+from quiclab.logs.decoders import decode_trial
+from quiclab.evidence.verify.trial import judge
 folder = Path(sys.argv[1])
 idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 times = [time.process_time()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video, a page or a migration costs beside what is measured, where it goes, and how much memory a trial takes.
+"""Cost of a video, a page or a migration beside what is measured, where it goes, and how much memory a trial takes.
 
 Overhead = from the start of a trial to the start of the next, minus the time that the video is watched, or that between
 the word to go to a page and the last byte of it, or that of the migration's transfer: the browser's start and end are
@@ -71,7 +71,7 @@ def overheads(kind: str, blocks: int) -> list[dict[str, float]]:
 
 
 def _own_ns(trial: dict[str, Any]) -> int:
-    """What is measured in a trial."""
+    """Measured time within a trial."""
     expected, requests = trial["expected"], trial["client"]["requests"]
     if "video" in expected:
         return int(expected["video"]["watch"]["ns"])

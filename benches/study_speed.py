@@ -9,9 +9,9 @@ same seed, so the losses that the model draws are the same. Trials of the second
 guard learns, are not compared.
 
 Printed are the speeds; the void trials of each arm; for each arm of each cell the mean difference of the time to the
-last byte of twins with its interval of 90 per cent (`quiclab.statistics.mean`); and the same for each category of the
-account of time, in per cent of the whole. Equivalent means that the interval lies within 1 per cent, or, where there is
-loss, within 0.2 standard deviations of the trials that ran alone (two one-sided tests at 5 per cent).
+last byte of twins with its interval of 90 per cent (`quiclab.compare.statistics.mean`); and the same for each category
+of the account of time, in per cent of the whole. Equivalent means that the interval lies within 1 per cent, or, where
+there is loss, within 0.2 standard deviations of the trials that ran alone (two one-sided tests at 5 per cent).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import numpy as np
 import polars as pl
 from small_study import quiclab, trials
 
-from quiclab.statistics import mean
+from quiclab.compare.statistics import mean
 
 _SPEC = """\
 [study]
@@ -114,7 +114,7 @@ class Way:
 
 
 def difference(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
-    """Mean of second minus first, with its interval of 90 per cent (`quiclab.statistics.mean`)."""
+    """Mean of second minus first, with its interval of 90 per cent (`quiclab.compare.statistics.mean`)."""
     found = mean(np.array([packed - alone for alone, packed in pairs]), 0.9)
     assert found is not None
     if found.interval is None:

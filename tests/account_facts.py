@@ -17,12 +17,12 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.accounting import UNIONS, Of, Why, account_table, spells
-from quiclab.analysis.least_time import least_time_ms
-from quiclab.analysis.study import read_record
-from quiclab.metrics import Evidence
-from quiclab.opened import OpenedStudy
-from quiclab.tables import TABLES
+from quiclab.compare.least_time import least_time_ms
+from quiclab.compare.study import read_record
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.tables import TABLES
+from quiclab.why.account import UNIONS, MetricScope, Why, account_table, spells
 
 _NEAR_NS = 20_000_000
 """Age up to which a sample of the kernel tells of a time after it."""
@@ -95,13 +95,13 @@ def facts(study: Path) -> Facts:
     found = Facts()
     for trial in opened.table("trials").filter(status="verified").iter_rows(named=True):
         trial_id = str(trial["trial_id"])
-        tables = {name: table for name in TABLES if (table := opened.of_trial(name, trial_id)) is not None}
+        tables = {name: table for name in TABLES if (table := opened.trial_table(name, trial_id)) is not None}
         accounts = tables.get("account")
         if accounts is None or accounts.is_empty():
             continue
         found.trials += 1
         _videos(found, str(trial["trial_id"]), accounts, tables)
-        account = accounts.filter(Of.TTLB.rows)
+        account = accounts.filter(MetricScope.TTLB.rows)
         if account.is_empty():
             continue
         where = f"{trial_id} ({trial['arm']}, {trial['cell_id']})"
@@ -125,7 +125,7 @@ def facts(study: Path) -> Facts:
 
 def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
     """What holds of each account of a video."""
-    for (of,), account in accounts.filter(~Of.TTLB.rows).group_by("of", maintain_order=True):
+    for (of,), account in accounts.filter(~MetricScope.TTLB.rows).group_by("of", maintain_order=True):
         checks = (_whole(account), _served(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
 

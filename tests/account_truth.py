@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
 
 
 def trials_of(study: Path) -> dict[str, list[str]]:
@@ -20,7 +20,7 @@ def trials_of(study: Path) -> dict[str, list[str]]:
 
 def by_why(study: Path, trial: str) -> dict[str, float]:
     """Reason → ms, by the account."""
-    totals = OpenedStudy(study).of_trial("account_totals", trial)
+    totals = OpenedStudy(study).trial_table("account_totals", trial)
     assert totals is not None
     return dict(totals.group_by("why").agg(pl.col("total_ns").sum() / 1e6).iter_rows())
 
@@ -29,7 +29,7 @@ def silences(study: Path, trial: str, least_ms: float) -> Iterator[float]:
     """Lengths, in ms, of the times in which nothing came to the server and it sent nothing, each ended by data that it
     sends again: what waiting for a retransmission timeout looks like in packets."""
     opened = OpenedStudy(study)
-    log, captured = opened.of_trial("link_packets", trial), opened.of_trial("ip_packets", trial)
+    log, captured = opened.trial_table("link_packets", trial), opened.trial_table("ip_packets", trial)
     assert log is not None
     assert captured is not None
     came = sorted(
@@ -56,7 +56,7 @@ def silences(study: Path, trial: str, least_ms: float) -> Iterator[float]:
 
 def timeouts_counted(study: Path, trial: str) -> int:
     """Retransmission timeouts of the server's connection, as its kernel counted them."""
-    rows = OpenedStudy(study).of_trial("tcp_info", trial)
+    rows = OpenedStudy(study).trial_table("tcp_info", trial)
     assert rows is not None
     return int(rows.filter(vantage="server")["total_rto"].max() or 0)  # type: ignore[arg-type]
 
@@ -65,7 +65,7 @@ def idle_with(study: Path, trial: str, unacknowledged_bytes: int) -> float:
     """Time, in ms, in which the link had nothing to send to the client, each such time with so many bytes of the
     response's stream not acknowledged when it began."""
     opened = OpenedStudy(study)
-    log, rows = opened.of_trial("link_packets", trial), opened.of_trial("unacknowledged", trial)
+    log, rows = opened.trial_table("link_packets", trial), opened.trial_table("unacknowledged", trial)
     assert log is not None
     assert rows is not None
     served = log.filter(direction="down").drop_nulls("left_ns").sort("left_ns")

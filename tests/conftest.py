@@ -24,7 +24,7 @@ _TESTS = Path(__file__).parent
 
 @functools.cache
 def _no_namespaces() -> str | None:
-    code = "from quiclab.testbed.sandbox import run_in_sandbox; raise SystemExit(run_in_sandbox(lambda: 0))"
+    code = "from quiclab.lab.testbed.sandbox import run_in_sandbox; raise SystemExit(run_in_sandbox(lambda: 0))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 

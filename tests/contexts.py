@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quiclab.endpoints import Context
-from quiclab.spec.model import Program
+from quiclab.lab.endpoints import Context
+from quiclab.model.study import Program
 
 WORK = Path("/lab/trial/home")
 CONTEXT = Context(

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from error_rates import ALPHA, TTLB, Shape, Times
 
-from quiclab.analysis.compare import arm_result, compare, decide_all
-from quiclab.analysis.conclusions import conclude_all, conclude_by_sequence
-from quiclab.analysis.disturbance import between, selection
-from quiclab.analysis.model import ArmResult, Comparison, Conclusion, TrialResult
-from quiclab.analysis.not_judged import bare
-from quiclab.analysis.sequential import sequentially
+from quiclab.compare.cell_comparison import arm_result, compare, decide_all
+from quiclab.compare.conclusions import conclude_all, conclude_by_sequence
+from quiclab.compare.disturbance import between, selection
+from quiclab.compare.model import ArmResult, Comparison, Conclusion, TrialResult
+from quiclab.compare.not_judged import bare
+from quiclab.compare.sequential import sequentially
 
 TOLERATED = 0.01
 """Share of its time that a trial may have lost and still count."""

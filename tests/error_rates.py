@@ -13,11 +13,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from quiclab.analysis.compare import arm_result, compare, decide_all
-from quiclab.analysis.conclusions import conclude_all
-from quiclab.analysis.model import ArmResult, Comparison, Metric, TrialResult
-from quiclab.analysis.over_occasions import held_over_occasions
-from quiclab.analysis.sequential import sequentially
+from quiclab.compare.cell_comparison import arm_result, compare, decide_all
+from quiclab.compare.conclusions import conclude_all
+from quiclab.compare.model import ArmResult, Comparison, Metric, TrialResult
+from quiclab.compare.over_occasions import held_over_occasions
+from quiclab.compare.sequential import sequentially
 
 Times = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Times]

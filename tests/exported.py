@@ -9,10 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.decoders import ParquetParts, decode_files, find, finished
-from quiclab.tables import TABLES
+from quiclab.logs.decoders import ParquetParts, decode_files, find, finished
+from quiclab.model.tables import TABLES
 
-CAPTURES = Path(__file__).parent / "unit" / "exports" / "captures"
+CAPTURES = Path(__file__).parent / "unit" / "logs" / "exports" / "captures"
 QLOGS = sorted((Path(__file__).parent / "decoders" / "qlog").glob("*.gz"))
 THREE_QLOGS = [path for path in QLOGS if "-100kb" in path.name]
 """Of two connections: both ends of one, the client of another."""

@@ -24,9 +24,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from quiclab.accounting import UNIONS, What, Why, account_table
-from quiclab.metrics import Evidence
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.tables import TABLES
+from quiclab.why.account import UNIONS, What, Why, account_table
 
 ROOT = Path(__file__).resolve().parent.parent
 Case = Mapping[str, Any]

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints import Context, find
-from quiclab.spec.model import Certificate, Program
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.listening import ListeningPorts
-from quiclab.testbed.names import _cover
-from quiclab.testbed.namespace import NetworkNamespace, add_veth
+from quiclab.lab.endpoints import Context, find
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.listening import ListeningPorts
+from quiclab.lab.testbed.namespace import NetworkNamespace, add_veth
+from quiclab.lab.testbed.user_commands import _cover
+from quiclab.model.study import Certificate, Program
 
 SERVER = "198.51.100.1"
 URL = f"https://{HOST}"
@@ -93,7 +93,7 @@ def caddy(outside: NetworkNamespace, folder: Path, protocols: tuple[str, ...] = 
     patience = time.monotonic() + 60
     try:
         with ListeningPorts(outside) as listening:
-            while 443 not in listening.of("tcp") or ("h3" in protocols and 443 not in listening.of("udp")):
+            while 443 not in listening.sockets("tcp") or ("h3" in protocols and 443 not in listening.sockets("udp")):
                 assert process.poll() is None, (work / "log").read_text()
                 assert time.monotonic() < patience, "the server does not listen"
                 time.sleep(0.005)

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.lab.testbed.sandbox import run_in_sandbox
+from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.study import Direction, Tcp
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import ByteCount
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction, Tcp
-from quiclab.spec.model import Path as LinkPath
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend, Link, LinkSettings
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
-from quiclab.testbed.sandbox import run_in_sandbox
-from quiclab.testbed.tcp_settings import sysctls
-from quiclab.units import ByteCount
 
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 _UDP_SEGMENT = 103

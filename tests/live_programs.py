@@ -15,12 +15,12 @@ from typing import Any
 
 from live_link import open_link
 
-from quiclab.endpoints._api import Context, Endpoint
-from quiclab.spec.model import Certificate, Direction, Knobs, Program, Protocol
-from quiclab.testbed.certificates import HOST, make_certificates
-from quiclab.testbed.link import SERVER_ADDRESSES
-from quiclab.testbed.listening import Kind, ListeningPorts
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.endpoints._api import Context, Endpoint
+from quiclab.lab.testbed.certificates import HOST, make_certificates
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.testbed.listening import Kind, ListeningPorts
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.model.study import Certificate, Direction, Knobs, Program, Protocol
 
 ADDRESS = "127.0.0.1"
 PORT = 4433
@@ -59,7 +59,7 @@ class LivePrograms:
         kind: Kind = "udp" if replace(self.context, **changes).protocol == "h3" else "tcp"
         patience = time.monotonic() + PATIENCE_S
         with ListeningPorts(self.server) as listening:
-            while PORT not in listening.of(kind):
+            while PORT not in listening.sockets(kind):
                 assert process.poll() is None, process.communicate()[0]
                 assert time.monotonic() < patience, "the server does not listen"
                 time.sleep(0.005)

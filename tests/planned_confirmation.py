@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.diagnoses import SENT_BY, TRIAL
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked, Plan, plan_confirmation
-from quiclab.tables import OF_STUDY, TABLES
+from quiclab.why.mechanisms import SENT_BY, TRIAL
 
 SPEC = """\
 [study]
@@ -44,7 +44,7 @@ server = {h3}
 """
 Times = Mapping[str, Mapping[str, float]]
 """Arm → mechanism → ms in each trial; the name "" is time of none."""
-BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "senders_buffer": 1000.0}}
+BUFFER: Times = {"h2": {"": 800.0}, "h3": {"": 600.0, "send_buffer_limited": 1000.0}}
 
 
 def write(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from live_link import Ends
 
-from quiclab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
 
 _PORT = 5003
 _SO_TIMESTAMPING, _SO_TIMESTAMPNS = 37, 35

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quiclab.accounting import UNIONS, Of, What, Why
-from quiclab.analysis.account_shares import WHATS, WHYS, Shares
-from quiclab.analysis.cause_parts import Known, Member, Pair
-from quiclab.analysis.compare import arm_result, compare
-from quiclab.analysis.model import Comparison, Metric, TrialResult
-from quiclab.diagnoses import LOST_ON_THE_PATH, ROUND_TRIP, SENT, TRIAL
+from quiclab.compare.cell_comparison import arm_result, compare
+from quiclab.compare.model import Comparison, Metric, TrialResult
+from quiclab.why.account import UNIONS, MetricScope, What, Why
+from quiclab.why.account_shares import WHATS, WHYS, Shares
+from quiclab.why.cause_parts import Known, Member, Pair
+from quiclab.why.mechanisms import LOST_ON_THE_PATH, ROUND_TRIP, SENT, TRIAL
 
 STALLS = Metric("stall_ms", "stall time", "ms", lower_is_better=True)
 ROUND_TRIP_MS = 20.0
 _PARTS: Sequence[Member] = (
     (Why.LINK_BUSY, "bytes_on_the_wire"),
-    (Why.SET_UP, "set_up_round_trips"),
+    (Why.SET_UP, "handshake_round_trips"),
     (Why.SLOW_START, "slow_start"),
     (Why.WINDOW, "largest_window"),
     (Why.WINDOW_AFTER_LOSS, "loss_on_the_path"),
     (Why.WINDOW_AFTER_LOSS, "overshoot"),
-    (Why.STREAM_CREDIT, "stream_credit"),
+    (Why.STREAM_CREDIT, "stream_flow_control_limited"),
     (Why.PACING, "pacing"),
     (Why.PACING_OR_PROGRAM, None),
     (Why.LOSS_TIMER, "loss_timer"),
@@ -63,7 +63,9 @@ def cell_of(ms: Mapping[str, Mapping[Member, float]], facts: Facts, pairs: int) 
             why[trial][WHYS.index(label)] += value
         what[trial][WHATS.index(What.PAYLOAD)] = sum(parts.values())
     # Stalls have no stages, which would be read from tables.
-    shares = Shares(why, what, dict.fromkeys(ms, 1e6), {trial: {} for trial in ms}, dict.fromkeys(ms, Of.STALL))
+    shares = Shares(
+        why, what, dict.fromkeys(ms, 1e6), {trial: {} for trial in ms}, dict.fromkeys(ms, MetricScope.STALL)
+    )
     known = Known(ms, {trial: {} for trial in ms}, facts, {})
     return Cell(compare(("1MB/p", "main", "1MB", "p"), *arms, STALLS, 0.05), shares, known, names)
 
@@ -89,7 +91,7 @@ def random_cell(rng: np.random.Generator, *, alike: bool = False) -> Cell:
                     continue
                 error = rng.standard_t(2) if heavy else rng.normal()
                 value = max(0.0, base[part] + effects[part] * at + noise[part] * error)
-                if part[1] == "set_up_round_trips":
+                if part[1] == "handshake_round_trips":
                     value = ROUND_TRIP_MS * trips[at] * (1 + 0.02 * rng.random())
                 if value:
                     ms[trial][part] = value
@@ -105,7 +107,7 @@ def _facts(
         TRIAL: {(LOST_ON_THE_PATH, "packets"): lost, (SENT, "packets"): sent, (ROUND_TRIP, "ms"): ROUND_TRIP_MS}
     }
     for (_, mechanism), ms in parts.items():
-        if mechanism == "set_up_round_trips":
+        if mechanism == "handshake_round_trips":
             found[mechanism] = {("round_trips", ""): float(trips)}
         elif mechanism == "bytes_on_the_wire":
             found[mechanism] = {("bytes_served", "bytes"): ms * 1000}

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from quiclab.endpoints import ENDPOINTS
-from quiclab.endpoints.command import CommandClient, CommandProxy, CommandServer
+from quiclab.lab.endpoints import ENDPOINTS
+from quiclab.lab.endpoints.command import CommandClient, CommandProxy, CommandServer
 
 _TEMPLATES = (CommandClient, CommandServer, CommandProxy)
 """A user's own program, whatever it is."""

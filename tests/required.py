@@ -9,8 +9,8 @@ from collections.abc import Generator
 
 import pytest
 
-from quiclab.endpoints import ENDPOINTS
-from quiclab.stacks.catalogue import ITEMS
+from quiclab.lab.endpoints import ENDPOINTS
+from quiclab.lab.stacks.catalogue import ITEMS
 
 _OF_THE_MACHINE = ("namespaces", "tshark", "strace", "bwrap", "pasta", "slirp4netns", "ffmpeg", "apt-get", "dpkg-deb")
 

@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
-from quiclab.errors import SpecError
-from quiclab.spec.model import Study
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Study
 from quiclab.spec.read import read_study
 
 SMALL = """\

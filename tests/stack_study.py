@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from small_study import main_only, quiclab, trials
 
-from quiclab.endpoints import Available, find
-from quiclab.spec.model import Role
-from quiclab.testbed.host import bounded_run
+from quiclab.lab.endpoints import Available, find
+from quiclab.lab.testbed.host import bounded_run
+from quiclab.model.study import Role
 
 _HEAD = """\
 [study]

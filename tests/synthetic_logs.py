@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quiclab.accounting import account_totals
-from quiclab.tables import TABLES
+from quiclab.model.tables import TABLES
+from quiclab.why.account import account_totals
 
 ZERO_NS = 1_000_000_000
 PACKET_BYTES = 1_250

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from quiclab.tables import TABLES
+from quiclab.model.tables import TABLES
 
 BEGAN_NS = 1_000_000_000
 METRICS = {

@@ -10,10 +10,10 @@ from typing import Any
 
 from synthetic_study import Shape
 
-from quiclab.analysis.analyse import analyse
-from quiclab.analysis.paper.claims import Judged, judge
-from quiclab.analysis.paper.paper import read_paper
-from quiclab.analysis.study import read_study
+from quiclab.compare.analyse import analyse
+from quiclab.compare.papers.claims import Judged, judge
+from quiclab.compare.papers.paper import read_paper
+from quiclab.compare.study import read_study
 
 # h3 is 22 % faster over "loss", and as fast as h2 over "clean", at 20 pairs with less noise.
 CLEAR = replace(

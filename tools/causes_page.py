@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from quiclab.diagnoses import BY_NAME, MECHANISMS, Family, Mechanism, Setting
+from quiclab.model.mechanism_names import names_of
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Family, Mechanism, Setting
 
 _HEAD = """\
 # Causes
@@ -53,6 +54,8 @@ def _section(of: Mechanism) -> str:
         shown = " and ".join(name.replace("_", " ") for name in numbers)
         lines.append(f"* **Follows from** one of these, where the arms have as much of it ({shown}): {above}")
     lines += ["* **Taken away by**:", *map(_setting, of.settings)] if of.settings else ["* **Taken away by**: no key"]
+    *former, _ = names_of(of.name)
+    lines += [f"* **Called** `{name}` by earlier versions, a name that is still understood" for name in former]
     return "\n".join([*lines, f"* **Source**: {of.source}"])
 
 

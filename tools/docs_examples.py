@@ -107,13 +107,14 @@ def _pages(study: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _output(command: str, study: Path) -> str:
-    """What a command prints, in a terminal of 80 columns, without spaces at the ends of lines."""
+    """Output of a command, in a terminal of 80 columns, without spaces at the ends of lines."""
     import shlex
 
     from rich.console import Console
 
     from quiclab.cli.main import main as quiclab
-    from quiclab.report import analyse_study, render
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.report.words.terminal import render
 
     printed = io.StringIO()
     program, verb, *arguments = shlex.split(command)
@@ -128,7 +129,7 @@ def _output(command: str, study: Path) -> str:
 
 
 def _report(study: Path) -> Path:
-    from quiclab.report import write_report
+    from quiclab.report.page.write import write_report
 
     return write_report(study.resolve())
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the generated pages of docs/reference: the spec from its dataclasses, and the lists of plugins and tables.
+Of docs/explanation/account.md it writes the tables of labels.
 
 usage: generate_reference.py [--check]      --check writes nothing and fails where a page is out of date
 """
@@ -15,18 +16,18 @@ from typing import Any
 
 import causes_page
 import json_reference
+import label_tables
 import reference_pages
 from field_docs import field_docs
 
+from quiclab.model import address_change, study
+from quiclab.model.page import Page, Resources, ThirdParties
 from quiclab.spec import (
-    address_change,
-    address_changes,
     addresses,
     aqm,
     arms,
     competition,
     impairments,
-    model,
     paths,
     policing,
     random_rate,
@@ -34,11 +35,13 @@ from quiclab.spec import (
     video,
     workloads,
 )
-from quiclab.spec.knobs import KNOB_KEYS
+from quiclab.spec.arms import KNOB_KEYS
 from quiclab.spec.nodes import Kind
-from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS, Page, Resources, ThirdParties
+from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+ACCOUNT = FOLDER.parent / "explanation" / "account.md"
+"""Page whose tables of labels alone are generated."""
 
 INTRODUCTION = """\
 # The spec
@@ -61,41 +64,41 @@ def page() -> str:
     """The reference of the spec as Markdown."""
     parts = [
         INTRODUCTION,
-        _section("[study]", model.Study, read.STUDY_KEYS),
-        _section("aa (in [study])", model.AaControl, read.AA_KEYS, optional=True),
-        _section("[limits]", model.Limits, read.LIMITS_KEYS),
-        _section("[[workload]]", model.Workload, workloads.WORKLOAD_KEYS),
+        _section("[study]", study.Study, read.STUDY_KEYS),
+        _section("aa (in [study])", study.AaControl, read.AA_KEYS, optional=True),
+        _section("[limits]", study.Limits, read.LIMITS_KEYS),
+        _section("[[workload]]", study.Workload, workloads.WORKLOAD_KEYS),
         _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("third_party (of a page)", ThirdParties, THIRD_PARTIES_KEYS),
-        _section("[workload.video]", model.Video, video.VIDEO_KEYS),
-        _section("address_change (in [[workload]])", address_change.AddressChange, address_changes.ADDRESS_CHANGE_KEYS),
-        _section("competition (in [[workload]])", model.Competition, competition.COMPETITION_KEYS),
-        _section("competitors (in competition)", model.Competitor, competition.COMPETITOR_KEYS),
-        _section("background (in competition)", model.Background, competition.BACKGROUND_KEYS),
-        _section("[[path]]", model.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
-        _section("[[path.link]]", model.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
+        _section("[workload.video]", study.Video, video.VIDEO_KEYS),
+        _section("address_change (in [[workload]])", address_change.AddressChange, workloads.ADDRESS_CHANGE_KEYS),
+        _section("competition (in [[workload]])", study.Competition, competition.COMPETITION_KEYS),
+        _section("competitors (in competition)", study.Competitor, competition.COMPETITOR_KEYS),
+        _section("background (in competition)", study.Background, competition.BACKGROUND_KEYS),
+        _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
+        _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
         _section(
             "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
-            model.Direction,
+            study.Direction,
             paths.DIRECTION_KEYS,
         ),
-        _section("rate = {least, most, every}", model.RandomRate, random_rate.RANDOM_RATE_KEYS),
+        _section("rate = {least, most, every}", study.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
-        _section("block", model.Block, policing.BLOCK_KEYS),
-        _section("police", model.Police, policing.POLICE_KEYS),
-        _section("jitter", model.Jitter, impairments.JITTER_KEYS),
+        _section("block", study.Block, policing.BLOCK_KEYS),
+        _section("police", study.Police, policing.POLICE_KEYS),
+        _section("jitter", study.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
-        _section("drop, spare", model.Addresses, addresses.ADDRESS_KEYS),
-        _section("reorder", model.Reorder, impairments.REORDER_KEYS),
-        _section("schedule", model.Change, impairments.CHANGE_KEYS, lookup=(model.Change, model.Direction)),
-        _section("[[arm]]", model.Arm, arms.arm_keys()),
-        _section("client, server, proxy", model.Program, arms.PROGRAM_KEYS, optional=True),
-        _section("Knobs (keys of client, server and proxy)", model.Knobs, KNOB_KEYS),
-        "Placeholders in `argv` and `env`: " + ", ".join(f"`{{{name}}}`" for name in model.PLACEHOLDERS) + ".\n",
-        _section("certificate", model.Certificate, arms.CERTIFICATE_KEYS),
-        _section("tcp", model.Tcp, arms.TCP_KEYS),
+        _section("drop, spare", study.Addresses, addresses.ADDRESS_KEYS),
+        _section("reorder", study.Reorder, impairments.REORDER_KEYS),
+        _section("schedule", study.Change, impairments.CHANGE_KEYS, lookup=(study.Change, study.Direction)),
+        _section("[[arm]]", study.Arm, arms.arm_keys()),
+        _section("client, server, proxy", study.Program, arms.PROGRAM_KEYS, optional=True),
+        _section("Knobs (keys of client, server and proxy)", study.Knobs, KNOB_KEYS),
+        "Placeholders in `argv` and `env`: " + ", ".join(f"`{{{name}}}`" for name in study.PLACEHOLDERS) + ".\n",
+        _section("certificate", study.Certificate, arms.CERTIFICATE_KEYS),
+        _section("tcp", study.Tcp, arms.TCP_KEYS),
     ]
     return "\n".join(parts)
 
@@ -120,9 +123,9 @@ def _section(
 
 
 def _queue() -> str:
-    lines = ["## `queue`", "", _first_paragraph(model.Queue), "", "| value | meaning |", "|---|---|"]
+    lines = ["## `queue`", "", _first_paragraph(study.Queue), "", "| value | meaning |", "|---|---|"]
     examples = {"bdp": '"1 bdp"', "packets": '"100 packets"', "bytes": '"64 KB"', "time": '"20 ms"'}
-    docs = field_docs(model.Queue)
+    docs = field_docs(study.Queue)
     lines += [f"| `{example}` | {_cell(docs[field])} |" for field, example in examples.items()]
     lines += ['| `["1 bdp", "100 packets"]` | Both bounds. |', '| `"unbounded"` | No packet is dropped here. |', ""]
     return "\n".join(lines)
@@ -137,7 +140,7 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
         return _RESOLVED[cls, key]
     if field.default is not dataclasses.MISSING:
         value = field.default
-        if cls is model.Knobs:
+        if cls is study.Knobs:
             return "the program's own"
         if value is None or value in ("", ()):
             return "none"
@@ -148,18 +151,18 @@ def _default(cls: type[Any], key: str, field: dataclasses.Field[Any]) -> str:
 
 
 _RESOLVED: dict[tuple[type[Any], str], str] = {
-    (model.Study, "baseline"): "first h2 arm, else the first over TCP, else the first",
-    (model.Study, "aa"): "smallest workload, first path",
-    (model.Path, "title"): "the profile's title, or the name",
-    (model.Path, "up"): "as for both",
-    (model.Path, "down"): "as for both",
-    (model.Link, "up"): "as for both",
-    (model.Link, "down"): "as for both",
-    (model.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
-    (model.Direction, "queue"): "1 bdp",
-    (model.Direction, "rate"): "unlimited",
-    (model.Arm, "tcp"): "see meaning",
-    (model.Study, "metric"): "for pages `plt_ms`, for videos `startup_ms`, else `ttlb_ms`",
+    (study.Study, "baseline"): "first h2 arm, else the first over TCP, else the first",
+    (study.Study, "aa"): "smallest workload, first path",
+    (study.Path, "title"): "the profile's title, or the name",
+    (study.Path, "up"): "as for both",
+    (study.Path, "down"): "as for both",
+    (study.Link, "up"): "as for both",
+    (study.Link, "down"): "as for both",
+    (study.Direction, "edge"): "max(1 Gbit/s, 10 × rate)",
+    (study.Direction, "queue"): "1 bdp",
+    (study.Direction, "rate"): "unlimited",
+    (study.Arm, "tcp"): "see meaning",
+    (study.Study, "metric"): "for pages `plt_ms`, for videos `startup_ms`, else `ttlb_ms`",
 }
 """Defaults that the reader of specs derives, in words."""
 
@@ -170,7 +173,8 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {
+    pages: dict[str | Path, str] = {
+        ACCOUNT: label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8")),
         "spec.md": page(),
         "tables.md": reference_pages.tables_page(),
         "metrics.md": reference_pages.metrics_page(),

@@ -23,12 +23,12 @@ from headlines_figure import marks, picture
 from headlines_page import page, picture_of
 from headlines_results import CELLS, ROOT
 
-from quiclab.accounting import Why
 from quiclab.cli.trouble import refused, tell
-from quiclab.diagnoses import BY_NAME
-from quiclab.errors import RAN, QuiclabError, SpecError
+from quiclab.model.errors import RAN, QuiclabError, SpecError
 from quiclab.spec.read import read_study
 from quiclab.store.layout import BESIDE
+from quiclab.why.account import Why
+from quiclab.why.mechanisms import BY_NAME
 
 STUDIES = ROOT / "studies" / "headlines"
 PAGE = ROOT / "docs" / "papers.md"
@@ -141,8 +141,8 @@ def _known(cells: list[str]) -> list[str]:
 
 
 def _explained(study: Path) -> dict[str, Any]:
-    """What `quiclab explain --json` says of a study, by the first arm of each claim about two; nothing where it has no
-    accounts."""
+    """Document of `quiclab explain --json` for a study, by the first arm of each claim about two; nothing where it has
+    no accounts."""
     claims = study / "report" / "data" / "claims.csv"
     if not claims.exists():
         return {}
@@ -205,7 +205,7 @@ def _write(*, check: bool) -> int:
     headlines, results = read_all()
     made = {PAGE: page(headlines, results)}
     for paper in headlines.papers:
-        if placed := marks(headlines.of(paper), results):
+        if placed := marks(headlines.for_paper(paper), results):
             made[PAGE.parent / picture_of(paper)] = picture(paper.name, placed)
     if not check:
         for file, text in made.items():

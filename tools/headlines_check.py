@@ -10,7 +10,7 @@ from pathlib import Path
 from headlines_results import CELLS, CellResults, Headlines, Verdict, read_headlines, read_results
 from polars.exceptions import PolarsError
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.paper import read_paper
 
 _VERDICTS = frozenset({"agrees", "differs", "undecided here", str(Verdict.NOT_TESTABLE)})
@@ -24,7 +24,9 @@ def read_all(folder: Path = CELLS, without: Collection[str] = ()) -> tuple[Headl
     try:
         headlines = read_headlines(file)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(f"{file} cannot be read: {_told(error)}", hint="mend it, or restore it with git") from error
+        raise SpecError(
+            f"{file} cannot be read: {_error_line(error)}", hint="mend it, or restore it with git"
+        ) from error
     declared = {
         spec.parent.name: {
             claim.id: set(itertools.product(claim.workloads, claim.paths))
@@ -63,7 +65,7 @@ def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -
         if lacking := [key for key in _OF_THE_HOST if key not in found.host]:
             raise SpecError(f"{results / 'host.json'} lacks {', '.join(lacking)}", hint=hint)
     except (OSError, ValueError, KeyError, TypeError, PolarsError) as error:
-        raise SpecError(f"{results} cannot be read: {_told(error)}", hint=hint) from error
+        raise SpecError(f"{results} cannot be read: {_error_line(error)}", hint=hint) from error
     for claim, wanted in places.items():
         rows = found.claims.get(claim, [])
         if missing := wanted - {(row["workload"], row["path"]) for row in rows}:
@@ -74,7 +76,7 @@ def _results(cell: str, places: dict[str, set[tuple[str, str]]], folder: Path) -
     return found
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     """The first line of what is wrong, after its kind."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

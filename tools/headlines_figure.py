@@ -27,12 +27,12 @@ class Mark:
     label: str
     verdict: str
     change: bool
-    """Whether it is a ratio of two arms."""
+    """True if it is a ratio of two arms."""
     ours: float
     low: float
     high: float
     says_low: float
-    """What the paper says is from here …"""
+    """Lower end of the paper's range …"""
     says_high: float
     """… to here, with what is declared as near enough."""
 

@@ -20,8 +20,8 @@ from headlines_results import (
     verdict_of,
 )
 
-from quiclab import wording
-from quiclab.metrics import title_of
+from quiclab.evidence.metrics import title_of
+from quiclab.model import number_text
 
 _HEAD = """\
 # The papers' headline results
@@ -72,7 +72,7 @@ def page(headlines: Headlines, results: Mapping[str, CellResults]) -> str:
 
 
 def _machines(results: Mapping[str, CellResults]) -> str:
-    """Where and when the results were measured; programs that stand in the specs are in each cell's host.json."""
+    """Place and time of the measurements; programs that stand in the specs are in each cell's host.json."""
     dates: dict[str, set[str]] = {}
     for host in (each.host for each in results.values() if each.host):
         told = f"{host['cpus']} processors ({host['cpu_model']}), Linux {host['kernel']}, quiclab {host['quiclab']}"
@@ -88,7 +88,7 @@ def _paper(
 ) -> str:
     lines = [f"## {paper.name}\n", f"*{paper.title}*: {paper.conditions}.\n", "| | the paper says | where | here |"]
     lines.append("|---|---|---|---|")
-    own = headlines.of(paper)
+    own = headlines.for_paper(paper)
     for each in own:
         why = each.not_testable or (each.not_run if verdicts[each.id] is Verdict.NOT_RUN else "")
         told = f"**{verdicts[each.id]}**{_agreeing(each, results)}{f': {why}' if why else ''}"
@@ -104,7 +104,7 @@ def _paper(
 
 
 def _agreeing(headline: Headline, results: Mapping[str, CellResults]) -> str:
-    """How many claims agree, counted in each of their cells, where there are several and not all do."""
+    """Number of claims that agree, counted in each of their cells, where there are several and not all do."""
     found = [row["verdict"] for _, row in rows_of(headline, results)]
     number = found.count("agrees")
     return f"; {number} of {len(found)} agree" if len(found) > 1 and number < len(found) else ""
@@ -120,11 +120,11 @@ def _with(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> 
     cells = dict.fromkeys(cell for each in headlines for cell, _ in rows_of(each, results))
     programs = {f"{name} {version}" for cell in cells for name, version in results[cell].host["programs"].items()}
     if programs:
-        yield f"\nMeasured with {wording.listed(sorted(programs))}."
+        yield f"\nMeasured with {number_text.listed(sorted(programs))}."
 
 
 def _not_quite(headlines: Sequence[Headline], results: Mapping[str, CellResults]) -> Iterator[str]:
-    """What keeps claims that were held against a cell from being quite the paper's, by the claims' file."""
+    """Reasons that keep claims that were held against a cell from being quite the paper's, by the claims' file."""
     told = {
         f"* {each.id}, {row['claim']}: {row['known_before']}."
         for each in headlines
@@ -151,10 +151,10 @@ def _measured(headline: Headline, results: Mapping[str, CellResults]) -> Iterato
             paper = f"{title_of(row['metric'])}: correlation with {beside} {stronger}"
         link = f"{row['claim']}, {_link(cell)}"
         n = "" if row["n"] is None else f"{row['n']:.0f}"
-        yield f"| {headline.id} | {link} | {_place(row)} | {paper} | {_ours(row)} | {n} | {_judged(row)} |"
+        yield f"| {headline.id} | {link} | {_claim_cell(row)} | {paper} | {_ours(row)} | {n} | {_judged(row)} |"
 
 
-def _place(row: Mapping[str, Any]) -> str:
+def _claim_cell(row: Mapping[str, Any]) -> str:
     """Arms, work and path of a claim."""
     arms = " → ".join(filter(None, (row["first_arm"], row["second_arm"])))
     return f"{arms}; {', '.join(filter(None, (row['workload'], row['path'])))}"
@@ -168,12 +168,12 @@ def _judged(row: Mapping[str, Any]) -> str:
 
 
 def _is_advantage(row: Mapping[str, Any]) -> bool:
-    """Whether a claim's number is by how much the second arm is better, in per cent."""
+    """True if a claim's number is by how much the second arm is better, in per cent."""
     return row["unit"] == "%" and bool(row["second_arm"]) and row["paper"][-1:] == "%"
 
 
 def _claimed(row: Mapping[str, Any]) -> str:
-    """What the paper says, as it is told of ours: an advantage and a negative difference by how much less it is."""
+    """The paper's finding, as it is told of ours: an advantage and a negative difference by how much less it is."""
     if _is_advantage(row):
         return _change_of(row, row["paper"])
     return f"{row['paper'][1:]} less" if row["paper"].startswith("-") and row["second_arm"] else str(row["paper"])
@@ -191,26 +191,26 @@ def _ours(row: Mapping[str, Any]) -> str:
     if row["ours"] is None:
         return row["why"] or "–"
     if (row["statistic"] or "").startswith(_CORRELATION):
-        return f"{row['why'].rstrip('.')}, p {wording.p_sign(row['adjusted_p'])}"
+        return f"{row['why'].rstrip('.')}, p {number_text.p_sign(row['adjusted_p'])}"
     unit = row["unit"] or ""
     sign = -1 if _is_advantage(row) and BETTER[row["metric"]] == "lower" else 1
     ends = () if row["low"] is None else tuple(sorted(sign * row[end] for end in ("low", "high")))
 
-    def told(value: float) -> str:
+    def shown_value(value: float) -> str:
         if not row["second_arm"]:
-            return wording.percent(value, signed=False) if unit == "%" else wording.quantity(value, unit)
+            return number_text.percent(value, signed=False) if unit == "%" else number_text.quantity(value, unit)
         if not unit:  # of things that are counted, such as stalls
-            return f"{wording.count(abs(value))} {'fewer' if value < 0 else 'more'}" if value else "0"
-        size = wording.percent(abs(value), signed=False) if unit == "%" else wording.quantity(abs(value), unit)
+            return f"{number_text.count(abs(value))} {'fewer' if value < 0 else 'more'}" if value else "0"
+        size = number_text.percent(abs(value), signed=False) if unit == "%" else number_text.quantity(abs(value), unit)
         return f"{size} {'less' if value < 0 else 'more'}"
 
-    interval = f" ({' … '.join(told(each) for each in ends)})" if ends else ""
-    p = "" if row["adjusted_p"] is None else f", p {wording.p_sign(row['adjusted_p'])}"
-    return f"{told(sign * row['ours'])}{interval}{p}"
+    interval = f" ({' … '.join(shown_value(each) for each in ends)})" if ends else ""
+    p = "" if row["adjusted_p"] is None else f", p {number_text.p_sign(row['adjusted_p'])}"
+    return f"{shown_value(sign * row['ours'])}{interval}{p}"
 
 
 def _why(headline: Headline, results: Mapping[str, CellResults], verdict: Verdict) -> Iterator[str]:
-    """What is known of the reasons where it came out otherwise."""
+    """Known reasons why it came out otherwise."""
     if headline.note and verdict is not Verdict.NOT_RUN:
         yield f"\n**{headline.id}.** {headline.note}"
     if verdict not in (Verdict.DIFFERS, Verdict.IN_PART):
@@ -234,11 +234,11 @@ def _link(cell: str) -> str:
 
 
 def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> str:
-    """What came of running without the cause: the same claim again, or the medians of an arm as the paper has it and of
+    """Result of running without the cause: the same claim again, or the medians of an arm as the paper has it and of
     the one without, in the same blocks."""
     if of.claim:
         again = [
-            f"{_place(row)}: {_ours(row).rstrip('.')}, {_count(row)}{row['verdict']}"
+            f"{_claim_cell(row)}: {_ours(row).rstrip('.')}, {_count(row)}{row['verdict']}"
             for row in results[of.cell].claims.get(of.claim, ())
         ]
         return f"Held again against {_link(of.cell)}, which has {of.what}: {'; '.join(again)}." if again else ""
@@ -251,7 +251,7 @@ def _counterfactual(of: Counterfactual, results: Mapping[str, CellResults]) -> s
         medians = {row["other_arm"]: row["other_median"] for row in rows.iter_rows(named=True)}
         medians |= {row["baseline_arm"]: row["baseline_median"] for row in rows.iter_rows(named=True)}
         if of.without in medians and of.with_ in medians:
-            values = [wording.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
+            values = [number_text.quantity(medians[arm], cell["unit"]) for arm in (of.without, of.with_)]
             told.append(f"{cell['workload']}, {cell['path']}: {values[1]} in place of {values[0]}")
     instead = f"`{of.with_}` in place of `{of.without}` ({of.what})"
     return f"Run again with {instead}, in the same blocks, medians: {'; '.join(told)}." if told else ""
@@ -285,7 +285,7 @@ def _causes(headline: Headline, results: Mapping[str, CellResults]) -> list[str]
         if largest.filter(pl.col("status") != "undecided").is_empty():
             continue
         named = [
-            f"{cause['cause_title']} ({wording.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
+            f"{cause['cause_title']} ({number_text.quantity(cause['difference_ms'], 'ms')}, {cause['status']})"
             for cause in largest.iter_rows(named=True)
         ]
         line = f"* {row['workload']}, {row['path']}, {row['first_arm']} → {row['second_arm']}: {'; '.join(named)}."
@@ -300,7 +300,7 @@ def _spent(accounts: pl.DataFrame, row: Mapping[str, Any]) -> list[str]:
         return []
     of = accounts.filter(pl.col("cell_id") == f"{row['workload']}/{row['path']}", pl.col("arm") == row["first_arm"])
     largest = of.sort("ms", descending=True).head(_MOST_CAUSES)
-    named = [f"{each['why']} {wording.quantity(each['ms'], 'ms')}" for each in largest.iter_rows(named=True)]
+    named = [f"{each['why']} {number_text.quantity(each['ms'], 'ms')}" for each in largest.iter_rows(named=True)]
     return [
-        f"* {row['workload']}, {row['path']}, {row['first_arm']} takes its time with {wording.listed(named)}."
+        f"* {row['workload']}, {row['path']}, {row['first_arm']} takes its time with {number_text.listed(named)}."
     ] * bool(named)

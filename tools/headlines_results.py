@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.metrics import METRICS
+from quiclab.evidence.metrics import METRICS
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import paper_json
 from quiclab.spec.read import read_study
@@ -26,7 +26,7 @@ _NUMBERS = ("ours", "low", "high", "p", "adjusted_p", "n")
 
 
 class Verdict(enum.StrEnum):
-    """What came of a headline."""
+    """Outcome of a headline."""
 
     REPRODUCED = "reproduced"
     IN_PART = "reproduced in part"
@@ -43,13 +43,13 @@ class Counterfactual:
 
     cell: str
     what: str
-    """What is there in place of the cause."""
+    """Substitute for the cause."""
     without: str = ""
     """The arm as the paper has it."""
     with_: str = ""
     """The arm of the same blocks in which the cause is taken away."""
     claim: str = ""
-    """Where it is no other arm: the claim that is held against the cell again."""
+    """Claim that is held against the cell again, where the substitute is no other arm."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Headline:
     """(Cell, id of the claim)."""
     not_testable: str = ""
     not_run: str = ""
-    """Why it has not been run yet, where that is known."""
+    """Reason why it has not been run yet, where that is known."""
     note: str = ""
     counterfactuals: tuple[Counterfactual, ...] = ()
 
@@ -86,21 +86,21 @@ class Headlines:
     papers: tuple[Paper, ...]
     headlines: tuple[Headline, ...]
 
-    def of(self, paper: Paper) -> list[Headline]:
+    def for_paper(self, paper: Paper) -> list[Headline]:
         """Headlines of one paper, in order."""
         return [each for each in self.headlines if each.id.startswith(paper.key)]
 
 
 @dataclass(frozen=True)
 class CellResults:
-    """What is kept of one cell; empty where it has not been run."""
+    """Results that are kept of one cell; empty where it has not been run."""
 
     claims: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
     """Id of a claim → its rows of claims.csv, one for each workload and path."""
     differences: pl.DataFrame = field(default_factory=pl.DataFrame)
     causes: pl.DataFrame = field(default_factory=pl.DataFrame)
     accounts: pl.DataFrame = field(default_factory=pl.DataFrame)
-    """What each arm's time passed with: means over its trials, by cell, arm and reason."""
+    """Reasons of each arm's time: means over its trials, by cell, arm and reason."""
     host: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Id of a claim → what the paper found, as `quiclab.spec.paper_json` has it: a direction, or a number with all that

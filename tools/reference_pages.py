@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from quiclab.cli.paths import toml
-from quiclab.endpoints import ENDPOINTS
-from quiclab.endpoints._api import Endpoint
-from quiclab.endpoints.ecn import Ecn, ecn_of
-from quiclab.figures import FIGURES, Figure, Where
-from quiclab.metrics import METRICS
-from quiclab.spec.model import Program, Tcp
+from quiclab.evidence.metrics import METRICS
+from quiclab.lab.endpoints import ENDPOINTS
+from quiclab.lab.endpoints._api import Endpoint
+from quiclab.lab.endpoints.ecn import Ecn, ecn_of
+from quiclab.model.study import Program, Tcp
+from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.report.figures import FIGURES, Figure, Where
 from quiclab.spec.profiles import profiles
-from quiclab.tables import OF_STUDY, TABLES
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
 
@@ -64,7 +64,7 @@ def endpoints_page() -> str:
     for endpoint in ENDPOINTS:
         told = []
         for protocol in sorted(endpoint.protocols):
-            facts = endpoint.facts(Program(endpoint.name), protocol, Tcp("reno"))
+            facts = endpoint.traits(Program(endpoint.name), protocol, Tcp("reno"))
             told += [f"{protocol}: {name.replace('_', ' ')} {value}" for name, value in facts.items()]
         speaks = ", ".join(sorted(endpoint.protocols))
         knobs = [
@@ -77,7 +77,7 @@ def endpoints_page() -> str:
 
 
 def _ecn(endpoint: Endpoint) -> list[str]:
-    """What a QUIC program does with ECN by default."""
+    """Use of ECN by a QUIC program by default."""
     known = ecn_of(Program(endpoint.name)) if "h3" in endpoint.protocols else Ecn(None, None)
     return ["sends ECT(0)"] * bool(known.sends) + ["reports ECN counts"] * bool(known.reports)
 
@@ -110,7 +110,7 @@ def figures_page() -> str:
         _NOTE,
     ]
     rows = ["| figure | question | where | its data |", "|---|---|---|---|"]
-    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_place(figure)} |" for figure in FIGURES]
+    rows += [f"| `{figure.name}` | {_cell(figure.question)} | {_figure_place(figure)} |" for figure in FIGURES]
     return "\n".join(head + rows) + "\n"
 
 
@@ -125,7 +125,7 @@ _OWN_PLACES = {
 }
 
 
-def _place(figure: Figure) -> str:
+def _figure_place(figure: Figure) -> str:
     """Place of a figure, and the file with its data."""
     if figure.where is Where.PAIR and figure.name not in _OWN_PLACES:
         return "pairs | by command"

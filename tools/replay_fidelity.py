@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the same seed is worth, in studies that have run.
+"""Worth of the same seed, in studies that have run.
 
 `replay_fidelity.py replays STUDY...`: runs of one spec, each in a directory of its own, are replays of one another. For
 each cell and arm: how far times of one seed lie apart and how far those of different seeds, and how many of the lost
@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+from replay_noise import Correlation, correlation, noise, pooled
 
-from quiclab.analysis.path_asked import directions
-from quiclab.analysis.replay import Correlation, correlation, noise, pooled
-from quiclab.analysis.study import Study, read_study, read_table
+from quiclab.compare.path_asked import directions
+from quiclab.compare.study import Study, read_study, read_table
 
 _METRIC = "ttlb_ms"
 _LARGE = 600
@@ -136,16 +136,29 @@ def print_pairs(studies: Iterable[Study]) -> None:
                 found = correlation((arms[arm][block], arms[baseline][block]) for block in both)
                 if found is not None:
                     by_kind[kinds.get(path, "unknown")].append(found)
-                    _row(study.name, cell, f"{arm}, {baseline}", kinds.get(path, "?"), found.pairs, _told(found))
+                    _row(
+                        study.name,
+                        cell,
+                        f"{arm}, {baseline}",
+                        kinds.get(path, "?"),
+                        found.pairs,
+                        _correlation_text(found),
+                    )
     print()
     _row("path", "cells", "pairs", "correlation")
     for kind, cells in sorted(by_kind.items()):
         together = pooled(cells)
-        _row(kind, len(cells), sum(each.pairs for each in cells), "-" if together is None else _told(together))
+        _row(
+            kind,
+            len(cells),
+            sum(each.pairs for each in cells),
+            "-" if together is None else _correlation_text(together),
+        )
 
 
 def kind_of(path: Mapping[str, Any]) -> str:
-    """What of a resolved path is drawn by chance, over all of its links: `loss, jitter`, or `nothing drawn`."""
+    """Effects of a resolved path that are drawn by chance, over all of its links: `loss, jitter`, or `nothing
+    drawn`."""
     kinds: dict[str, None] = {}
     for each in (direction for side in ("up", "down") for direction in directions(path, side)):
         loss = each.get("loss")
@@ -163,7 +176,7 @@ def kind_of(path: Mapping[str, Any]) -> str:
     return ", ".join(kinds) or "nothing drawn"
 
 
-def _told(found: Correlation) -> str:
+def _correlation_text(found: Correlation) -> str:
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 

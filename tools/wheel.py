@@ -22,7 +22,7 @@ from pathlib import Path
 
 from cargo_licences import licences
 
-from quiclab.stacks.catalogue import ITEMS, Build
+from quiclab.lab.stacks.catalogue import ITEMS, Build
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "quiclab._core.data"

@@ -27,10 +27,11 @@ from drawing import Plan, mechanisms, plans
 from golden_twin import Run, Twin, built
 from planted import CAUSES
 from scoring import first_name, read
-from trials import ALPHA, Result, Told, UnfitError, arms_of, hash_of, runs_of
+from trials import ALPHA, Result, ScoredVerdict, UnfitError, arms_of, hash_of, runs_of
 
-from quiclab import statistics
-from quiclab.analysis.confirm.declared import (
+from quiclab.compare import statistics
+from quiclab.model.units import ByteCount
+from quiclab.why.confirm.declaration import (  # fmt: skip
     DOSE,
     FAST,
     FAST_WITHOUT,
@@ -40,13 +41,12 @@ from quiclab.analysis.confirm.declared import (
     WITH,
     WITHOUT,
     Declared,
-    Place,
     Predicted,
-)  # fmt: skip
-from quiclab.analysis.confirm.judge import judge
-from quiclab.analysis.confirm.times import WHYS, Times
-from quiclab.diagnoses import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
-from quiclab.units import ByteCount
+    TrialPlace,
+)
+from quiclab.why.confirm.judge import judge
+from quiclab.why.confirm.times import WHYS, Times
+from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Mechanism, Setting, with_mechanisms
 
 FROZEN = Path(__file__).with_name("frozen.json")
 LOOKS = (8, 10, 13, 17, 22, 28, 35, 44, 55)
@@ -85,7 +85,7 @@ class Tested:
     kind: str
     """`one`, `two` or `none` causes planted; `open` where the detector of the cause was left out."""
     right: bool
-    """Whether the mechanism names a cause that was planted."""
+    """True if the mechanism names a cause that was planted."""
     mechanism: str
     setting: str
     """Key that takes it away; "" where the twin has none."""
@@ -101,15 +101,15 @@ class Tested:
     """Time by which it fell: median over all blocks."""
 
 
-def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, Told, bool]]:
-    """What of a result names a mechanism: kind of the case, verdict, and whether that is a planted cause."""
+def names_given(plan: Plan, result: Result) -> Iterable[tuple[str, ScoredVerdict, bool]]:
+    """Mechanisms that a result names: kind of the case, verdict, and whether that is a planted cause."""
     right = {name for names in mechanisms(plan) for name in names}
     for kind, told in ((plan.kind, result.verdicts), ("open", result.open_set)):
         if (first := first_name(told)) is not None:
             yield kind, first, first.mechanism in right
 
 
-def confirmation_of(twin: Twin, plan: Plan, kind: str, told: Told, *, right: bool) -> Tested:
+def confirmation_of(twin: Twin, plan: Plan, kind: str, told: ScoredVerdict, *, right: bool) -> Tested:
     """Put one verdict to the test. Raises UnfitError where a transfer has no account."""
     mechanism = BY_NAME[str(told.mechanism)]
     setting = next((each for each in mechanism.settings if each.key in _GONE), None)
@@ -141,13 +141,13 @@ def _not_run(
 
 
 def _given(key: str, slow: Mapping[str, Any], fast: Mapping[str, Any]) -> dict[str, Any]:
-    """What the slow arm has of a setting and the fast one has not; of listed packets each arm has its own."""
+    """Settings that the slow arm has and the fast one has not; of listed packets each arm has its own."""
     keys = _GONE[key].keys() - {"drop_down"}
     return {each: slow.get(each) for each in sorted(keys) if slow.get(each) != fast.get(each)}
 
 
 def _can_be_given(key: str, fast: Mapping[str, Any]) -> bool:
-    """Whether the fast arm's transport has the setting at all."""
+    """True if the fast arm's transport has the setting at all."""
     return all(fast["protocol"] in cause.protocols for cause in CAUSES if cause.setting == key)
 
 
@@ -180,7 +180,7 @@ def _declared(setting: Setting, predicted: Predicted, beyond: float, case: Mappi
     return Declared(
         study="twin", cell="case", cause="", arm="slow", other="fast", table=setting.table, key=setting.key,
         value=setting.value, doses=tuple(doses), alpha=ALPHA, seed=0, predicted=predicted, total_ms=0.0, noise_ms=0.0,
-        tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: Place("case", REPLAY)},
+        tolerance_ms=TOLERANCE * predicted.ms, beyond_ms=beyond, places={REPLAY: TrialPlace("case", REPLAY)},
         sham="the same again", left_out=(), spec_sha256="",
     )  # fmt: skip
 

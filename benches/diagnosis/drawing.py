@@ -25,7 +25,7 @@ class Plan:
     name: str
     """Seed and number."""
     kind: Kind
-    """How many causes are planted."""
+    """Number of causes that are planted."""
     causes: tuple[str, ...]
     protocols: tuple[str, str]
     """Transport of the arm without the causes, and of the planted one."""
@@ -33,15 +33,15 @@ class Plan:
     """The planted arm is the baseline."""
     logs: Logs
     base: dict[str, Any]
-    """What both arms have."""
+    """Settings of both arms."""
     planted: tuple[dict[str, Any], ...]
-    """What each cause sets in the planted arm."""
+    """Settings of each cause in the planted arm."""
     without: tuple[dict[str, Any], ...]
-    """What stands there without it."""
+    """Settings in the place of each cause without it."""
     drops: tuple[int, ...]
     """Packets that are lost, counted from the end of the response."""
     blocks: tuple[dict[str, Any], ...]
-    """What differs from pair to pair."""
+    """Settings that differ from pair to pair."""
     reactions: tuple[tuple[int, int], ...]
     """Time that the endpoints of each trial take to react: of the arm without causes, of the planted one."""
 
@@ -141,7 +141,7 @@ _PROGRAMS = {"trickling program", "pausing program", "slow server"}
 
 
 def _both(one: Cause, other: Cause) -> bool:
-    """Whether two causes can be planted at once: by different keys, for one protocol, without a common mechanism."""
+    """True if two causes can be planted at once: by different keys, for one protocol, without a common mechanism."""
     alike = one.name == other.name or set(one.mechanisms) & set(other.mechanisms)
     paths = {one.name, other.name} <= _NOT_TOGETHER or {one.name, other.name} <= _PROGRAMS
     return not alike and not paths and bool(set(one.protocols) & set(other.protocols))

@@ -18,15 +18,15 @@ from scoring import (
     errors_pct,
     is_named,
     names,
-    of,
-    of_open_set,
+    open_set_answer,
+    score_of,
     share,
     top,
     wrong_of_null,
 )
-from trials import CLEAR, NATURAL, NOTHING, Result, Told
+from trials import CLEAR, NATURAL, NOTHING, Result, ScoredVerdict
 
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
 
 _HEAD = """\
 # How often the verdicts are right
@@ -93,16 +93,16 @@ def _extent(results: Sequence[Result], frozen: Mapping[int, int]) -> str:
     return " ".join(parts)
 
 
-def found(result: Result) -> list[Told]:
+def found(result: Result) -> list[ScoredVerdict]:
     """The verdicts whose difference the pairs show."""
     return [told for told in result.verdicts if told.found]
 
 
 def _single(one: Sequence[Result]) -> str:
     head = ("level", "cases", "named (coverage)", "right (accuracy)", "at least", "right of all cases")
-    rows = [(name, *of(one, right).cells) for name, right in LEVELS]
+    rows = [(name, *score_of(one, right).cells) for name, right in LEVELS]
     able = [each for each in one if BY_NAME[each.causes[0]].setting]
-    rows.append(("setting, of causes that have one", *of(able, SETTING).cells))
+    rows.append(("setting, of causes that have one", *score_of(able, SETTING).cells))
     groups: list[tuple[str, Callable[[Result], bool]]] = [
         ("cause in h2", lambda each: each.protocols[1] == "h2"),
         ("cause in h3", lambda each: each.protocols[1] == "h3"),
@@ -112,7 +112,7 @@ def _single(one: Sequence[Result]) -> str:
         ("window and losses, or the kernel's samples", lambda each: each.logs == "state"),
         ("captures alone", lambda each: each.logs == "captures"),
     ]
-    parts = [(name, *of([each for each in one if keep(each)]).cells) for name, keep in groups]
+    parts = [(name, *score_of([each for each in one if keep(each)]).cells) for name, keep in groups]
     return (
         "## One cause\n\n" + table(head, rows) + "\nMechanisms, in groups of these cases:\n\n"
         + table(("group", *head[1:]), parts)
@@ -121,7 +121,7 @@ def _single(one: Sequence[Result]) -> str:
 
 
 def _held(one: Sequence[Result]) -> str:
-    """How often an answer of several mechanisms has the cause among them; and all answers that are wrong."""
+    """Rate at which an answer of several mechanisms has the cause among them; and all answers that are wrong."""
     answers = [(each, top(each.verdicts)) for each in one]
     several = [(each, first) for each, first in answers if first is not None and first.rivals]
     held = sum(bool(set(first.rivals) & set(BY_NAME[each.causes[0]].mechanisms)) for each, first in several)
@@ -150,7 +150,7 @@ def _confusion(one: Sequence[Result]) -> str:
         cases = [each for each in one if each.causes == (cause.name,)]
         if not cases:
             continue
-        score = of(cases)
+        score = score_of(cases)
         others: Counter[str] = Counter()
         for each in cases:
             first = top(each.verdicts)
@@ -207,7 +207,7 @@ def _null(null: Sequence[Result]) -> str:
 
 
 def _open(one: Sequence[Result]) -> str:
-    said = Counter(of_open_set(each) for each in one)
+    said = Counter(open_set_answer(each) for each in one)
     honest = {"unknown": "unknown cause", "several": "several, not separable", "nothing": "nothing"}
     rows = [(heading, share(said[name], len(one))) for name, heading in honest.items()]
     right = sum(said[name] for name in honest)
@@ -221,7 +221,7 @@ def _open(one: Sequence[Result]) -> str:
 
 def _attribution(one: Sequence[Result]) -> str:
     same = [each for each in one if each.protocols[0] == each.protocols[1]]
-    named = [each for each in same if of([each]).right]
+    named = [each for each in same if score_of([each]).right]
     rows = []
     for heading, cases in (("all", same), ("those that are named right", named)):
         found = errors_pct(cases)

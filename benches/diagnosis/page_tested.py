@@ -8,11 +8,11 @@ from statistics import median
 
 from confirmed_cases import SHARED, Tested
 from real import CASES
-from scoring import both_named, bound, first_name, is_named, names, of, share, top, wrong_of_null
+from scoring import both_named, bound, first_name, is_named, names, score_of, share, top, wrong_of_null
 from trials import Result
 
-from quiclab.analysis.confirm.judge import Verdict
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
+from quiclab.why.confirm.judge import Verdict
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -89,7 +89,7 @@ def real(results: Sequence[Result]) -> str:
         rows.append((f"`{case.name}`", " and ".join(case.causes) or "none", _effect(each), said, _right(each)))
     one = [each for each in results if each.label == "cause" and each.kind == "one"]
     two = [each for each in results if each.label == "cause" and each.kind == "two"]
-    score = of(one)
+    score = score_of(one)
     none = [each for each in results if each.label == "null"]
     named = sum(wrong_of_null(each) is not None for each in none)
     upper = 100 * share_interval(named, len(none), 0.9).high if none else 100

@@ -167,20 +167,23 @@ def _set_up(_: random.Random, __: Path) -> Drawn:
 
 
 OF_A_LOSS = (
-    "loss_on_the_path", "waiting_for_loss_report", "tail_probe", "retransmission_timeout", "loss_timer", "repeats",
-    "set_up_packet_lost",
+    "loss_on_the_path", "loss_detection_delay", "tail_probe", "retransmission_timeout", "loss_timer", "repeats",
+    "handshake_packet_lost",
 )  # fmt: skip
 CAUSES = (
     Cause("loss", OF_A_LOSS, "loss", _loss),
     Cause("tail lost", ("tail_probe", "retransmission_timeout", "loss_timer"), "", _tail, drops_from_end=(1, 2)),
-    Cause("set-up packet lost", ("set_up_packet_lost",), "", _set_up),
+    Cause("set-up packet lost", ("handshake_packet_lost",), "", _set_up),
     Cause("halving instead of 0.7", ("loss_on_the_path",), "congestion_control", _reno),
     Cause(
-        "reordering taken for loss", ("reordering_taken_for_loss", "needless_repeats"), "packet_threshold", _reordering
+        "reordering taken for loss",
+        ("reordering_taken_for_loss", "spurious_retransmission"),
+        "packet_threshold",
+        _reordering,
     ),
     Cause(
         "short queue",
-        ("overshoot", "waiting_for_loss_report", "retransmission_timeout", "loss_timer", "tail_probe", "repeats"),
+        ("overshoot", "loss_detection_delay", "retransmission_timeout", "loss_timer", "tail_probe", "repeats"),
         "queue",
         _short_queue,
     ),
@@ -188,21 +191,25 @@ CAUSES = (
     Cause("initial window", ("slow_start",), "initial_window", _initial_window),
     Cause("slow start left early", ("slow_start_left_without_loss",), "hystart", _exit, ("h2",)),
     Cause("largest window", ("largest_window",), "max_window", _largest_window),
-    Cause("stream credit", ("stream_credit", "credit_update_lost"), "stream_window", _stream_credit),
+    Cause("stream credit", ("stream_flow_control_limited", "credit_update_lost"), "stream_window", _stream_credit),
     Cause(
-        "connection credit", ("connection_credit", "credit_update_lost"), "connection_window", _receive_window, ("h3",)
+        "connection credit",
+        ("connection_flow_control_limited", "credit_update_lost"),
+        "connection_window",
+        _receive_window,
+        ("h3",),
     ),
-    Cause("receive window", ("receive_window",), "receive_buffer", _receive_window, ("h2",)),
-    Cause("send buffer", ("senders_buffer",), "send_buffer", _send_buffer),
+    Cause("receive window", ("receive_window_limited",), "receive_buffer", _receive_window, ("h2",)),
+    Cause("send buffer", ("send_buffer_limited",), "send_buffer", _send_buffer),
     Cause("trickling program", ("application",), "", _trickle),
     Cause("pausing program", ("application",), "", _pause),
     Cause("slow server", ("application", "time_to_answer"), "", _slow_server),
     Cause("slow pacing", ("pacing",), "pacing", _pace, ("h3",)),
-    Cause("acknowledgments held", ("acknowledgment_held",), "ack_frequency", _held_acks, ("h2",)),
-    Cause("acknowledgments lost", ("acknowledgments_lost", "needless_probe", "credit_update_lost"), "loss", _lost_acks),
+    Cause("acknowledgments held", ("delayed_acknowledgment",), "ack_frequency", _held_acks, ("h2",)),
+    Cause("acknowledgments lost", ("acknowledgments_lost", "spurious_probe", "credit_update_lost"), "loss", _lost_acks),
     Cause(
         "long certificate",
-        ("certificate_beyond_amplification", "handshake_bytes"),
+        ("amplification_limit", "handshake_bytes"),
         "intermediates",
         _certificate,
         ("h3",),
@@ -217,11 +224,13 @@ def _not_drawn(_: random.Random, __: Path) -> Drawn:
 
 OF_PROGRAMS = (
     Cause("no pacing", ("overshoot", *OF_A_LOSS[1:-1]), "pacing", _not_drawn),
-    Cause("probes too early", ("needless_probe", "needless_repeats"), "initial_rtt", _not_drawn),
+    Cause("probes too early", ("spurious_probe", "spurious_retransmission"), "initial_rtt", _not_drawn),
     Cause("stream limit", ("stream_limit",), "max_streams", _not_drawn),
     Cause("proxy without a processor", ("proxy_without_processor",), "cpu", _not_drawn),
-    Cause("false round-trip sample", ("model_of_the_path",), "", _not_drawn),
-    Cause("client without a processor", ("client_without_processor", "slow_reader"), "cpu", _not_drawn),
+    Cause("false round-trip sample", ("bbr_model_limited",), "", _not_drawn),
+    Cause(
+        "client without a processor", ("client_without_processor", "receiver_application_limited"), "cpu", _not_drawn
+    ),
 )
 """Causes that are planted in real programs alone."""
 BY_NAME = {cause.name: cause for cause in (*CAUSES, *OF_PROGRAMS)}

@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from trials import ALPHA, CLEAR, NOTHING, Result, _told, as_line
+from trials import CLEAR, NOTHING, Result, _scored_verdict, as_line
 
-from quiclab.analysis.accounts import waterfalls
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.causes import verdicts
-from quiclab.opened import OpenedStudy, open_study
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import OpenedStudy, open_study
+from quiclab.why.explanation import explanations
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 10
@@ -42,7 +41,7 @@ class Real:
     client: Keys
     server: Keys
     planted: tuple[str, str, Any]
-    """Where (`client`, `server`, `tcp`, `certificate`), key, value."""
+    """Table (`client`, `server`, `tcp`, `certificate`), key, value."""
     without: Any
     """Value of the same key in the other arm; None where it stays away there."""
     path: Keys = field(default_factory=dict)
@@ -218,10 +217,9 @@ def result(case: Real, folder: Path) -> Result:
     comparisons = [
         each for each in analysis.comparisons if {each.baseline.arm, each.other.arm} == {"without", "planted"}
     ]
-    found = waterfalls(opened, comparisons, analysis.alpha, "ttlb_ms")
-    (told,) = verdicts(opened, found, ALPHA)
-    total = found[0].total
-    sign = 1 if found[0].comparison.other.arm == "planted" else -1
+    (found,) = explanations(opened, analysis, comparisons)
+    told, total = found.causes, found.waterfall.total
+    sign = 1 if found.comparison.other.arm == "planted" else -1
     planted_ms, without_ms = (total.other_ms, total.baseline_ms)[::sign]
     # Of two causes each is what the arm gains without it alone.
     others = ["less-1", "less-2"] if case.second else ["without"]
@@ -239,7 +237,7 @@ def result(case: Real, folder: Path) -> Result:
         tuple(mean for mean, _ in effects) if case.causes else (),
         0.0,
         "cause" if sure and case.causes else "null" if nothing or not case.causes else "grey",
-        tuple(_told(each, sign) for each in told),
+        tuple(_scored_verdict(each, sign) for each in told),
         (),
     )
 

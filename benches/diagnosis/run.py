@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often the verdicts on causes are right, on the golden twin: causes planted, and their effects known exactly.
+"""Accuracy of the verdicts on causes, on the golden twin: causes planted, and their effects known exactly.
 
     python benches/diagnosis/run.py [--set development|held_out] [--cases N] [--shard I/N] [--out FILE]
     python benches/diagnosis/run.py --freeze SET [--cases N]

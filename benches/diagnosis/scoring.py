@@ -11,10 +11,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from planted import BY_NAME, CAUSES
-from trials import Result, Told, of_line
+from trials import Result, ScoredVerdict, result_from_json
 
-from quiclab.diagnoses import BY_NAME as MECHANISMS
-from quiclab.statistics import share_interval
+from quiclab.compare.statistics import share_interval
+from quiclab.why.mechanisms import BY_NAME as MECHANISMS
 
 SHOWN = ("indicated", "shown by the records")
 """Status of a verdict that shows a mechanism without a run that took it away."""
@@ -25,24 +25,24 @@ UNDECIDED = "undecided"
 
 def read(files: Iterable[Path]) -> list[Result]:
     """Results of some files, in the order of their cases."""
-    rows = [of_line(line) for file in files for line in file.read_text().splitlines()]
+    rows = [result_from_json(line) for file in files for line in file.read_text().splitlines()]
     return sorted(rows, key=lambda row: tuple(int(part) for part in row.name.split("/")))
 
 
-def top(told: Sequence[Told]) -> Told | None:
+def top(told: Sequence[ScoredVerdict]) -> ScoredVerdict | None:
     """The largest verdict; None where the pairs do not show its difference."""
     first = next((each for each in told if each.found or each.status == UNDECIDED), None)
     return first if first is not None and first.found else None
 
 
-def first_name(told: Sequence[Told]) -> Told | None:
+def first_name(told: Sequence[ScoredVerdict]) -> ScoredVerdict | None:
     """The largest verdict that shows a difference, where it names a mechanism that a run can test."""
     first = next((each for each in told if each.found), None)
     return first if first is not None and first.status in SHOWN and first.mechanism is not None else None
 
 
-def names(told: Told | None, cause: str) -> bool:
-    """Whether a verdict names a cause."""
+def names(told: ScoredVerdict | None, cause: str) -> bool:
+    """True if a verdict names a cause."""
     return told is not None and told.status in NAMED and told.mechanism in BY_NAME[cause].mechanisms
 
 
@@ -62,14 +62,14 @@ def _setting(result: Result) -> bool:
 
 
 def is_named(result: Result) -> bool:
-    """Whether the largest verdict names any mechanism."""
+    """True if the largest verdict names any mechanism."""
     first = top(result.verdicts)
     return first is not None and first.status in NAMED
 
 
 @dataclass(frozen=True)
 class Score:
-    """How many of some cases were answered, and how many of the answers are right."""
+    """Number of cases that were answered, and of right answers among them."""
 
     cases: int
     answered: int
@@ -92,13 +92,13 @@ def bound(part: int, whole: int) -> str:
     return f"{100 * share_interval(part, whole, 0.9).low:.0f} %" if whole else "—"
 
 
-def of(results: Sequence[Result], right: Callable[[Result], bool] = _mechanism) -> Score:
+def score_of(results: Sequence[Result], right: Callable[[Result], bool] = _mechanism) -> Score:
     """The score of cases with one cause."""
     answered = [each for each in results if is_named(each)]
     return Score(len(results), len(answered), sum(map(right, answered)))
 
 
-def wrong_of_null(result: Result) -> Told | None:
+def wrong_of_null(result: Result) -> ScoredVerdict | None:
     """The largest mechanism named for a difference of arms that do not differ; None where none is.
 
     Luck is none, as losses fall differently, nor is a switch that costs next to nothing, and is named for that.
@@ -108,8 +108,8 @@ def wrong_of_null(result: Result) -> Told | None:
     return next((each for each in named if cause is None or not names(each, cause)), None)
 
 
-def of_open_set(result: Result) -> str:
-    """What is said where no detector knows the cause: `unknown`, `several`, `nothing`, or the name of another one."""
+def open_set_answer(result: Result) -> str:
+    """Text where no detector knows the cause: `unknown`, `several`, `nothing`, or the name of another one."""
     first = top(result.open_set)
     if first is None:
         return "nothing"
@@ -117,7 +117,7 @@ def of_open_set(result: Result) -> str:
 
 
 def both_named(result: Result) -> bool:
-    """Whether the two largest verdicts name both causes, one each."""
+    """True if the two largest verdicts name both causes, one each."""
     first = [each for each in result.verdicts if each.found][:2]
     one, other = result.causes
     return len(first) == 2 and any(names(a, one) and names(b, other) for a, b in (first, first[::-1]))

@@ -20,14 +20,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from drawing import Plan, mechanisms
 from golden_twin import Run, Twin
 
-from quiclab.accounting import account_totals
-from quiclab.analysis.accounts import waterfalls
-from quiclab.analysis.causes import Verdict, verdicts
-from quiclab.analysis.compare import arm_result, compare
-from quiclab.analysis.model import ArmResult, Metric, TrialResult
-from quiclab.diagnoses import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
-from quiclab.opened import open_study
-from quiclab.tables import OF_STUDY
+from quiclab.compare.cell_comparison import arm_result, compare
+from quiclab.compare.model import ArmResult, Metric, StudyAnalysis, TrialResult
+from quiclab.compare.study_tables import open_study
+from quiclab.model.mechanism_names import current_name
+from quiclab.model.tables import OF_STUDY
+from quiclab.why.account import account_totals
+from quiclab.why.causes import Verdict
+from quiclab.why.explanation import explanations
+from quiclab.why.mechanisms import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
 
 ALPHA = 0.05
 _TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
@@ -35,7 +36,7 @@ _SEEDS = 1 << 32
 
 
 @dataclass(frozen=True)
-class Told:
+class ScoredVerdict:
     """One verdict, as far as it is scored."""
 
     name: str
@@ -53,7 +54,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one case: the exact effects, and the verdicts with all detectors and without those of the cause."""
+    """Result of one case: the exact effects, and the verdicts with all detectors and without those of the cause."""
 
     name: str
     kind: str
@@ -68,9 +69,9 @@ class Result:
     natural_ms: float
     """Mean difference of the arms without any of the causes; exact."""
     label: str
-    """What the effects amount to, before any verdict: `cause`, `null`, or `grey`, which is not scored."""
-    verdicts: tuple[Told, ...]
-    open_set: tuple[Told, ...]
+    """Meaning of the effects, before any verdict: `cause`, `null`, or `grey`, which is not scored."""
+    verdicts: tuple[ScoredVerdict, ...]
+    open_set: tuple[ScoredVerdict, ...]
     """Verdicts where the detectors that name the cause are left out; empty where not one cause is planted."""
 
 
@@ -133,7 +134,7 @@ _NOTHING_MS = 0.5
 _SURE = 3.0
 """Standard errors that it must have, as losses that fall otherwise change the time as well."""
 NATURAL = 2.0
-"""How much larger it must be than what differs between the arms anyway."""
+"""Factor by which it must be larger than what differs between the arms anyway."""
 
 
 def _label(plan: Plan, effects: Sequence[tuple[float, float]], total_ms: float, natural_ms: float) -> str:
@@ -216,7 +217,7 @@ def runs_of(twin: Twin, trials: Trials, plan: Plan) -> Iterator[Run]:
         raise UnfitError(str(error)) from error
 
 
-def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Mechanism]) -> tuple[Told, ...]:
+def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Mechanism]) -> tuple[ScoredVerdict, ...]:
     """The verdicts on a study of these trials, by the functions that `quiclab explain` calls."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder)
@@ -226,9 +227,10 @@ def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Me
         first, second = reversed(arms) if plan.planted_first else arms
         opened = open_study(study)
         comparison = compare(("case", "main", "case", "twin"), first, second, _TTLB, ALPHA)
-        (found,) = verdicts(opened, waterfalls(opened, [comparison], ALPHA, "ttlb_ms"), ALPHA)
+        analysis = StudyAnalysis("case", _TTLB, ALPHA, "", (), (), (), {}, {}, (comparison,), (), ())
+        (found,) = explanations(opened, analysis)
     sign = -1 if plan.planted_first else 1
-    return tuple(_told(each, sign) for each in found)
+    return tuple(_scored_verdict(each, sign) for each in found.causes)
 
 
 def _written(study: Path, name: str, runs: Iterable[Run], looked_for: Sequence[Mechanism]) -> ArmResult:
@@ -249,9 +251,9 @@ def _write(study: Path, table: str, trial_id: str, rows: pl.DataFrame) -> None:
     rows.write_parquet(folder / f"{trial_id}.parquet")
 
 
-def _told(verdict: Verdict, sign: int) -> Told:
+def _scored_verdict(verdict: Verdict, sign: int) -> ScoredVerdict:
     mechanism = verdict.mechanism
-    return Told(
+    return ScoredVerdict(
         verdict.name,
         verdict.status.value,
         verdict.status.found,
@@ -273,12 +275,21 @@ def as_line(found: Result) -> str:
     return json.dumps(asdict(found))
 
 
-def of_line(line: str) -> Result:
+def result_from_json(line: str) -> Result:
     """The result that a line of JSON holds."""
     row = json.loads(line)
     for key in ("verdicts", "open_set"):
         row[key] = tuple(
-            Told(**{**each, "rivals": tuple(each["rivals"]), "settings": tuple(each["settings"])}) for each in row[key]
+            ScoredVerdict(
+                **{
+                    **each,
+                    "name": current_name(each["name"]) if each["mechanism"] else each["name"],
+                    "mechanism": each["mechanism"] and current_name(each["mechanism"]),
+                    "rivals": tuple(map(current_name, each["rivals"])),
+                    "settings": tuple(each["settings"]),
+                }
+            )
+            for each in row[key]
         )
     for key in ("causes", "protocols", "effects_ms"):
         row[key] = tuple(row[key])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars
 
-from quiclab.decoders.tcp_info import tcp_info_samples
+from quiclab.logs.decoders.tcp_info import read_tcp_info_log
 
 
 def windows_bytes(study: Path, trial: Path) -> list[int]:
@@ -25,7 +25,9 @@ def windows_bytes(study: Path, trial: Path) -> list[int]:
     samples = trial / "raw" / "server.tcpinfo"
     if samples.exists():
         # The warm-up before the transfer is a connection of the server's end to itself.
-        transfer = tcp_info_samples(samples).filter(polars.col("remote_address") != polars.col("local_address"))
+        transfer = read_tcp_info_log(samples).samples.filter(
+            polars.col("remote_address") != polars.col("local_address")
+        )
         return transfer.select(polars.col("snd_cwnd") * polars.col("snd_mss_bytes")).to_series().to_list()
     table = study / "tables" / "transport_metrics" / f"{trial.name}.parquet"
     if not table.exists():

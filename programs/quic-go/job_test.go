@@ -107,7 +107,7 @@ func TestUnreadableJobsAreRefused(t *testing.T) {
 	}
 }
 
-// The golden files of all readers and writers of this format (tests/unit/endpoints/test_job.py).
+// The golden files of all readers and writers of this format (tests/unit/lab/endpoints/test_job.py).
 func TestGoldenJobsAreRead(t *testing.T) {
 	client, err := readClientJob(filepath.Join("..", "..", "tests", "golden", "job-client.json"))
 	if err != nil {

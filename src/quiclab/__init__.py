@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quiclab.explored import open_study as open  # noqa: A004 - read as `quiclab.open(study)`
+    from quiclab.api import open_study as open  # noqa: A004 - read as `quiclab.open(study)`
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["open"]
 
 
 def __getattr__(name: str) -> object:
     """Import `open` when it is asked for: most of quiclab needs no tables."""
     if name == "open":
-        from quiclab.explored import open_study
+        from quiclab.api import open_study
 
         return open_study
     raise AttributeError(f"module 'quiclab' has no attribute {name!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The native module (crates/py-core); imported only by quiclab.decoders._core.
+# The native module (crates/py-core); imported only by quiclab.logs.decoders._core.
 
 from collections.abc import Callable, Sequence
 from os import PathLike

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from quiclab.errors import HostError
+from quiclab.model.errors import HostError
 
 MOST = 8
 """Largest number of processes, because of the memory that each takes."""

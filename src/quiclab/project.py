@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from quiclab.errors import HostError
+from quiclab.model.errors import HostError
 
 PACKAGE = Path(__file__).resolve().parent
 """Folder of the Python package."""

@@ -14,11 +14,11 @@ from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.figures import Asked
-from quiclab.figures.queue_length import QueueLength
-from quiclab.opened import open_study
-from quiclab.report import write_report
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import open_study
+from quiclab.report.figures import Asked
+from quiclab.report.figures.queue_length import QueueLength
+from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 

@@ -14,7 +14,7 @@ import pytest
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_study import Shape, write_study
 
-from quiclab.report import write_report
+from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 

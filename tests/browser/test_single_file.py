@@ -15,8 +15,8 @@ from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.report import write_report
 from quiclab.report.page.single_file import write_single_file
+from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 

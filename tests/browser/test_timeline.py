@@ -13,10 +13,11 @@ import pytest
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import ZERO_NS, write_logs
 from synthetic_study import Shape, write_study
-from unit.accounting.test_spells import account
+from unit.why.account.test_reason_runs import account
 
-from quiclab.accounting import account_totals
-from quiclab.report import write_report, write_single_file
+from quiclab.report.page.single_file import write_single_file
+from quiclab.report.page.write import write_report
+from quiclab.why.account import account_totals
 
 pytestmark = needs_chromium
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from polars.testing import assert_frame_equal
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 HERE = Path(__file__).parent
 _LONG = {"comment": "x" * 9_000, "other": {"log": 1, "events": ["}", {"a": []}]}}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.decoders import Context, decoder_of
+from quiclab.logs.decoders import Context, decoder_of
 
 HERE = Path(__file__).parent
 ANNOUNCED = re.compile(r"(settings|parameters_set)\.(client|server)\.")

@@ -10,10 +10,10 @@ from account_facts import facts
 from account_truth import by_why, idle_with, silences, timeouts_counted, trials_of
 from small_study import quiclab
 
-from quiclab.accounting import UNIONS, Why
-from quiclab.opened import OpenedStudy
+from quiclab.compare.study_tables import OpenedStudy
 from quiclab.store.layout import StudyDir
 from quiclab.study.tables import make_tables
+from quiclab.why.account import UNIONS, Why
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -111,7 +111,7 @@ def test_a_client_without_a_processor_is_what_a_slow_transfer_waits_for(tmp_path
     (whole,), (slow,) = ([by_why(study, trial) for trial in trials[arm]] for arm in ("whole", "slow"))
     assert sum(slow.values()) > 1.5 * sum(whole.values())
     assert slow["processor"] > max(100.0, 2 * whole.get("processor", 0.0))
-    waits = OpenedStudy(study).of_trial("run_delays", trials["slow"][0])
+    waits = OpenedStudy(study).trial_table("run_delays", trials["slow"][0])
     assert waits is not None
     counted_ms = waits.filter(role="client")["waited_ns"].sum() / 1e6
     assert slow["processor"] < counted_ms + waits.filter(role="server")["waited_ns"].sum() / 1e6

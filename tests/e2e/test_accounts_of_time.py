@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from stack_study import need, run_arms
 
-from quiclab.accounting import account_of_transfer
-from quiclab.endpoints._stacks import find_program
-from quiclab.metrics import Evidence, evidence_of
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics import Evidence, evidence_of
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.model.tables import TABLES
+from quiclab.why.account import account_of_transfer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -13,8 +13,8 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
 
-from quiclab.decoders import decode_trial
-from quiclab.metrics import compute_trial
+from quiclab.evidence.metrics import compute_trial
+from quiclab.logs.decoders import decode_trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

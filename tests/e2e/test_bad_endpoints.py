@@ -11,7 +11,7 @@ import pytest
 from by_night import by_night
 from small_study import lab_processes, main_only, quiclab, trials, write_spec
 
-from quiclab.endpoints.servers import aioquic
+from quiclab.lab.endpoints.servers import aioquic
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

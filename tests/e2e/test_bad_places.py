@@ -11,10 +11,10 @@ from registered import CLIENTS, SERVERS
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
 
-from quiclab.endpoints import Available, find
-from quiclab.endpoints._quic_go import PROGRAM
-from quiclab.endpoints._stacks import find_program
-from quiclab.testbed.host import bounded_run
+from quiclab.lab.endpoints import Available, find
+from quiclab.lab.endpoints._quic_go import PROGRAM
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.testbed.host import bounded_run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from small_study import main_only, quiclab, trials
 
-from quiclab.runner.films import find_ffmpeg
+from quiclab.lab.runner.films import find_ffmpeg
 
 pytestmark = [
     pytest.mark.e2e,

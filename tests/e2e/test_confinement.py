@@ -163,7 +163,7 @@ def test_programs_in_private_folders_run_nonetheless() -> None:
 
 def test_the_namespaces_cover_no_more_than_needed() -> None:
     """Which folders are emptied for whom: a file in a private folder is reached alone, a tree in an open one whole."""
-    from quiclab.testbed.confinement import Owner, barriers_before
+    from quiclab.lab.testbed.confinement import Owner, barriers_before
 
     stranger = Owner(os.geteuid() + 4321, os.getegid() + 4321)
     with open_folder() as folder:

@@ -10,9 +10,9 @@ import pytest
 from small_study import quiclab
 from stack_study import need
 
-from quiclab.analysis.confirm.judge import Judgement, State, Verdict
-from quiclab.analysis.confirm.kept import confirmations
-from quiclab.opened import open_study
+from quiclab.compare.study_tables import open_study
+from quiclab.why.confirm.judge import Judgement, State, Verdict
+from quiclab.why.confirm.records import confirmations
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from stack_study import need, run_arms
 
-from quiclab.decoders import decode_trial
+from quiclab.logs.decoders import decode_trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -18,10 +18,10 @@ from by_night import by_night
 from live_link import in_sandbox
 from small_study import quiclab, start_quiclab
 
-from quiclab.decoders import Context
-from quiclab.decoders.packet_log import PacketLog
-from quiclab.testbed import _libc
-from quiclab.testbed.backend import tun_problem
+from quiclab.lab.testbed import _libc
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.packet_log import PacketLog
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -11,7 +11,7 @@ from by_night import by_night
 from live_link import in_sandbox
 from small_study import quiclab
 
-from quiclab.testbed import _libc
+from quiclab.lab.testbed import _libc
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

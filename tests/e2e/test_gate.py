@@ -11,7 +11,7 @@ import pytest
 from small_study import quiclab, trials
 from stack_study import need, spec_text
 
-from quiclab.endpoints._stacks import find_program
+from quiclab.lab.endpoints._stacks import find_program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

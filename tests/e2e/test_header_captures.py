@@ -12,9 +12,9 @@ import pytest
 from cut_captures import cut_trial
 from stack_study import need, run_arms
 
-from quiclab.accounting import account_table
-from quiclab.decoders import decode_trial
-from quiclab.metrics import evidence_of
+from quiclab.evidence.metrics import evidence_of
+from quiclab.logs.decoders import decode_trial
+from quiclab.why.account import account_table
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -11,11 +11,11 @@ import pytest
 from small_study import quiclab
 
 import quiclab as package
-from quiclab.endpoints import ENDPOINTS, Available, SizesDatagrams, find, label_of
-from quiclab.endpoints._stacks import find_below, find_program
+from quiclab.lab.endpoints import ENDPOINTS, Available, SizesDatagrams, find, label_of
+from quiclab.lab.endpoints._stacks import find_below, find_program
+from quiclab.lab.testbed.host import bounded_run
+from quiclab.model.study import Program, Role, Tcp
 from quiclab.project import stacks_folder
-from quiclab.spec.model import Program, Role, Tcp
-from quiclab.testbed.host import bounded_run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -100,7 +100,7 @@ def _of(trials: package.OpenedStudy, table: str, arm: str) -> pl.DataFrame:
 
 
 def _facts(role: Role, program: Program) -> dict[str, str]:
-    return dict(find(role, program.name).facts(program, "h3", Tcp("cubic")))
+    return dict(find(role, program.name).traits(program, "h3", Tcp("cubic")))
 
 
 def test_every_version_that_is_here_is_known() -> None:
@@ -109,7 +109,7 @@ def test_every_version_that_is_here_is_known() -> None:
         found = endpoint.probe(bounded_run)
         if isinstance(found, Available) and endpoint.name != "command":
             protocol = "h3" if "h3" in endpoint.protocols else "h2"
-            facts = endpoint.facts(Program(endpoint.name, version=found.version), protocol, Tcp("cubic"))
+            facts = endpoint.traits(Program(endpoint.name, version=found.version), protocol, Tcp("cubic"))
             assert "(as of" not in str(facts), label_of(endpoint.role, Program(endpoint.name))
 
 

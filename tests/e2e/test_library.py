@@ -43,7 +43,7 @@ def test_what_is_wrong_is_raised(tmp_path: Path) -> None:
     """As the errors of quiclab, from before the sandbox and from within."""
     spec = write_spec(tmp_path, client='"no-such-client"')
     program = (
-        "from quiclab.errors import QuiclabError\nfrom quiclab.study import run_study\n"
+        "from quiclab.model.errors import QuiclabError\nfrom quiclab.study import run_study\n"
         f"try:\n    run_study({str(spec)!r}, {str(tmp_path / 'study')!r}{{}})\n"
         "except QuiclabError as error:\n    print(type(error).__name__, error)\n"
     )
@@ -62,7 +62,7 @@ def test_side_by_side_and_without_logs(tmp_path: Path) -> None:
     study = tmp_path / "study"
     call = f"run_study({str(main_only(write_spec(tmp_path, blocks=3)))!r}, {str(study)!r}, "
     program = (
-        "from quiclab.errors import SpecError\nfrom quiclab.study import run_study\n"
+        "from quiclab.model.errors import SpecError\nfrom quiclab.study import run_study\n"
         "for wrong in ({'jobs': 0}, {'keep_raw': 'some'}):\n"
         f"    try:\n        {call}**wrong)\n    except SpecError as error:\n        print(error)\n"
         f"print({call}jobs=2, keep_raw='failures').all_count)\n"

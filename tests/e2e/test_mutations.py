@@ -16,7 +16,7 @@ from by_night import by_night
 from small_study import main_only, quiclab, write_spec
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -16,8 +16,8 @@ from plain_user import open_folder
 from small_study import quiclab
 from stack_study import need, run_arms
 
-from quiclab.endpoints._stacks import find_program
-from quiclab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -10,8 +10,8 @@ import pytest
 from small_study import quiclab, trials, with_plain_logs
 from stack_study import need, spec_text
 
-from quiclab.metrics.sessions import beginning
-from quiclab.verify.proof import UNPROVEN
+from quiclab.evidence.metrics.sessions import beginning
+from quiclab.evidence.verify.proof import UNPROVEN
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

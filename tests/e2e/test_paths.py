@@ -11,9 +11,9 @@ import pytest
 from small_study import main_only, quiclab, trials, write_spec
 from stack_study import need, run_arms
 
-from quiclab.spec.model import RandomRate
+from quiclab.model.study import RandomRate
+from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.random_rate import drawn_rates
-from quiclab.units import Bitrate, Duration
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

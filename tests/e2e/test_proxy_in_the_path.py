@@ -15,7 +15,7 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, spec_text
 
-from quiclab.decoders import decode_trial
+from quiclab.logs.decoders import decode_trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

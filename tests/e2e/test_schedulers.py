@@ -9,8 +9,8 @@ import pytest
 from small_study import quiclab, trials
 from stack_study import need, spec_text
 
-from quiclab.decoders.trial import decode_trial
-from quiclab.metrics import compute_trial
+from quiclab.evidence.metrics import compute_trial
+from quiclab.logs.decoders.trial import decode_trial
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -13,9 +13,9 @@ from by_night import by_night
 from small_study import quiclab, with_plain_logs
 from stack_study import need, run_arms, spec_text
 
-from quiclab.decoders import Context
-from quiclab.decoders.pcapng import Pcapng
-from quiclab.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.pcapng import Pcapng
+from quiclab.logs.decoders.tcp_info import read_tcp_info_log
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

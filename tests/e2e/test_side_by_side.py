@@ -19,9 +19,9 @@ from small_study import (
     write_spec,
 )
 
+from quiclab.lab.testbed.pressure import pressure
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.testbed.pressure import pressure
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 _BLOCKS = 4

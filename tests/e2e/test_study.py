@@ -11,11 +11,10 @@ from pathlib import Path
 import polars
 import pytest
 from account_facts import facts
+from coarsening import Compared, in_lines, levels_of_study
 from small_study import lab_processes, quiclab, trials, write_spec
 
-from quiclab.accounting.agreement import in_lines, levels_of_study
-from quiclab.accounting.coarsening import Compared
-from quiclab.accounting.levels import Level
+from quiclab.why.account.levels import Level
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -15,7 +15,7 @@ from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
 
-from quiclab.endpoints._stacks import find_program
+from quiclab.lab.endpoints._stacks import find_program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

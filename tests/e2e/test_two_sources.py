@@ -10,12 +10,12 @@ import pytest
 from small_study import trials
 from stack_study import need, run_arms
 
-from quiclab.decoders import decode_trial
-from quiclab.metrics import Noted
-from quiclab.metrics.evidence import Evidence
-from quiclab.metrics.responses import BY_ACCOUNT, shown
-from quiclab.metrics.times import ttfb_ms, ttlb_ms
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics import Noted
+from quiclab.evidence.metrics.evidence import Evidence
+from quiclab.evidence.metrics.responses import BY_ACCOUNT, response_rows
+from quiclab.evidence.metrics.times import ttfb_ms, ttlb_ms
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.tables import TABLES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
@@ -37,7 +37,7 @@ def test_a_program_has_its_bytes_after_their_packets(tmp_path: Path) -> None:
         tables, document = decode_trial(folder).tables, json.loads((folder / "trial.json").read_text())
         evidence = Evidence(tables, document)
         undecrypted = Evidence({**tables, "http_requests": TABLES["http_requests"].empty()}, document)
-        (response,), (request,) = shown(evidence).rows(named=True), evidence.requests
+        (response,), (request,) = response_rows(evidence).rows(named=True), evidence.requests
         assert response["first_byte_ns"] < request["first_byte_ns"], name
         assert response["last_byte_ns"] < request["last_byte_ns"], name
         assert ttlb_ms(evidence) == evidence.since_zero_ms(response["last_byte_ns"]), name

@@ -12,9 +12,9 @@ from account_facts import facts
 from small_study import main_only, quiclab, trials
 from stack_study import need
 
-from quiclab.endpoints.clients._player import DASH_JS
+from quiclab.lab.endpoints.clients._player import DASH_JS
+from quiclab.lab.runner.films import find_ffmpeg
 from quiclab.project import stacks_folder
-from quiclab.runner.films import find_ffmpeg
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]
 

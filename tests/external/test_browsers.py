@@ -18,15 +18,15 @@ from live_link import in_sandbox
 from live_programs import PATIENCE_S, PORT, SIZE, on_loopback
 from small_study import main_only, quiclab, trials, write_spec
 
-from quiclab.decoders.trial import decode_trial
-from quiclab.endpoints._api import Endpoint
-from quiclab.endpoints._stacks import find_program
-from quiclab.endpoints.clients.chromium import Chromium
-from quiclab.endpoints.clients.firefox import Firefox
-from quiclab.endpoints.servers.caddy import Caddy
-from quiclab.spec.model import Certificate, Knobs
-from quiclab.testbed.certificates import make_certificates
-from quiclab.units import ByteCount
+from quiclab.lab.endpoints._api import Endpoint
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.endpoints.clients.chromium import Chromium
+from quiclab.lab.endpoints.clients.firefox import Firefox
+from quiclab.lab.endpoints.servers.caddy import Caddy
+from quiclab.lab.testbed.certificates import make_certificates
+from quiclab.logs.decoders.trial import decode_trial
+from quiclab.model.study import Certificate, Knobs
+from quiclab.model.units import ByteCount
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from live_link import Ends, in_sandbox, open_link
 
-from quiclab.spec.model import Direction, Tcp
-from quiclab.testbed.link import SERVER_ADDRESSES
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.sampler import tcp_congestion_control
-from quiclab.testbed.tcp_settings import sysctls
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.lab.testbed.sampler import tcp_congestion_control
+from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.study import Direction, Tcp
 
 pytestmark = pytest.mark.netns
 

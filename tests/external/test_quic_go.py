@@ -13,12 +13,12 @@ from by_night import by_night
 from live_link import in_sandbox
 from live_programs import PORT, LivePrograms, on_loopback
 
-from quiclab.endpoints._stacks import find_program
-from quiclab.endpoints.clients.quic_go import QuicGoClient
-from quiclab.endpoints.servers.ngtcp2 import Ngtcp2Server
-from quiclab.endpoints.servers.quic_go import QuicGoServer
-from quiclab.spec.model import Knobs, Protocol
-from quiclab.units import ByteCount
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.endpoints.clients.quic_go import QuicGoClient
+from quiclab.lab.endpoints.servers.ngtcp2 import Ngtcp2Server
+from quiclab.lab.endpoints.servers.quic_go import QuicGoServer
+from quiclab.model.study import Knobs, Protocol
+from quiclab.model.units import ByteCount
 
 pytestmark = [
     pytest.mark.netns,

@@ -12,12 +12,12 @@ import pytest
 from live_link import in_sandbox
 from live_programs import ADDRESS, PATIENCE_S, PORT, SIZE, on_loopback, qlog_events
 
-from quiclab.endpoints._quiche import PROGRAM
-from quiclab.endpoints._stacks import find_program
-from quiclab.endpoints.clients.quiche import QuicheClient
-from quiclab.endpoints.servers.quiche import QuicheServer
-from quiclab.spec.model import Knobs
-from quiclab.units import ByteCount
+from quiclab.lab.endpoints._quiche import PROGRAM
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.endpoints.clients.quiche import QuicheClient
+from quiclab.lab.endpoints.servers.quiche import QuicheServer
+from quiclab.model.study import Knobs
+from quiclab.model.units import ByteCount
 
 pytestmark = [
     pytest.mark.netns,

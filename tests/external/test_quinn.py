@@ -14,16 +14,14 @@ import pytest
 from live_link import in_sandbox
 from live_programs import PORT, SIZE, on_loopback, over_link, qlog_events
 
-from quiclab.decoders._api import Context
-from quiclab.decoders.qlog import Qlog
-from quiclab.endpoints._api import Endpoint, Unsupported
-from quiclab.endpoints._quinn import PROGRAM
-from quiclab.endpoints._stacks import find_program
-from quiclab.endpoints.clients.curl_cffi import CurlCffi
-from quiclab.endpoints.clients.ngtcp2 import Ngtcp2Client
-from quiclab.endpoints.clients.quiche import QuicheClient
-from quiclab.endpoints.clients.quinn import QuinnClient
-from quiclab.endpoints.servers.quinn import (
+from quiclab.lab.endpoints._api import Endpoint, Unsupported
+from quiclab.lab.endpoints._quinn import PROGRAM
+from quiclab.lab.endpoints._stacks import find_program
+from quiclab.lab.endpoints.clients.curl_cffi import CurlCffi
+from quiclab.lab.endpoints.clients.ngtcp2 import Ngtcp2Client
+from quiclab.lab.endpoints.clients.quiche import QuicheClient
+from quiclab.lab.endpoints.clients.quinn import QuinnClient
+from quiclab.lab.endpoints.servers.quinn import (
     QuinnFaultyInitialPto,
     QuinnFaultyRttSample,
     QuinnFaultyThreshold,
@@ -31,8 +29,10 @@ from quiclab.endpoints.servers.quinn import (
     QuinnServer,
     QuinnTimeThreshold,
 )
-from quiclab.spec.model import Direction, Knobs, Reorder
-from quiclab.units import Bitrate, ByteCount, Duration, Share
+from quiclab.logs.decoders._api import Context
+from quiclab.logs.decoders.qlog import Qlog
+from quiclab.model.study import Direction, Knobs, Reorder
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 pytestmark = [
     pytest.mark.netns,

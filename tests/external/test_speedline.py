@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from quiclab.metrics._visual import speed_index, visual_progress
+from quiclab.evidence.metrics._visual import speed_index, visual_progress
 from quiclab.project import stacks_folder
 
 SPEEDLINE = stacks_folder() / "speedline" / "node_modules" / "speedline-core"

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from quiclab.endpoints._stacks import find_below
+from quiclab.lab.endpoints._stacks import find_below
+from quiclab.lab.stacks.catalogue import ITEMS, Binary, Build, Item, Tree, Wheels
+from quiclab.lab.stacks.install import version
 from quiclab.project import stacks_folder
-from quiclab.stacks.catalogue import ITEMS, Binary, Build, Item, Tree, Wheels
-from quiclab.stacks.probe import version
 
 INSTALLED = [(item, binary) for item in ITEMS if not isinstance(item, Wheels) for binary in item.binaries]
 

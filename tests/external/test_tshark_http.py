@@ -15,8 +15,8 @@ from http_by_tshark import Frame, Frames, http2_frames, http3_frames
 from plain_captures import capture_at
 from stack_study import are_installed, need, run_arms
 
-from quiclab.decoders import Context, End, decoder_of
-from quiclab.spec.model import Protocol
+from quiclab.logs.decoders import Context, End, decoder_of
+from quiclab.model.study import Protocol
 
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 

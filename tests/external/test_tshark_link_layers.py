@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from decoders import writers
 
-from quiclab.decoders import Context
-from quiclab.decoders.pcap import Pcap
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.pcap import Pcap
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 

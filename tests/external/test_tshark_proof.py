@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from proof_by_tshark import hellos_by_tshark, of_first_connection, packets_by_tshark, wire_by_tshark
-from unit.verify.capture_files import ALL_CAPTURES, CAPTURES, PORT, handshake_of, rows_of
-from unit.verify.recordings import RECORDINGS, judged, proof_of, trial
+from unit.evidence.verify.capture_files import ALL_CAPTURES, CAPTURES, PORT, handshake_of, rows_of
+from unit.evidence.verify.recordings import RECORDINGS, judged, proof_of, trial
 
-from quiclab.verify.wire import read_wire
+from quiclab.evidence.verify.wire import read_wire
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 

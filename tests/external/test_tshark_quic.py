@@ -13,7 +13,7 @@ from plain_captures import capture_at
 from quic_by_tshark import by_tables, by_tshark, disagreements
 from stack_study import are_installed, need, run_arms
 
-from quiclab.decoders import Context, End, decoder_of
+from quiclab.logs.decoders import Context, End, decoder_of
 
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 

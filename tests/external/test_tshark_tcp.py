@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from by_night import by_night
 
-from quiclab.decoders import Context, End
-from quiclab.decoders.pcapng import Pcapng
+from quiclab.logs.decoders import Context, End
+from quiclab.logs.decoders.pcapng import Pcapng
 
 CAPTURES = sorted((Path(__file__).parents[1] / "decoders/tls").glob("*.xz"))
 BY_NIGHT = [path for path in CAPTURES if path.name.startswith(("curl-nginx-client", "nghttp-envoy-server"))]

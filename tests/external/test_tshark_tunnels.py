@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from decoders import writers
 
-from quiclab.decoders import Context, FileTables
-from quiclab.decoders.pcap import Pcap
+from quiclab.logs.decoders import Context, FileTables
+from quiclab.logs.decoders.pcap import Pcap
 
 REQUEST = b"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from quiclab.analysis.builds.change import Change, change
-from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, parse_bound
-from quiclab.analysis.compare import arm_result
-from quiclab.analysis.model import ArmResult, Metric, TrialResult
+from quiclab.compare.builds.change import Change, change
+from quiclab.compare.builds.gate import Verdict, exit_verdict, judge, parse_bound
+from quiclab.compare.cell_comparison import arm_result
+from quiclab.compare.model import ArmResult, Metric, TrialResult
 
 pytestmark = pytest.mark.nightly
 

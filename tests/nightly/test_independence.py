@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from disturbed_rates import spells
 
-from quiclab.statistics import independence
+from quiclab.compare.statistics import independence
 
 pytestmark = pytest.mark.nightly
 

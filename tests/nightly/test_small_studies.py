@@ -18,10 +18,9 @@ from typing import Any
 import polars as pl
 import pytest
 from account_facts import facts
+from coarsening import in_lines, levels_of_study
 from may_fail import MayFail, read_may_fail
 from small_study import quiclab
-
-from quiclab.accounting.agreement import in_lines, levels_of_study
 
 pytestmark = [pytest.mark.nightly, pytest.mark.netns]
 

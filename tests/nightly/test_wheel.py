@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from wheels import ROOT, build_wheel
 
+from quiclab import __version__
+
 pytestmark = [pytest.mark.nightly, pytest.mark.netns]
 
 _HIDDEN = 'mount -t tmpfs none "$0" && exec "$@"'
@@ -55,7 +57,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_it_knows_itself(installed: Installed) -> None:
     """Version, studies with their questions, help, and where it keeps programs: in the environment or the home."""
-    assert installed("quiclab", "--version") == "quiclab 0.1.0\n"
+    assert installed("quiclab", "--version") == f"quiclab {__version__}\n"
     assert "quiclab run demo" in installed("quiclab", "--help")
     names = [line.split()[0] for line in installed("quiclab", "studies").splitlines()]
     assert {"demo", "yb-delay", "yb-delay-small"} <= set(names)

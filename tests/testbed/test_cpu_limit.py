@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
-from quiclab.errors import HostError
-from quiclab.testbed._own_cgroup import own_cgroup
-from quiclab.testbed.cpu_competitor import CpuCompetitor
-from quiclab.testbed.cpu_limit import CpuQuota, cpu_quota_problem, remove_leftover_cgroups
-from quiclab.units import Duration, Share
+from quiclab.lab.testbed.cpu_competitor import CpuCompetitor
+from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem, own_cgroup, remove_leftover_cgroups
+from quiclab.model.errors import HostError
+from quiclab.model.units import Duration, Share
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 
@@ -93,8 +92,8 @@ def test_what_a_killed_run_left_is_found_and_what_is_used_is_left_alone() -> Non
 
     before = groups()
     script = (
-        "import os, subprocess\nfrom quiclab.testbed.cpu_limit import CpuQuota\nfrom quiclab.units import *\n"
-        "from quiclab.testbed.sandbox import run_in_sandbox\n"
+        "import os, subprocess\nfrom quiclab.lab.testbed.cpu_limit import CpuQuota\nfrom quiclab.model.units import *\n"
+        "from quiclab.lab.testbed.sandbox import run_in_sandbox\n"
         "def work():\n"
         "    with CpuQuota(Share(0.5), Duration.parse('20 ms')) as limit:\n"
         "        process = subprocess.Popen(['sleep', '60'])\n"

@@ -20,11 +20,11 @@ import pytest
 from internet import SERVER, internet
 from live_link import in_sandbox
 
-from quiclab.errors import BusyError, DecodeError, HostError
-from quiclab.testbed import nf_tables as nft
-from quiclab.testbed.host_nat import OUTER_MAC, HostNat, table_name, undo, why_not
-from quiclab.testbed.link import CLIENT_ADDRESSES
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed import nf_tables as nft
+from quiclab.lab.testbed.host_nat import OUTER_MAC, HostNat, table_name, undo, why_not
+from quiclab.lab.testbed.link import CLIENT_ADDRESSES
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.model.errors import BusyError, DecodeError, HostError
 
 pytestmark = pytest.mark.netns
 

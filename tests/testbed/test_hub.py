@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.hub import Hub, Pair
+from quiclab.lab.testbed.link import Backend, End, Link, LinkSettings
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.model.study import Direction, Queue
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction, Queue
-from quiclab.spec.model import Path as LinkPath
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.hub import Hub, Pair
-from quiclab.testbed.link import Backend, End, Link, LinkSettings
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
-from quiclab.units import Bitrate, ByteCount, Duration
 
 pytestmark = pytest.mark.netns
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -17,9 +17,9 @@ import pytest
 from by_night import by_night
 from live_link import BACKENDS, bulk_tcp, in_sandbox, open_link, received, udp_flood, with_backend
 
-from quiclab.spec.model import Bernoulli, Direction, Jitter, Queue, Reorder
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration, Share
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Bernoulli, Direction, Jitter, Queue, Reorder
+from quiclab.model.units import Bitrate, Duration, Share
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 
@@ -105,7 +105,7 @@ def test_the_rate_over_seconds(backend: Backend, tmp_path: Path, seconds: int) -
             return ends.link.stop()
 
     _check_books(in_sandbox(work))
-    from quiclab.decoders import decode_trial
+    from quiclab.logs.decoders import decode_trial
 
     (tmp_path / "raw").mkdir()
     (tmp_path / "link.qplog").rename(tmp_path / "raw" / "link.qplog")

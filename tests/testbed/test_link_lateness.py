@@ -15,9 +15,9 @@ import pytest
 from live_link import BACKENDS, in_sandbox, open_link, with_backend
 from probes import one_way_delays_ns
 
-from quiclab.spec.model import Direction, Queue
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Direction, Queue
+from quiclab.model.units import Bitrate, Duration
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 DELAY = Duration(10_000_000)

@@ -12,13 +12,13 @@ import pytest
 from by_night import by_night
 from live_link import bulk_tcp, in_sandbox, open_path, udp_flood
 
-from quiclab.decoders._api import Context
-from quiclab.decoders.packet_log import PacketLog
-from quiclab.spec.model import Bernoulli, Direction, Link
-from quiclab.spec.model import Path as LinkPath
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, Duration, Share
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.logs.decoders._api import Context
+from quiclab.logs.decoders.packet_log import PacketLog
+from quiclab.model.study import Bernoulli, Direction, Link
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import Bitrate, Duration, Share
 
 pytestmark = pytest.mark.netns
 BACKENDS: tuple[Backend, ...] = ("tun", "veth")

@@ -8,8 +8,8 @@ import socket
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed.listening import ListeningPorts
-from quiclab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.listening import ListeningPorts
+from quiclab.lab.testbed.namespace import NetworkNamespace
 
 pytestmark = pytest.mark.netns
 
@@ -23,13 +23,13 @@ def test_ports_appear_when_they_are_opened(by_diag: bool) -> None:
             if not by_diag:
                 ports._diag.close()  # type: ignore[union-attr]
                 ports._diag = None
-            before = sorted(ports.of("tcp") | ports.of("udp"))
+            before = sorted(ports.sockets("tcp") | ports.sockets("udp"))
             four = namespace.run(lambda: socket.create_server(("127.0.0.1", 81)))
             six = namespace.run(lambda: socket.create_server(("::1", 82), family=socket.AF_INET6))
             datagram = namespace.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
             datagram.bind(("127.0.0.1", 83))
             caller = namespace.run(lambda: socket.create_connection(("127.0.0.1", 81)))
-            found = [before, sorted(ports.of("tcp")), sorted(ports.of("udp"))]
+            found = [before, sorted(ports.sockets("tcp")), sorted(ports.sockets("udp"))]
             for each in (four, six, datagram, caller):
                 each.close()
             return found

@@ -16,11 +16,11 @@ import pytest
 from by_night import by_night
 from live_link import Ends, in_sandbox, open_link, unread
 
-from quiclab.decoders import decode_trial
-from quiclab.spec.model import Aqm, CoDel, Direction, FqCoDel, Queue, Step
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import SERVER_ADDRESSES, Backend
-from quiclab.units import Bitrate, ByteCount, Duration
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import SERVER_ADDRESSES, Backend
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Queue, Step
+from quiclab.model.units import Bitrate, ByteCount, Duration
 
 pytestmark = pytest.mark.netns
 NOT_ECT, ECT1, ECT0, CE = range(4)

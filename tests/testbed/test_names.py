@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed import _libc
-from quiclab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
-from quiclab.testbed.names import name_the_ends, use_name_server
+from quiclab.lab.testbed import _libc
+from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES
+from quiclab.lab.testbed.user_commands import name_the_ends, use_name_server
 
 pytestmark = pytest.mark.netns
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
-from quiclab.errors import HostError
-from quiclab.spec.model import Tcp
-from quiclab.testbed import namespace as namespace_module
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
-from quiclab.testbed.process import Process
-from quiclab.testbed.tcp_settings import sysctls
+from quiclab.lab.testbed import namespace as namespace_module
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics, add_veth
+from quiclab.lab.testbed.process import Process
+from quiclab.lab.testbed.tcp_settings import sysctls
+from quiclab.model.errors import HostError
+from quiclab.model.study import Tcp
 
 pytestmark = pytest.mark.netns
 

@@ -13,17 +13,17 @@ from contextlib import contextmanager
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed.neighbours import MACHINE, Neighbour, announced, current
+from quiclab.lab.testbed.neighbours import MACHINE, Neighbour, announced, current
 
 _HOLDS = """
 import sys
-from quiclab.testbed.neighbours import announced
+from quiclab.lab.testbed.neighbours import announced
 with announced():
     print("measures", flush=True)
     sys.stdin.read()
 """
 _WAITS = """
-from quiclab.testbed.neighbours import announced, current
+from quiclab.lab.testbed.neighbours import announced, current
 with announced(wait=True, tell=lambda others: print("waits for", *(each.pid for each in others), flush=True)):
     print("alone" if not current().others() else "not alone", flush=True)
 """

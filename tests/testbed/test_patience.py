@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from slices import slice_ns
 
-from quiclab.testbed.patience import be_patient, hurry
+from quiclab.lab.testbed.patience import be_patient, hurry
 
 
 def test_a_child_is_as_patient_until_it_is_made_prompt() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from live_link import bulk_tcp, in_sandbox, open_link, udp_flood
 
-from quiclab.spec.model import Block, Direction, Police
-from quiclab.testbed.backend import tun_problem
-from quiclab.testbed.link import Backend
-from quiclab.units import Bitrate, ByteCount, Duration
+from quiclab.lab.testbed.backend import tun_problem
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.study import Block, Direction, Police
+from quiclab.model.units import Bitrate, ByteCount, Duration
 
 pytestmark = pytest.mark.netns
 _HEADER, _RECORD, _REASON = 64, 48, 42

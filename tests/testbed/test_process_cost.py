@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed.process_cost import ProcessCosts, reap
-from quiclab.testbed.syscall_count import counting, syscall_count_problem, syscall_counts
+from quiclab.lab.testbed.process_cost import ProcessCosts, reap
+from quiclab.lab.testbed.syscall_count import counting, syscall_count_problem, syscall_counts
 
 pytestmark = pytest.mark.alone
 

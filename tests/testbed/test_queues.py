@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from live_link import in_sandbox
 
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.queues import queue_kinds
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.queues import queue_kinds
 
 pytestmark = pytest.mark.netns
 

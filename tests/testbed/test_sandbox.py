@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 pytestmark = pytest.mark.netns
 
 
 def _python(code: str) -> list[str]:
-    return [sys.executable, "-c", f"from quiclab.testbed.sandbox import run_in_sandbox\n{code}"]
+    return [sys.executable, "-c", f"from quiclab.lab.testbed.sandbox import run_in_sandbox\n{code}"]
 
 
 def _run(code: str) -> subprocess.CompletedProcess[str]:
@@ -65,7 +65,8 @@ def test_killed_before_a_process_knows_of_its_parent(victim: str, _time: int, tm
     """A child that asks for a signal at its parent's end when that is over would live on: it must look."""
     started = tmp_path / "started"
     code = (
-        "import os, subprocess, time\nimport quiclab.testbed.sandbox as sandbox\nask = sandbox._libc.die_with_parent\n"
+        "import os, subprocess, time\nimport quiclab.lab.testbed.sandbox as sandbox\n"
+        "ask = sandbox._libc.die_with_parent\n"
         "def late(number):\n    if os.getpid() == 1:\n"
         f"        open({str(tmp_path / 'window')!r}, 'w').close()\n"
         "    time.sleep(0.3)\n    ask(number)\n"
@@ -96,7 +97,7 @@ def test_a_crash_is_no_trial_that_failed(what: str) -> None:
 def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, where: str, tmp_path: Path) -> None:
     """In the first instants too, it is an interruption, and neither a crash nor an end."""
     code = (
-        "import os, signal, time\nimport quiclab.testbed.sandbox as sandbox\n"
+        "import os, signal, time\nimport quiclab.lab.testbed.sandbox as sandbox\n"
         "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # whatever nohup started these tests
         f"real = sandbox._libc.{where}\n"
         "def slow(*arguments):\n"
@@ -115,7 +116,7 @@ def test_interrupted_before_the_first_process_has_begun(number: signal.Signals, 
 def test_each_ctrl_c_of_the_terminal_is_counted_once() -> None:
     """It reaches every process of the group, and some hand it on: the sandbox's first process hears it more often."""
     code = (
-        "import signal, time\nfrom quiclab.testbed.sandbox import ctrl_c_count\n"
+        "import signal, time\nfrom quiclab.lab.testbed.sandbox import ctrl_c_count\n"
         "heard = []\n"
         "def main():\n"
         "    signal.signal(signal.SIGINT, lambda *_: heard.append(1))\n    print('ready', flush=True)\n"
@@ -137,7 +138,7 @@ def test_each_ctrl_c_of_the_terminal_is_counted_once() -> None:
 def test_an_interruption_that_python_drops_counts() -> None:
     """Dropped while a finalizer runs, it is raised before the next step; no traceback is shown."""
     code = (
-        "import os, signal\nfrom quiclab.testbed.sandbox import raise_if_interrupted\n"
+        "import os, signal\nfrom quiclab.lab.testbed.sandbox import raise_if_interrupted\n"
         "class Held:\n    def __del__(self):\n        os.kill(1, signal.SIGTERM)\n        print('not here')\n"
         "def main():\n    raise_if_interrupted()\n    held = Held()\n    del held\n    print('on', flush=True)\n"
         "    raise_if_interrupted()\n    print('next step')\n    return 0\nraise SystemExit(run_in_sandbox(main))"
@@ -150,7 +151,7 @@ def test_an_interruption_that_python_drops_counts() -> None:
 def test_a_caller_that_is_gone_already_is_told_nothing(machine: str) -> None:
     """Killed between the fork and the word that its namespaces are there, it leaves a keeper without a reader."""
     code = (
-        "import os\nfrom quiclab.testbed import _libc, sandbox\nfrom quiclab.errors import HostError\n"
+        "import os\nfrom quiclab.lab.testbed import _libc, sandbox\nfrom quiclab.model.errors import HostError\n"
         "def refuse(*_):\n    raise HostError('no', 'none')\n"
         f"_libc.unshare = refuse if {machine!r} == 'forbids' else _libc.unshare\n"
         "pipes = os.pipe(), os.pipe()\nos.close(pipes[0][0])\n"
@@ -172,7 +173,7 @@ def test_a_thread_forbids_entering() -> None:
 def test_forbidden_user_namespaces_are_explained() -> None:
     """Where the machine forbids them, the hint says what to ask for."""
     code = (
-        "from pathlib import Path\nfrom quiclab.errors import HostError\n"
+        "from pathlib import Path\nfrom quiclab.model.errors import HostError\n"
         "def inner():\n    return 0\n"
         "def main():\n"
         "    Path('/proc/sys/user/max_user_namespaces').write_text('0')\n"
@@ -219,9 +220,9 @@ def test_a_chamber_has_its_own_processes_and_mounts(tmp_path: Path) -> None:
     code = f"""
 import os, signal, time
 from pathlib import Path
-from quiclab.testbed.confinement import mount_work_dir
-from quiclab.testbed.process import kill_everything_else
-from quiclab.testbed.sandbox import fork_chamber, fork_child
+from quiclab.lab.testbed.confinement import mount_work_dir
+from quiclab.lab.testbed.process import kill_everything_else
+from quiclab.lab.testbed.sandbox import fork_chamber, fork_child
 folder = Path({str(tmp_path)!r})
 
 def first():

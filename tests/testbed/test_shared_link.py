@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from live_link import BACKENDS, Ends, bulk_tcp, in_sandbox, with_backend
 
-from quiclab.errors import HostError, VoidError
+from quiclab.lab.testbed.link import Backend, Link, LinkSettings
+from quiclab.lab.testbed.link_process import SharedLinkProcess
+from quiclab.lab.testbed.namespace import NetworkNamespace, RouteMetrics
+from quiclab.model.errors import HostError, VoidError
+from quiclab.model.study import Direction
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Direction
-from quiclab.spec.model import Path as LinkPath
-from quiclab.testbed.link import Backend, Link, LinkSettings
-from quiclab.testbed.link_process import SharedLinkProcess
-from quiclab.testbed.namespace import NetworkNamespace, RouteMetrics
-from quiclab.units import Bitrate, Duration
 
 pytestmark = pytest.mark.netns
 _DIRECTION = Direction(rate=Bitrate(20_000_000), delay=Duration(2_000_000))

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from live_link import in_sandbox
 
-from quiclab.errors import TrialError
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.process import Process
-from quiclab.testbed.tcp_pacing import pace_connections
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.process import Process
+from quiclab.lab.testbed.tcp_pacing import pace_connections
+from quiclab.model.errors import TrialError
 
 pytestmark = pytest.mark.netns
 

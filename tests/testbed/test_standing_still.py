@@ -15,12 +15,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.accounting.disturbance import GRAIN_NS
-from quiclab.decoders import Context, decoder_of
-from quiclab.testbed import _process_tree
-from quiclab.testbed.process_cost import ProcessCosts, reap
-from quiclab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
-from quiclab.testbed.stops import Stops
+from quiclab.lab.testbed import _process_tree
+from quiclab.lab.testbed.process_cost import ProcessCosts, reap
+from quiclab.lab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
+from quiclab.lab.testbed.stops import Stops
+from quiclab.logs.decoders import Context, decoder_of
+from quiclab.why.account.disturbance import GRAIN_NS
 
 pytestmark = pytest.mark.alone
 
@@ -91,7 +91,7 @@ def test_a_thread_that_others_keep_from_its_processor_waits() -> None:
         delay.begin([one.pid])
         _until(lambda: run_delays(one.pid)[one.pid] > 0)
         delay.begin([one.pid])
-        _until(lambda: (delay.look([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
+        _until(lambda: (delay.update([one.pid]) or delay.summary()["sum_ns"] or 0) > 50_000_000)
         assert delay.summary()["longest_ns"] == delay.summary()["sum_ns"]
         # Turns of milliseconds: it waits far longer than what many short ones may.
         turns = delay.summary()["longest_turns"] or 0

@@ -15,14 +15,14 @@ import polars as pl
 import pytest
 from live_link import bulk_tcp, in_sandbox, open_link
 
-from quiclab.decoders import Context
-from quiclab.decoders.tcp_info import read_tcp_info_log
-from quiclab.decoders.tcp_info_tables import TcpInfo
-from quiclab.spec.model import Direction
-from quiclab.testbed.link import SERVER_ADDRESSES
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.tcp_info import TcpInfoSampler
-from quiclab.units import Bitrate, Duration
+from quiclab.lab.testbed.link import SERVER_ADDRESSES
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.tcp_info import TcpInfoSampler
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders.tcp_info_tables import TcpInfo
+from quiclab.model.study import Direction
+from quiclab.model.units import Bitrate, Duration
 
 pytestmark = [pytest.mark.netns, pytest.mark.alone]
 

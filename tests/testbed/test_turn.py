@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from quiclab.testbed.turn import Turn
+from quiclab.lab.testbed.turn import Turn
 
 
 def _takes(turn: Turn, then_s: float) -> tuple[int, int]:

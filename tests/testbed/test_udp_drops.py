@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from live_link import in_sandbox
 
-from quiclab.decoders import Context, decoder_of
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.sampler import counters
-from quiclab.testbed.udp_drops import UdpDrops
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.sampler import counters
+from quiclab.lab.testbed.udp_drops import UdpDrops
+from quiclab.logs.decoders import Context, decoder_of
 
 pytestmark = pytest.mark.netns
 

@@ -22,9 +22,9 @@ from by_night import by_night
 from live_link import in_sandbox
 from small_study import QUICLAB, quiclab
 
-from quiclab.decoders import Context
-from quiclab.decoders.packet_log import PacketLog
-from quiclab.testbed.names import use_name_server
+from quiclab.lab.testbed.user_commands import use_name_server
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.packet_log import PacketLog
 
 pytestmark = pytest.mark.netns
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.cli.main import parser
-from quiclab.figures import FIGURES
+from quiclab.report.figures import FIGURES
 from quiclab.spec.read import read_study
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,9 +19,9 @@ import pytest
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.figures import Asked, spec
-from quiclab.opened import open_study
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study_tables import open_study
+from quiclab.report.figures import Asked, spec
 from quiclab.spec.read import read_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ def test_a_pages_figure_is_drawn(name: str, tmp_path: Path, load: Callable[[str]
     study = write_study(tmp_path / "study", Shape(("1 MB",), ("clean",), blocks=2, aa_blocks=0))
     for trial in (study / "trials").iterdir():
         write_logs(study, trial.name, 50)
-    figure = getattr(load(f"src/quiclab/figures/{name}.py"), name.capitalize())()
+    figure = getattr(load(f"src/quiclab/report/figures/{name}.py"), name.capitalize())()
     data = figure.gather(Asked(open_study(study), analyse_study(study), cell="1 MB/clean"))
     assert data.height > 50
     assert set(figure.columns) <= set(data.columns)

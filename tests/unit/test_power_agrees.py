@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from quiclab.compare.statistics import pairs_needed, smallest_p
 from quiclab.plan.power import attainable
-from quiclab.statistics import pairs_needed, smallest_p
 from quiclab.study.specs import load_study
 
 DEMO = Path(__file__).parents[2] / "experiments" / "demo" / "spec.toml"

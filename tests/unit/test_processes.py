@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import HostError, QuiclabError
+from quiclab.model.errors import HostError, QuiclabError
 from quiclab.processes import by_all_processors, in_fresh_process
 
 

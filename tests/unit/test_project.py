@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import HostError
+from quiclab.model.errors import HostError
 from quiclab.project import PROJECT, SUPPLIES, own_program, stacks_folder, studies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,9 +51,9 @@ def test_a_package_without_a_project_finds_its_own_supplies(tmp_path: Path) -> N
     """The folder of the package alone, as a wheel lays it: studies from inside it, programs where the user's data are,
     and remedies that do not speak of make."""
     package = tmp_path / "site" / "quiclab"
-    package.mkdir(parents=True)
-    for name in ("__init__", "project", "errors"):
-        shutil.copy(ROOT / "src" / "quiclab" / f"{name}.py", package)
+    (package / "model").mkdir(parents=True)
+    for name in ("__init__.py", "project.py", "model/__init__.py", "model/errors.py"):
+        shutil.copy(ROOT / "src" / "quiclab" / name, package / name)
     shutil.copytree(ROOT / "experiments" / "demo", package / "supplies" / "experiments" / "demo")
     asked = (
         "from quiclab import project as p; print(p.PROJECT, p.SUPPLIES, *p.studies(), p.stacks_folder(), sep='\\n');"

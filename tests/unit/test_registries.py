@@ -13,26 +13,32 @@ import pytest
 from registered import CLIENTS, PROXIES, SERVERS
 
 import quiclab
-from quiclab.decoders._api import Decoder
-from quiclab.decoders._registry import DECODERS
-from quiclab.decoders.log_files import head_of
-from quiclab.endpoints import ENDPOINTS, Endpoint, ecn
-from quiclab.exports import EXPORTS
-from quiclab.exports._api import Export
-from quiclab.tables import TABLES
-from quiclab.workloads._api import WorkloadKind
-from quiclab.workloads._registry import WORKLOADS
+from quiclab.lab.endpoints import ENDPOINTS, Endpoint, ecn
+from quiclab.lab.workloads._api import WorkloadKind
+from quiclab.lab.workloads._registry import WORKLOADS
+from quiclab.logs.decoders._api import Decoder
+from quiclab.logs.decoders._registry import DECODERS
+from quiclab.logs.decoders.log_files import head_of
+from quiclab.logs.exports import EXPORTS
+from quiclab.logs.exports._api import Export
+from quiclab.model.tables import TABLES
 
 RECORDINGS = Path(__file__).parents[1] / "decoders"
 SOURCE = Path(quiclab.__file__).parent
 REGISTRIES: dict[str, tuple[type, Iterable[object]]] = {
-    "decoders": (Decoder, DECODERS),
-    "endpoints": (Endpoint, ENDPOINTS),
-    "exports": (Export, EXPORTS),
-    "workloads": (WorkloadKind, WORKLOADS),
+    "logs/decoders": (Decoder, DECODERS),
+    "lab/endpoints": (Endpoint, ENDPOINTS),
+    "logs/exports": (Export, EXPORTS),
+    "lab/workloads": (WorkloadKind, WORKLOADS),
 }
 """Folder → the Protocol of its plugins, and their list."""
-ONLY_PLUGINS = ("endpoints/clients", "endpoints/servers", "endpoints/proxies", "exports", "workloads")
+ONLY_PLUGINS = (
+    "lab/endpoints/clients",
+    "lab/endpoints/servers",
+    "lab/endpoints/proxies",
+    "logs/exports",
+    "lab/workloads",
+)
 """Folders in which every file without an underscore is a plugin."""
 
 
@@ -73,10 +79,10 @@ def test_every_file_of_a_folder_of_plugins_holds_one(folder: str) -> None:
 
 
 NAME: dict[str, Callable[[object], object]] = {
-    "decoders": lambda each: each.format,  # type: ignore[attr-defined]
-    "endpoints": lambda each: (each.role, each.name),  # type: ignore[attr-defined]
-    "exports": lambda each: each.format,  # type: ignore[attr-defined]
-    "workloads": lambda each: each.kind,  # type: ignore[attr-defined]
+    "logs/decoders": lambda each: each.format,  # type: ignore[attr-defined]
+    "lab/endpoints": lambda each: (each.role, each.name),  # type: ignore[attr-defined]
+    "logs/exports": lambda each: each.format,  # type: ignore[attr-defined]
+    "lab/workloads": lambda each: each.kind,  # type: ignore[attr-defined]
 }
 
 

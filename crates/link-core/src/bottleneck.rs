@@ -7,14 +7,14 @@ use crate::timeline::Timeline;
 use crate::transmitter::{Service, Transmitter};
 use crate::units::{Bytes, Nanos};
 
-/// What happened to a packet at a transmitter.
+/// Passage of a packet through a transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The instant at which its last bit left; `None` if the queue was full.
     pub departure: Option<Nanos>,
-    /// What stood in the queue just before it came.
+    /// Occupancy of the queue just before it came.
     pub found: Occupancy,
-    /// How long it was being sent.
+    /// Time that it took to be sent.
     pub service: Nanos,
 }
 

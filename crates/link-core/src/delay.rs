@@ -7,7 +7,7 @@ use crate::sawtooth::Sawtooth;
 use crate::timeline::{Changes, Timeline};
 use crate::units::Nanos;
 
-/// Whether jitter may turn packets around.
+/// Order of packets under jitter: it may turn them around, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Packets keep their order: the jitter is a process in time, which forgets half of itself in each `half_life`.
@@ -26,7 +26,7 @@ pub struct Jitter {
     pub distribution: Distribution,
     /// Size of the variation, see [`Distribution`].
     pub scale: Nanos,
-    /// Whether packets may overtake.
+    /// Order of the packets: they may overtake, or not.
     pub order: Order,
 }
 

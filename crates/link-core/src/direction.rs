@@ -15,11 +15,11 @@ use crate::transmitter::{Service, Transmitter};
 use crate::units::{BitRate, Bytes, Nanos};
 use crate::verdict::{Copied, Delivery, DropReason, Fate, Verdict};
 
-/// What the edge holds at most. Real senders are held back by their network card; here nothing holds them back, and
-/// this bounds the memory.
+/// Most bytes that the edge holds. Real senders are held back by their network card; here nothing
+/// holds them back, and this bounds the memory.
 const EDGE_QUEUE: Bytes = Bytes(64 << 20);
 
-/// Where random and listed loss stands.
+/// Place of random and listed loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
     /// Loss before the queue: lost packets take none of the bottleneck's time.
@@ -33,7 +33,7 @@ pub enum LossAt {
 pub struct Reorder {
     /// The share of packets.
     pub chance: Chance,
-    /// How much later they come.
+    /// Additional delay of these packets.
     pub extra_delay: Nanos,
 }
 
@@ -52,8 +52,8 @@ pub struct DirectionConfig {
     pub overhead: Bytes,
     /// Bounds of the bottleneck's queue.
     pub queue: Timeline<QueueBound>,
-    /// How that queue is managed; `None` is droptail. A queue that is ever managed has no bound in time, and one with
-    /// queues by flow has them all the time.
+    /// Management of that queue; `None` is droptail. A queue that is ever managed has no bound in
+    /// time, and one with queues by flow has them all the time.
     pub aqm: Timeline<Option<Aqm>>,
     /// Propagation delay.
     pub delay: Timeline<Nanos>,
@@ -61,13 +61,13 @@ pub struct DirectionConfig {
     pub jitter: Timeline<Option<Jitter>>,
     /// Random or listed loss.
     pub loss: Timeline<Option<Loss>>,
-    /// What the draws of loss are numbered by.
+    /// Key by which the draws of loss are numbered.
     pub loss_by: LossKey,
     /// Packets that are lost beside those of the loss model.
     pub drop: Vec<Address>,
     /// Packets that no loss model loses.
     pub spare: Vec<Address>,
-    /// Where loss stands.
+    /// Place of the loss.
     pub loss_at: LossAt,
     /// Reordering of a share of packets by itself.
     pub reorder: Timeline<Option<Reorder>>,

@@ -4,6 +4,11 @@
 //! Time is virtual: the caller tells a [`Direction`] when each packet arrives, and learns at once what becomes of it
 //! and when it is due; where the queue is managed, [`Direction::decide`] tells that when the packet's turn has
 //! come. Instants count from the model's t = 0, the arrival of a trial's first packet.
+//!
+//! An effect is a module. Randomness is a function of (seed, link, direction, effect, packet number), so adding one
+//! effect changes no other's draws; losses may count packets by their class or by bytes instead (`loss/key.rs`).
+//! Decisions are made at logical times: when the link is late, a packet leaves late, but what happens to it stays the
+//! same.
 
 mod aqm;
 mod bottleneck;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the model is told of a packet.
+//! The model's view of a packet.
 
 use crate::units::Bytes;
 
@@ -18,7 +18,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a mark may stand in the place of a drop.
+    /// True if a mark may stand in the place of a drop.
     #[must_use]
     pub fn is_capable(self) -> bool {
         self != Self::NotEct
@@ -37,7 +37,7 @@ pub enum Protocol {
     Other,
 }
 
-/// What a packet shows of itself to a link that has no keys.
+/// Content of a packet, as a link sees it that has no keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// Nothing that can be addressed.
@@ -49,9 +49,9 @@ pub enum Content {
     Handshake,
     /// A TCP segment.
     Segment {
-        /// Whether a connection is asked for, or granted (SYN, SYN-ACK).
+        /// True if a connection is asked for, or granted (SYN, SYN-ACK).
         syn: bool,
-        /// Whether there is data behind the header.
+        /// True if there is data behind the header.
         payload: bool,
     },
 }
@@ -67,7 +67,7 @@ pub struct Packet {
     pub ecn: Ecn,
     /// The transport.
     pub protocol: Protocol,
-    /// What it shows of itself.
+    /// Content that it shows.
     pub content: Content,
 }
 
@@ -75,7 +75,7 @@ impl Packet {
     /// Size in bytes from which on a packet counts as one of data: acknowledgments, requests and probes are smaller.
     pub const LARGE: Bytes = Bytes(600);
 
-    /// Whether this is a packet of data by its size.
+    /// True if this is a packet of data by its size.
     #[must_use]
     pub fn is_large(&self) -> bool {
         self.size >= Self::LARGE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operator does to a transport that it does not trust: blocks it, or polices its rate.
+//! Policy of an operator against a transport that it does not trust: it blocks it, or polices its
+//! rate.
 
 use crate::packet::{Packet, Protocol};
 use crate::timeline::Timeline;
@@ -24,7 +25,7 @@ pub struct Block {
 pub struct Police {
     /// The transport whose packets are meant.
     pub protocol: Protocol,
-    /// How fast the bucket fills.
+    /// Rate at which the bucket fills.
     pub rate: BitRate,
     /// Bytes that the bucket holds.
     pub burst: Bytes,
@@ -64,7 +65,7 @@ impl PoliceStage {
         }
     }
 
-    /// Whether a packet that is here at `t`, which never goes back, is dropped.
+    /// Drop of a packet that is here at `t`, which never goes back, if there is one.
     pub fn judge(&mut self, t: Nanos, packet: &Packet) -> Option<DropReason> {
         let blocks = |block: &Block| block.protocol == packet.protocol && block.from <= t;
         if self.block.at(t).as_ref().is_some_and(blocks) {

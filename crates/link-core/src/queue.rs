@@ -16,7 +16,7 @@ pub struct QueueBound {
     pub time: Option<Nanos>,
 }
 
-/// What stands in the queue at an instant.
+/// Packets and bytes in the queue at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Bytes, the whole packet in service included.
@@ -66,13 +66,13 @@ impl Occupancy {
 }
 
 impl QueueBound {
-    /// Whether a packet that would leave `sojourn` after its arrival may join what is there.
+    /// True if a packet that would leave `sojourn` after its arrival may join what is there.
     #[must_use]
     pub fn admits(&self, there: Occupancy, size: Bytes, sojourn: Nanos) -> bool {
         self.holds(there.with(size)) && self.time.is_none_or(|most| sojourn <= most)
     }
 
-    /// Whether so much may be there, in bytes and packets.
+    /// True if so much may be there, in bytes and packets.
     #[must_use]
     pub fn holds(&self, there: Occupancy) -> bool {
         self.bytes.is_none_or(|most| there.bytes <= most)

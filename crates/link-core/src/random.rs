@@ -97,7 +97,7 @@ impl Chance {
         })
     }
 
-    /// Whether this draw is a hit.
+    /// True if this draw is a hit.
     #[must_use]
     pub const fn hit(self, draw: u64) -> bool {
         (draw as u128) < self.threshold

@@ -3,7 +3,7 @@
 
 use crate::units::{Bytes, Nanos};
 
-/// What one delivery opportunity carries.
+/// Bytes that one delivery opportunity carries.
 const OPPORTUNITY: u64 = 1500;
 
 /// Delivery opportunities in order of time.
@@ -84,7 +84,7 @@ impl Trace {
     }
 }
 
-/// How far a trace has been used.
+/// Position in a trace up to which it has been used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceClock {
     free: Nanos,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What sends packets one after another: at a rate, or at the instants of a trace.
+//! Transmitter of packets one after another: at a rate, or at the instants of a trace.
 
 use crate::random::StreamKey;
 use crate::random_rate::{RandomRate, RandomRates};
@@ -8,7 +8,7 @@ use crate::timeline::Timeline;
 use crate::trace::{Trace, TraceClock};
 use crate::units::{BitRate, Bytes, Nanos};
 
-/// How fast packets leave.
+/// Rate at which packets leave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// Packets leave at a rate; `None` takes no time.
@@ -19,7 +19,7 @@ pub enum Service {
     Trace(Trace),
 }
 
-/// What a transmitter goes by.
+/// Pace of a transmitter.
 #[derive(Clone, Debug)]
 enum Pace {
     Rate(Timeline<Option<BitRate>>),
@@ -39,7 +39,7 @@ pub struct Sending {
     clock: Clock,
     /// The instant at which the last bit leaves.
     pub departure: Nanos,
-    /// How long the packet takes to be sent.
+    /// Time that the packet takes to be sent.
     pub service: Nanos,
 }
 
@@ -78,7 +78,7 @@ impl Transmitter {
         self.clock.free()
     }
 
-    /// How a packet that is ready at `ready` would be sent next.
+    /// Plans the next sending of a packet that is ready at `ready`.
     #[must_use]
     pub fn plan(&mut self, ready: Nanos, size: Bytes) -> Sending {
         let framed = Bytes(size.0 + self.overhead.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What becomes of a packet, and why.
+//! Verdict on a packet, and its reason.
 
 use crate::queue::Occupancy;
 use crate::units::Nanos;
@@ -46,7 +46,7 @@ macro_rules! drop_reasons {
 }
 
 // Number 6 was `outage` in packet logs of earlier versions. The kind of each reason, by which losses are counted, is
-// declared in src/quiclab/tables/drop_reasons.py; a test there fails for a reason that has none.
+// declared in src/quiclab/model/tables/drop_reasons.py; a test there fails for a reason that has none.
 drop_reasons! {
     /// Random loss before the queue.
     LossAtEntry = 1, "loss_entry", "dropped: loss at entry";
@@ -64,7 +64,7 @@ drop_reasons! {
     Blocked = 8, "blocked", "dropped: blocked";
 }
 
-/// What becomes of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The packet waits in a managed queue: [`Direction::decide`](crate::Direction::decide) will tell.
@@ -75,7 +75,7 @@ pub enum Fate {
     Dropped(DropReason),
 }
 
-/// How a packet comes out.
+/// Delivery of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The instant at which its last bit reaches the far end; [`Nanos::NEVER`] if the link stands still for good.
@@ -84,7 +84,7 @@ pub struct Delivery {
     pub marked: bool,
     /// Held back on purpose, so that others overtake it.
     pub reordered: bool,
-    /// Where to turn a bit over, as a number uniform over all of `u64`.
+    /// Position of a bit to turn over, as a number uniform over all of `u64`.
     pub corrupt: Option<u64>,
     /// A second copy comes right behind it, perhaps corrupted on its own account.
     pub copy: Option<Copied>,
@@ -93,7 +93,7 @@ pub struct Delivery {
 /// The second copy of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// Where to flip a bit of the copy, as in [`Delivery`].
+    /// Position of a bit of the copy to flip, as in [`Delivery`].
     pub corrupt: Option<u64>,
 }
 
@@ -102,11 +102,11 @@ pub struct Copied {
 pub struct Verdict {
     /// The packet's number in this direction, from 0.
     pub index: u32,
-    /// What becomes of it.
+    /// Fate of the packet.
     pub fate: Fate,
-    /// What stood in the bottleneck's queue just before it came there; nothing if it did not come so far, or while it
-    /// is waiting.
+    /// Occupancy of the bottleneck's queue just before it came there; nothing if it did not come so
+    /// far, or while it is waiting.
     pub found: Occupancy,
-    /// How long the bottleneck was sending it.
+    /// Time for which the bottleneck was sending it.
     pub service: Nanos,
 }

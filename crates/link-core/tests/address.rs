@@ -95,7 +95,7 @@ fn each_kind_is_counted_by_itself() {
     }
 }
 
-/// What never came is told, and several addresses may meet the same packet, in any order.
+/// Addresses that never came are told, and several may meet the same packet, in any order.
 #[test]
 fn what_was_not_met_is_told() {
     let asked = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What holds for every configuration: tried on many random ones.
+//! Laws that hold for every configuration: tried on many random ones.
 
 mod common;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whatever the draws of loss are numbered by, the loss of each packet is as likely as asked; what the number decides
-//! is which packets of two protocols are lost together.
+//! The loss of each packet is as likely as asked, whatever numbers the draws; what the number
+//! decides is which packets of two protocols are lost together.
 mod common;
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn lossy(loss: Loss, loss_by: LossKey) -> DirectionConfig {
     }
 }
 
-/// Whether each of the packets, one a microsecond, is lost.
+/// True if each of the packets, one a microsecond, is lost.
 fn lost(config: &DirectionConfig, sizes: impl IntoIterator<Item = u64>) -> Vec<bool> {
     let mut direction = Direction::new(config, &key(SEED));
     sizes

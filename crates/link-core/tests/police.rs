@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is blocked or policed is dropped, and nothing else.
+//! Packets that are blocked or policed are dropped, and no others.
 
 mod common;
 
@@ -93,7 +93,7 @@ fn the_bucket_holds_its_burst() {
     assert_eq!(dropped, [false, false, false, true, true, true]);
 }
 
-/// What passes over a long time is burst plus rate × time, to the packet.
+/// Bytes that pass over a long time are burst plus rate × time, to the packet.
 #[test]
 fn the_rate_is_exact_over_time() {
     let arrivals = (0..100_000_u64).map(|i| (i * 333_333, 1000, Protocol::Udp));

@@ -81,7 +81,7 @@ fn a_bound_in_time_is_exact() {
     assert_eq!([kept(10_000_000), kept(9_999_999)], [10, 9]);
 }
 
-/// Where several bounds are given, each one holds.
+/// Each bound holds where several are given.
 #[test]
 fn all_bounds_hold() {
     let bound = QueueBound {

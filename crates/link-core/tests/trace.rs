@@ -86,7 +86,7 @@ fn laps_are_the_written_out_trace() {
     }
 }
 
-/// What is no trace is refused with the line at fault.
+/// Texts that are no trace are refused with the line at fault.
 #[test]
 fn bad_traces_are_refused() {
     for (text, says) in [

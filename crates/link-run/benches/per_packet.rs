@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each part of the link costs per packet, in one thread, without devices: one line of JSON a row.
+//! Cost of each part of the link per packet, in one thread, without devices: one line of JSON a
+//! row.
 //!
 //! `cargo bench -p link-run` writes its logs to `/dev/shm`, as a trial does.
 
@@ -94,8 +95,8 @@ fn model(config: &DirectionConfig) {
     }
 }
 
-/// What the forwarder spends on logging, while the writer keeps up: groups of packets with pauses in between, at about
-/// 2 Gbit/s of full packets.
+/// Time that the forwarder spends on logging, while the writer keeps up: groups of packets with
+/// pauses in between, at about 2 Gbit/s of full packets.
 fn logging(name: &str, capture: bool, append: impl Fn(&mut Logs, u64)) {
     let path = PathBuf::from(format!("/dev/shm/quiclab-bench-{}", std::process::id()));
     let mut config = config::Log::default();

@@ -10,12 +10,12 @@ pub struct Entry {
     /// `CLOCK_MONOTONIC` nanoseconds.
     pub due_ns: u64,
     number: u64,
-    /// Where the packet is kept.
+    /// Slot in which the packet is kept.
     pub slot: u32,
 }
 
-/// What is due when. Nearly all packets come in order of their due times and cost no more than a queue; the rest go
-/// through a heap.
+/// Calendar of what is due when. Nearly all packets come in order of their due times and cost no
+/// more than a queue; the rest go through a heap.
 #[derive(Debug, Default)]
 pub struct Calendar {
     in_order: VecDeque<Entry>,

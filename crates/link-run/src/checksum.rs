@@ -4,9 +4,9 @@
 /// A transport checksum that the sender left to its network card: so far the field holds the sum of the pseudo-header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialChecksum {
-    /// Where the summed bytes start, counted from the IP header.
+    /// Offset at which the summed bytes start, counted from the IP header.
     pub start: u16,
-    /// Where the field lies, counted from `start`.
+    /// Offset of the field, counted from `start`.
     pub offset: u16,
 }
 

@@ -58,7 +58,7 @@ pub struct StampClock {
     measured_ns: u64,
 }
 
-/// How long a measured distance of the two clocks is believed.
+/// Time for which a measured distance of the two clocks is believed.
 const BELIEVED_NS: u64 = 10_000_000;
 /// A stamp that seems older is believed only by a distance measured just now: the clock may have been set.
 const OLD_NS: u64 = 5_000_000;

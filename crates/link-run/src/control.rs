@@ -39,7 +39,7 @@ impl Control {
     }
 }
 
-/// What the forwarder is told; runs by their number.
+/// Request to the forwarder; runs by their number.
 #[derive(Debug)]
 pub enum Request {
     /// Everything is to end.
@@ -57,13 +57,13 @@ pub enum Request {
 /// Descriptors of one run.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// Where it is told to begin and to stop.
+    /// File from which it is told to begin and to stop.
     pub input: RawFd,
     /// Devices that have packets.
     pub devices: Vec<RawFd>,
 }
 
-/// What the forwarder waits for.
+/// Set of files that the forwarder waits for.
 #[derive(Debug)]
 pub struct Wait {
     /// Entries of signals, of arrivals (-1 where none can come), of the runs' inputs, and of their devices.
@@ -101,7 +101,7 @@ impl Wait {
         }
     }
 
-    /// What was told since this was last asked.
+    /// Requests that were told since this was last asked.
     pub fn told(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.told)
     }
@@ -120,13 +120,13 @@ impl Wait {
         !self.told.is_empty()
     }
 
-    /// Whether something was told, without waiting.
+    /// True if something was told, without waiting.
     pub fn looks(&mut self) -> bool {
         self.poll(self.requests(), Some(Duration::ZERO));
         !self.told.is_empty()
     }
 
-    /// How many entries are not of devices.
+    /// Number of entries that are not of devices.
     fn requests(&self) -> usize {
         self.entries.len() - self.owners.len()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happened to the packets of one direction.
+//! Counts of the packets of one direction, by what happened to them.
 
 use link_core::{Answer, DropReason};
 use serde_json::{json, Map, Value};
@@ -33,9 +33,9 @@ pub struct Counters {
     pub outside_model: u64,
     /// Larger than the MTU.
     pub oversized: u64,
-    /// What became of the packets that were to be dropped.
+    /// Outcomes of the packets that were to be dropped.
     pub dropped_as_asked: Vec<Answer>,
-    /// What became of the packets that no loss was to hit.
+    /// Outcomes of the packets that no loss was to hit.
     pub spared_as_asked: Vec<Answer>,
 }
 
@@ -82,8 +82,8 @@ impl Counters {
     }
 }
 
-/// How many packets were addressed, how many of them came, for how many it changed what became of them, and which did
-/// not come.
+/// Numbers of packets that were addressed, that came, and whose outcome was changed, and those that
+/// did not come.
 fn of_addresses(answers: &[Answer]) -> Value {
     let count = |of: fn(&&Answer) -> bool| answers.iter().filter(of).count();
     let missed: Vec<Value> = answers

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, told to the user as a sentence and a hint.
+//! Errors, told to the user as a sentence and a hint.
 
 use std::io;
 
 use serde_json::{json, Value};
 
-/// Why the link cannot run.
+/// Reason why the link cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The configuration is wrong.
@@ -14,11 +14,11 @@ pub enum Error {
     /// The system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was being done.
+        /// Action that failed.
         what: String,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
-        /// What the user can do.
+        /// Advice to the user.
         hint: &'static str,
     },
 }
@@ -41,7 +41,7 @@ impl Error {
         json!({"event": "error", "message": self.to_string(), "hint": self.hint()})
     }
 
-    /// What the user can do.
+    /// Advice to the user.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use crate::serve::Arrivals;
 use crate::stalls::Stalls;
 use crate::timer::Naps;
 
-/// How often requests are looked for while there is no time to sleep.
+/// Interval at which requests are looked for while there is no time to sleep.
 const LOOK_NS: u64 = 1_000_000;
 
 /// Moves the packets of all runs, in this thread, and spins for the last `spin_ns` before a due time. Each run that is

@@ -39,7 +39,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many values there are.
+    /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

@@ -23,7 +23,7 @@ const READS: usize = train::LONGEST;
 /// up (a pile makes packets late, and cools their memory down).
 const WRITES: usize = 2 * READS;
 
-/// What went wrong outside the model in one direction.
+/// Errors outside the model in one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Errors {
     /// Packets that could not be read or understood.
@@ -32,17 +32,17 @@ pub struct Errors {
     pub write: u64,
 }
 
-/// What a direction leaves behind.
+/// Account that a direction leaves behind.
 pub struct Account {
-    /// What happened to its packets.
+    /// Counts of its packets by what happened to them.
     pub counters: Counters,
-    /// How late they were written.
+    /// Lateness at which they were written.
     pub lateness: Histogram,
     /// The time in which they were late.
     pub late_time: LateTime,
-    /// What went wrong outside the model.
+    /// Errors outside the model.
     pub errors: Errors,
-    /// What was logged.
+    /// Counts of what was logged.
     pub logged: Counts,
     /// Packets that got lost on the way to the link or from it, since the model's t = 0.
     pub lost: Lost,
@@ -50,9 +50,9 @@ pub struct Account {
 
 /// The devices of a direction, to be closed when all else is done: that takes the kernel tens of milliseconds.
 pub struct Devices {
-    /// Where its packets came from.
+    /// Source of its packets.
     pub source: Box<dyn Source>,
-    /// Where they went to.
+    /// Sink of its packets.
     pub sink: Box<dyn Sink>,
 }
 
@@ -64,7 +64,7 @@ pub struct Lane {
     lateness: Histogram,
     late_time: LateTime,
     errors: Errors,
-    /// What the devices had lost at the model's t = 0.
+    /// Losses of the devices by the model's t = 0.
     lost_before: Option<Lost>,
     train: Vec<u32>,
     /// The instant at which the last packet was written.
@@ -95,7 +95,7 @@ impl Lane {
         self.lost_before = None;
     }
 
-    /// What to wait for.
+    /// Files to wait for.
     #[must_use]
     pub fn fds(&self) -> Vec<RawFd> {
         self.source.fds()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the forwarder has to know of an IP packet: whose it is, and whether it belongs to the workload.
+//! Reader of what the forwarder has to know of an IP packet: whose it is, and whether it belongs to
+//! the workload.
 
 use link_core::{Content, Ecn, Protocol};
 
@@ -41,14 +42,15 @@ fn headers(packet: &[u8]) -> Option<Headers<'_>> {
     }
 }
 
-/// Whether this is an IP packet at all.
+/// True if this is an IP packet at all.
 #[must_use]
 pub fn is_ip(packet: &[u8]) -> bool {
     headers(packet).is_some()
 }
 
-/// Whether a packet is the hosts' own housekeeping (neighbour discovery, router solicitation, multicast listeners,
-/// IGMP), which passes outside the model: it must neither start the model's clock nor shift the packets' numbers.
+/// True if a packet is the hosts' own housekeeping (neighbour discovery, router solicitation,
+/// multicast listeners, IGMP), which passes outside the model: it must neither start the model's
+/// clock nor shift the packets' numbers.
 #[must_use]
 pub fn is_housekeeping(packet: &[u8]) -> bool {
     let Some(Headers { protocol, rest, .. }) = headers(packet) else {
@@ -95,9 +97,9 @@ fn fragment(packet: &[u8]) -> Option<Fragment> {
     }
 }
 
-/// What a packet shows of itself: the start of a connection of TCP, data of TCP, the types of QUIC's long headers
-/// (RFC 9000 section 17.2, RFC 9369). A datagram of several QUIC packets counts by the first of them, and of a
-/// fragmented packet only the first fragment shows anything.
+/// Content that a packet shows: the start of a connection of TCP, data of TCP, the types of QUIC's
+/// long headers (RFC 9000 section 17.2, RFC 9369). A datagram of several QUIC packets counts by the
+/// first of them, and of a fragmented packet only the first fragment shows anything.
 #[must_use]
 pub fn content(packet: &[u8]) -> Content {
     let later_fragment = matches!(fragment(packet), Some(Fragment::Later));

@@ -7,7 +7,7 @@ use crate::segment::Headers;
 
 /// Room before the IP header for what a device puts there.
 pub const HEADROOM: usize = 24;
-/// What is made ready at the start.
+/// Number of buffers that are made ready at the start.
 const READY: usize = 256;
 
 /// One packet in the link.
@@ -15,11 +15,11 @@ const READY: usize = 256;
 pub struct Slot {
     /// [`HEADROOM`] bytes, then the IP packet.
     pub bytes: Vec<u8>,
-    /// What is left to do on it.
+    /// Checksum that is left to do on it.
     pub checksum: Option<PartialChecksum>,
     /// Headers of the packet, if it was cut from a super-packet.
     pub headers: Option<Headers>,
-    /// What the packet log will say of it.
+    /// Record of it in the packet log.
     pub record: Record,
 }
 

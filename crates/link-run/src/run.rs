@@ -22,7 +22,7 @@ use crate::summary::{self, Outcome, Start};
 use crate::timer;
 use crate::waiting::{ModelZero, Passage, Waiting};
 
-/// Where a run is told to begin and to stop, and where it tells its events.
+/// Files over which a run is told to begin and to stop, and over which it tells its events.
 #[derive(Debug)]
 pub struct Talk {
     input: OwnedFd,
@@ -45,14 +45,14 @@ impl Talk {
     }
 }
 
-/// What does not change from run to run of a process.
+/// Settings of punctuality, which do not change from run to run of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Punctuality {
-    /// How long before a due time it stops sleeping.
+    /// Time before a due time at which it stops sleeping.
     pub spin_ns: u64,
-    /// Whether its memory stays where it is.
+    /// True if its memory stays where it is.
     pub memory_locked: bool,
-    /// Whether it may move the packets of several runs.
+    /// True if it may move the packets of several runs.
     pub shared: bool,
 }
 
@@ -178,7 +178,7 @@ impl Run {
         self.gave_way_ns = Some(now_ns.saturating_sub(self.start.ns));
     }
 
-    /// What to wait for.
+    /// Set of files to wait for.
     #[must_use]
     pub fn watched(&self) -> Watched {
         Watched {

@@ -67,7 +67,7 @@ impl<'a> Segments<'a> {
         })
     }
 
-    /// How many packets there are.
+    /// Number of packets.
     #[must_use]
     pub fn count(&self) -> usize {
         self.cut.map_or(1, |cut| {

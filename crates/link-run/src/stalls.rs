@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 /// The thread looks at the clock at each packet that it reads or writes. What lies further apart was no work: the
 /// longest step, a super-packet or a train of one, takes a tenth of this to a half.
 const STEP_NS: u64 = 250_000;
-/// How many are remembered. One that is forgotten is older than all packets that wait, unless the machine hardly runs.
+/// Number of stalls that are remembered. One that is forgotten is older than all packets that wait,
+/// unless the machine hardly runs.
 const REMEMBERED: usize = 1024;
 
 /// Remembers when the thread stood still.
@@ -38,7 +39,7 @@ impl Stalls {
         self.looked_ns = now_ns;
     }
 
-    /// How much of the time since `from_ns` the thread stood still.
+    /// Time since `from_ns` for which the thread stood still.
     #[must_use]
     pub fn since_ns(&self, from_ns: u64) -> u64 {
         let after = |&&(_, end_ns): &&(u64, u64)| end_ns > from_ns;

@@ -24,7 +24,7 @@ pub struct Start {
     pub realtime_minus_monotonic_ns: i64,
 }
 
-/// What a link leaves behind.
+/// Outcome of a link.
 pub struct Outcome {
     /// Up and down.
     pub accounts: [Account; 2],
@@ -134,7 +134,7 @@ fn account(
     (part, reasons.into_iter().flatten().collect())
 }
 
-/// What went wrong outside the model.
+/// Drops outside the model.
 struct OutsideDrops {
     read_errors: u64,
     write_errors: u64,

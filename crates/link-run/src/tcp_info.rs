@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the kernel says of TCP connections (`inet_diag`), asked again and again and kept as it came. The file is
-//! described in `docs/reference/tcp-info-log.md`.
+//! Statements of the kernel about TCP connections (`inet_diag`), asked for again and again and kept
+//! as they came. The file is described in `docs/reference/tcp-info-log.md`.
 
 use crate::clock::{monotonic_ns, process_cpu_ns, realtime_minus_monotonic_ns};
 use crate::own_file;
@@ -14,7 +14,7 @@ const MAGIC: &[u8; 8] = b"QLTCPINF";
 const VERSION: u32 = 1;
 const HEADER_BYTES: u32 = 64;
 
-/// What is lost at most when we are killed.
+/// Bytes that are lost at most when we are killed.
 const BUFFER_BYTES: usize = 8 << 10;
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
@@ -31,7 +31,7 @@ const EXTENSIONS: u8 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6;
 /// Connections that may still move data: `ESTABLISHED`, `FIN_WAIT1`, `FIN_WAIT2`, `CLOSE_WAIT`, `LAST_ACK`, `CLOSING`.
 const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 
-/// What is to be sampled, and how often.
+/// Settings of the sampling: of what, and how often.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -47,7 +47,7 @@ pub struct Settings {
     pub output: PathBuf,
 }
 
-/// How it went.
+/// Summary of the sampling.
 #[derive(Debug, Default, Clone, Serialize)]
 pub struct Summary {
     /// Records in the file.
@@ -222,7 +222,8 @@ impl Diag {
     }
 }
 
-/// How many bytes of `part` are messages about sockets, and whether the end of the answer follows them.
+/// Number of bytes of `part` that are messages about sockets, and a flag whether the end of the
+/// answer follows them.
 fn messages(part: &[u8]) -> io::Result<(usize, bool)> {
     let mut position = 0;
     while let Some(head) = part.get(position..position + NLMSG_HEADER_BYTES) {

@@ -30,7 +30,7 @@ const AWAKE_PER_ASLEEP: i64 = 16;
 const MOST_CREDIT_NS: i64 = 5_000_000;
 /// A nap: with the time to wake up, late enough to matter to few packets and to none by much.
 const NAP: Duration = Duration::from_micros(20);
-/// Where a nap ends before a due time: the wake-up from so short a sleep is seldom later.
+/// Time before a due time at which a nap ends: the wake-up from so short a sleep is seldom later.
 const NAP_ENDS_BEFORE_NS: u64 = 25_000;
 /// A shorter nap is not worth the way to it.
 const SHORTEST_NAP_NS: u64 = 5_000;
@@ -41,7 +41,7 @@ pub struct Naps {
     /// Time that the thread may stay awake; below zero there is sleep to catch up on.
     credit_ns: i64,
     booked_until_ns: u64,
-    /// Whether the thread was real-time when it last had no credit: others need no naps.
+    /// True if the thread was real-time when it last had no credit: others need no naps.
     needed: bool,
 }
 
@@ -73,8 +73,8 @@ impl Naps {
         }
     }
 
-    /// How long to sleep now, while nothing is due for `left_ns`, so that no nap has to be taken when something is. 0:
-    /// not at all.
+    /// Time to sleep now, while nothing is due for `left_ns`, so that no nap has to be taken when
+    /// something is. 0: not at all.
     #[must_use]
     pub fn in_time_ns(&self, left_ns: u64) -> u64 {
         if self.needed && self.credit_ns < MOST_CREDIT_NS / 2 {
@@ -190,8 +190,8 @@ pub fn lock_memory() -> bool {
     unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) == 0 }
 }
 
-/// How the process's first thread, which moves the packets, is scheduled now: `deadline`, `fifo`, or `none` where it has
-/// no precedence over others.
+/// Scheduling of the process's first thread, which moves the packets, now: `deadline`, `fifo`, or
+/// `none` where it has no precedence over others.
 #[must_use]
 pub fn real_time() -> &'static str {
     // SAFETY: the calls take numbers.
@@ -203,7 +203,8 @@ pub fn real_time() -> &'static str {
     }
 }
 
-/// How long before a due time to stop sleeping and spin, as wake-ups are late: as asked, or as the cores allow.
+/// Time before a due time at which to stop sleeping and spin, as wake-ups are late: as asked, or as
+/// the cores allow.
 #[must_use]
 pub fn spin_ns(asked_ns: Option<u64>, cores: usize) -> u64 {
     asked_ns.unwrap_or(if cores <= FEW_CORES {

@@ -10,7 +10,8 @@ use crate::vnet::{Super, Transport};
 /// Most packets in a train: what a kernel takes of UDP.
 pub const LONGEST: usize = 64;
 
-/// Whether `next` is the segment that came right behind `last`, and both may go in one train that begins with `first`.
+/// True if `next` is the segment that came right behind `last`, and both may go in one train that
+/// begins with `first`.
 #[must_use]
 pub fn continues(first: &Slot, last: &Slot, next: &Slot) -> bool {
     next.headers.is_some()
@@ -24,8 +25,8 @@ pub fn continues(first: &Slot, last: &Slot, next: &Slot) -> bool {
         && (next.record.flags ^ first.record.flags) & MARKED == 0
 }
 
-/// What a train begins with: [`HEADROOM`] free bytes and the headers of the whole, and what is left to do on it.
-/// `None` if these are no segments.
+/// Beginning of a train: [`HEADROOM`] free bytes and the headers of the whole, and what is left to
+/// do on it. `None` if these are no segments.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

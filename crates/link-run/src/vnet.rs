@@ -13,7 +13,7 @@ const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
-/// What a super-packet is made of.
+/// Transport of a super-packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// One TCP segment that is to be cut up.
@@ -22,7 +22,7 @@ pub enum Transport {
     Udp,
 }
 
-/// What is left to do on a packet.
+/// Work that is left to do on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
     /// The checksum that is still to be completed.
@@ -72,12 +72,12 @@ pub fn encode(checksum: Option<PartialChecksum>, link_header: u16) -> [u8; LENGT
     header
 }
 
-/// What is left to do on a super-packet.
+/// Work that is left to do on a super-packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Super {
-    /// Whether its IP version is 6.
+    /// True if its IP version is 6.
     pub ipv6: bool,
-    /// What it is made of.
+    /// Transport that it is made of.
     pub transport: Transport,
     /// Length of its headers, from the IP header on.
     pub headers: u16,

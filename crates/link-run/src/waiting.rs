@@ -45,20 +45,20 @@ impl ModelZero {
     }
 }
 
-/// What does not change about a direction.
+/// Constants of a direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
     /// 0 up, 1 down.
     pub direction: u8,
     /// Largest packet that the far end takes.
     pub mtu: u16,
-    /// Whether nothing slows packets down but this machine.
+    /// True if nothing slows packets down but this machine.
     pub unlimited: bool,
     /// `CLOCK_REALTIME` − `CLOCK_MONOTONIC`, for captures.
     pub realtime_minus_monotonic_ns: i64,
 }
 
-/// What is in the link in one direction.
+/// Packets in the link in one direction.
 pub struct Waiting {
     passage: Passage,
     model: Direction,
@@ -72,9 +72,9 @@ pub struct Waiting {
     last_arrival_ns: u64,
     /// The packets themselves.
     pub pool: Pool,
-    /// What happened to them.
+    /// Counts of them by what happened to them.
     pub counters: Counters,
-    /// What is told of them.
+    /// Logs about them.
     pub logs: Logs,
 }
 
@@ -104,9 +104,10 @@ impl Waiting {
         }
     }
 
-    /// How late a packet is that is written at `now_ns`, the one before it having been written at `wrote_ns`. Where
-    /// nothing slows an end down but this machine, packets wait for those before them: there the link's own are the
-    /// time that it takes for each, and all in which it stood still.
+    /// Lateness of a packet that is written at `now_ns`, the one before it having been written at
+    /// `wrote_ns`. Where nothing slows an end down but this machine, packets wait for those before
+    /// them: there the link's own are the time that it takes for each, and all in which it stood
+    /// still.
     #[must_use]
     pub fn lateness_ns(&self, slot: u32, now_ns: u64, wrote_ns: u64, stalls: &Stalls) -> u64 {
         let due_ns = self.pool.get(slot).record.due_ns;
@@ -118,7 +119,7 @@ impl Waiting {
         }
     }
 
-    /// Whether a packet of the workload came in either direction.
+    /// True if a packet of the workload came in either direction.
     #[must_use]
     pub fn model_has_begun(&self) -> bool {
         self.zero.get().is_some()

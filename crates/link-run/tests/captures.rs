@@ -123,7 +123,8 @@ fn a_capture_is_well_formed() {
     assert_eq!(options(&blocks[3].1[24..]), [(2, &1_u32.to_le_bytes()[..])]);
 }
 
-/// What leaves an end and what reaches it stand in one order of time, however the two directions log them.
+/// Packets that leave an end and those that reach it stand in one order of time, however the two
+/// directions log them.
 #[test]
 fn a_capture_is_in_order_of_time() {
     let scratch = Scratch::new("order");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What counts as standing still, in made-up time.
+//! Stalls of the thread, in made-up time.
 
 use link_run::stalls::Stalls;
 
@@ -15,7 +15,8 @@ fn work_is_no_stall() {
     assert_eq!(stalls.since_ns(0), 0);
 }
 
-/// What was due in the middle of a stall waited for its rest, and for all that followed.
+/// Packets that were due in the middle of a stall waited for its rest, and for all that
+/// followed.
 #[test]
 fn only_the_time_after_the_instant_counts() {
     let mut stalls = Stalls::new(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long the link spins before a due time, and when it naps.
+//! Spinning before a due time, and naps.
 
 use link_run::timer::{fitting_nap_ns, spin_ns, Naps};
 
@@ -12,7 +12,7 @@ fn a_spin_that_is_asked_for_is_kept_to() {
     }
 }
 
-/// Where cores are few the ends need them more than the link does.
+/// The ends need cores more than the link does where there are few.
 #[test]
 fn few_cores_are_left_to_the_ends() {
     assert_eq!(spin_ns(None, 2), 60_000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stops a decoder: everything less is counted in [`crate::Stats`].
+//! Errors that stop a decoder: everything less is counted in [`crate::Stats`].
 
-/// Why a file could not be decoded at all.
+/// Reason why a file could not be decoded at all.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The file could not be read.
@@ -12,7 +12,7 @@ pub enum DecodeError {
     Foreign {
         /// The format that was expected.
         format: &'static str,
-        /// What stands there instead.
+        /// Text that stands there instead.
         found: String,
     },
 }

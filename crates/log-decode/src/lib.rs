@@ -7,6 +7,11 @@
 //! [`Source`]. Input is never trusted: what is cut short, malformed or unknown is counted by kind in [`Stats`] and the
 //! rest is decoded; only an unreadable or wholly foreign file is an error.
 //!
+//! Captures and qlogs of records are decoded in two stages (`stages.rs`): what needs no more than a stretch of the file
+//! (headers, `ip_packets`; an event's JSON) runs ahead on a thread of its own, and what follows connections takes its
+//! stretches in order. With one thread both take turns, so rows cannot depend on the number of threads. Members of a
+//! qlog that are not read: `qlog/unread.rs`.
+//!
 //! Memory: one chunk of every table (all of them without an outlet), plus one input record (at most
 //! [`MAX_RECORD_BYTES`]); on two threads, some records ahead ([`Options::threads`]).
 
@@ -16,7 +21,7 @@ pub mod capture;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing {
-    //! What a made capture reaches only with keys, which are made up here.
+    //! Parts of a made capture that are reached only with keys, which are made up here.
     pub use crate::quic::fuzzing::packets;
     pub use crate::tls::fuzzing::records;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a decoder is told about a file, and what it says about it beside the rows.
+//! Facts that a decoder is told about a file, and those that it says about it beside the rows.
 
 use crate::Input;
 
@@ -89,10 +89,10 @@ impl Direction {
     }
 }
 
-/// What a file does not say about itself.
+/// Facts that a file does not say about itself.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where it was recorded.
+    /// End at which it was recorded.
     pub vantage: Option<End>,
     /// `CLOCK_REALTIME − CLOCK_MONOTONIC`, where it is known: maps the first to the second.
     pub realtime_minus_monotonic_ns: Option<i64>,
@@ -100,7 +100,8 @@ pub struct Options {
     pub key_logs: Vec<Input>,
     /// Stands for the connection id of traces that have none.
     pub file_name: String,
-    /// How many threads may work on the file; the rows and their order are the same with any number. 0 is 1.
+    /// Number of threads that may work on the file; the rows and their order are the same with any
+    /// number. 0 is 1.
     pub threads: usize,
 }
 
@@ -127,7 +128,7 @@ impl Clock {
     }
 }
 
-/// What a decoder says about a file.
+/// Facts that a decoder says about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The format's version and the program that wrote it, as far as the file tells.

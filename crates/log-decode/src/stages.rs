@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// What came before an error has been taken when it is told.
+    /// Items before an error have been taken when it is told.
     #[test]
     fn an_error_comes_behind_what_was_filled_before() {
         for threads in [1, 2] {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How much a kind of finding matters to numbers that rest on the tables.
+/// Weight of a kind of finding for numbers that rest on the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Nothing is missing: a plain fact about the log.
@@ -33,11 +33,11 @@ impl Severity {
 /// One kind of finding in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// How much it matters.
+    /// Weight of the finding.
     pub severity: Severity,
-    /// How often it was met.
+    /// Number of times that it was met.
     pub count: u64,
-    /// What the reader can do, or should know.
+    /// Advice to the reader: something to do, or to know.
     pub advice: &'static str,
 }
 
@@ -98,7 +98,7 @@ impl Stats {
         self.0.iter().map(|(name, stat)| (name.as_ref(), stat))
     }
 
-    /// How often `name` was met.
+    /// Number of times that `name` was met.
     #[must_use]
     pub fn get(&self, name: &str) -> u64 {
         self.0.get(name).map_or(0, |stat| stat.count)

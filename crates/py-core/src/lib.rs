@@ -54,7 +54,7 @@ type Finding = (String, &'static str, u64, &'static str);
 /// (table, column or None for the whole table, reason) of what a log cannot tell.
 type Absent = (&'static str, Option<&'static str>, &'static str);
 
-/// What a decoder gives.
+/// Results of a decoder.
 #[pyclass(frozen, get_all)]
 struct Decoded {
     /// Tables that have rows and did not leave through `take`.

@@ -209,7 +209,7 @@ mod tests {
         assert!(error.contains("h2"), "{error}");
     }
 
-    /// The golden files of all readers and writers of this format (`tests/unit/endpoints/test_job.py`).
+    /// The golden files of all readers and writers of this format (`tests/unit/lab/endpoints/test_job.py`).
     #[test]
     fn golden_jobs_are_read() {
         let job: ClientJob =

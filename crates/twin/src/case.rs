@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is to be transferred over which link, and everything that may hold the sender back.
+//! Case: what is to be transferred over which link, and everything that may hold the sender back.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub enum Protocol {
     H3,
 }
 
-/// What governs the congestion window.
+/// Control of the congestion window.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
@@ -27,7 +27,7 @@ pub enum Control {
     Unlimited,
 }
 
-/// What the draws of losses are numbered by, as a spec's `loss_by`.
+/// Key by which the draws of losses are numbered, as a spec's `loss_by`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum LossBy {
@@ -60,7 +60,7 @@ pub struct Case {
     pub loss_down: f64,
     /// Share of packets to the server that are lost at random.
     pub loss_up: f64,
-    /// What the draws of losses are numbered by.
+    /// Key by which the draws of losses are numbered.
     pub loss_by: LossBy,
     /// Losses stand behind the bottleneck, which has then sent the packet.
     pub loss_at_exit: bool,
@@ -95,7 +95,7 @@ pub struct Case {
     pub pause_every: Option<u64>,
     /// Share of packets to the client that are held back, so that others overtake them.
     pub reorder: f64,
-    /// How much later these come.
+    /// Additional delay of these.
     pub reorder_ns: u64,
     /// Packets that may overtake one before it counts as lost (RFC 6675, RFC 9002 section 6.1.1).
     pub packet_threshold: u32,

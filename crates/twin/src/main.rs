@@ -34,7 +34,7 @@ struct Asked {
     /// Nothing but the time: a counterfactual.
     #[serde(default)]
     only_total: bool,
-    /// What of the server's logs is among the tables.
+    /// Logs of the server that are among the tables.
     #[serde(default)]
     logs: Logs,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What holds a sender back, as the sender itself knows it after each of its steps.
+//! State that holds a sender back, as the sender itself knows it after each of its steps.
 
-/// Why the congestion window is no larger: the event that last tightened it.
+/// Event that last tightened the congestion window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tightened {
     /// Nothing yet: it grows as in slow start.
@@ -13,7 +13,7 @@ pub enum Tightened {
     ByExit,
 }
 
-/// What keeps new data back, whatever the congestion window says.
+/// Reason that keeps new data back, whatever the congestion window says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Data {
     /// Something can be sent.
@@ -33,7 +33,7 @@ pub enum Data {
     ReceiveWindow,
 }
 
-/// What makes an endpoint act.
+/// Event that makes an endpoint act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// A packet of the other end.
@@ -46,7 +46,7 @@ pub enum Trigger {
     Other,
 }
 
-/// What an endpoint sent first in a step.
+/// Kind of what an endpoint sent first in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// Something for the first time.
@@ -60,14 +60,14 @@ pub enum Sent {
 pub struct Held {
     /// The congestion window is full, and why.
     pub window: Option<Tightened>,
-    /// What keeps data back.
+    /// Reason that keeps data back.
     pub data: Data,
     /// The pacer waits, with room in the window and data at hand.
     pub pacing: bool,
 }
 
 impl Held {
-    /// Whether nothing but a packet of the other end, or a timer in its place, lets it go on.
+    /// True if nothing but a packet of the other end, or a timer in its place, lets it go on.
     #[must_use]
     pub fn waits_for_peer(self) -> bool {
         self.window.is_some() || !matches!(self.data, Data::There | Data::Application)
@@ -79,10 +79,10 @@ impl Held {
 pub struct Step {
     /// The instant.
     pub at_ns: u64,
-    /// What made it act.
+    /// Event that made it act.
     pub trigger: Trigger,
-    /// Whether it sent anything, and whether that had been sent before.
+    /// Kind of what it sent, if anything, new or sent before.
     pub sent: Option<Sent>,
-    /// What holds it back when it has done all it could.
+    /// State that holds it back when it has done all it could.
     pub held: Held,
 }

@@ -9,7 +9,7 @@ use serde_json::{json, Value};
 
 use crate::way::Way;
 
-/// How much the server tells of itself.
+/// Amount that the server tells of itself.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Logs {
@@ -91,7 +91,7 @@ pub struct End<'a> {
     pub source: &'static str,
     /// `client` or `server`.
     pub vantage: &'static str,
-    /// Whether the packet is seen as it is sent.
+    /// True if the packet is seen as it is sent.
     pub sends: bool,
     /// `up` or `down`.
     pub direction: &'a str,
@@ -126,7 +126,7 @@ pub fn ends() -> [End<'static>; 4] {
     ]
 }
 
-/// Whether the link lost a packet, as captures mark it.
+/// Mark of a packet that the link lost, as captures have it.
 #[must_use]
 pub fn dropped<P>(way: &Way<P>, index: usize) -> Option<&'static str> {
     match way.log[index].verdict.fate {

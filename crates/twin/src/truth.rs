@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why each nanosecond passed, from the state of the sender itself: no packet is looked at for it.
+//! Reason why each nanosecond passed, from the state of the sender itself: no packet is looked at
+//! for it.
 //!
 //! The bottleneck has priority: while it serves, the time is its. Each other instant of the response belongs to what held
 //! the sender back at that instant; where several conditions did, to the one that was the last to go. A condition that
@@ -115,7 +116,7 @@ fn waits(steps: &[Step], ended: &Step, from: u64, until: u64, found: &mut Vec<St
     }
 }
 
-/// How many steps a condition goes on for.
+/// Number of steps for which a condition goes on.
 fn run(steps: &[Step], holds: impl Fn(&Held) -> bool) -> usize {
     steps.iter().take_while(|step| holds(&step.held)).count()
 }

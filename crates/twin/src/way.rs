@@ -20,7 +20,7 @@ pub struct Logged {
     pub arrival_ns: u64,
     /// Length of the IP packet.
     pub size: u64,
-    /// What the model made of it.
+    /// Verdict of the model on it.
     pub verdict: Verdict,
     /// End of its service; `None` if it was never served.
     pub left_ns: Option<u64>,
@@ -36,7 +36,7 @@ impl Logged {
         }
     }
 
-    /// Whether it was held back on purpose.
+    /// True if it was held back on purpose.
     #[must_use]
     pub fn reordered(&self) -> bool {
         matches!(self.verdict.fate, Fate::Delivered(delivery) if delivery.reordered)

@@ -9,7 +9,7 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// An endpoint as a state machine without I/O.
 pub trait Host {
-    /// What it puts on the link.
+    /// Packet that it puts on the link.
     type Packet;
     /// Instant at which its earliest timer ends.
     fn wakes_ns(&self) -> Option<u64>;
@@ -21,7 +21,7 @@ pub trait Host {
     fn send(&mut self, now: u64) -> Option<(u64, Self::Packet)>;
     /// All that can be sent has been sent.
     fn settle(&mut self, now: u64);
-    /// Whether it has got all that it asked for.
+    /// True if it has got all that it asked for.
     fn done(&self) -> bool;
 }
 
@@ -35,9 +35,9 @@ pub struct World<H: Host> {
     pub up: Way<H::Packet>,
     /// The direction to the client.
     pub down: Way<H::Packet>,
-    /// What the client sent, by index.
+    /// Packets that the client sent, by index.
     pub sent_up: Vec<H::Packet>,
-    /// What the server sent, by index.
+    /// Packets that the server sent, by index.
     pub sent_down: Vec<H::Packet>,
     /// The packet with which the client had all: index down.
     pub completing: Option<usize>,

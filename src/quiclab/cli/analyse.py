@@ -25,18 +25,16 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     # Imported late: these take a while, which the measuring side never needs.
     from quiclab.cli.documents import ReportDocument
     from quiclab.cli.status_document import VERSION
-    from quiclab.report import (
-        analyse_study,
-        because_lines,
-        claims_lines,
-        metrics_of_pages,
-        read_study,
-        remark_lines,
-        remember_look,
-        render,
-        shares,
-        write_report,
-    )
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.interim_analyses import remember_look
+    from quiclab.compare.papers.claims_section import claims_lines
+    from quiclab.compare.study import read_study
+    from quiclab.report.page.metric_pages import metrics_of_pages
+    from quiclab.report.page.write import write_report
+    from quiclab.report.words.explanation_text import because_lines
+    from quiclab.report.words.remarks import remark_lines
+    from quiclab.report.words.shares import shares
+    from quiclab.report.words.terminal import render
 
     console = VisibleConsole()
     make_tables_visibly(study_dir, console, again=again)

@@ -18,28 +18,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quiclab.statistics import Interval
+    from quiclab.compare.statistics import Interval
 
 # These classes are named and not imported: a document without them need not wait for the analysis.
 _IN_UNIT = {
-    "quiclab.analysis.model.TrialResult": ("value", "least", "most"),
-    "quiclab.analysis.model.ArmResult": ("median", "mean", "sd", "interval"),
-    "quiclab.analysis.model.Comparison": ("difference", "interval"),
-    "quiclab.analysis.builds.change.Change": ("shift",),
+    "quiclab.compare.model.TrialResult": ("value", "least", "most"),
+    "quiclab.compare.model.ArmResult": ("median", "mean", "sd", "interval"),
+    "quiclab.compare.model.Comparison": ("difference", "interval"),
+    "quiclab.compare.builds.change.Change": ("shift",),
+    "quiclab.why.cause_parts.FactOfArms": ("baseline", "other"),
 }
-"""Fields in the unit of their metric, which their names do not tell."""
+"""Fields in the unit of their metric, or of their own key `unit`, which their names do not tell."""
 _LEFT_OUT = {
-    "quiclab.analysis.builds.change.Change": ("ratio",),
-    "quiclab.analysis.model.Comparison": ("leans",),
+    "quiclab.compare.builds.change.Change": ("ratio",),
+    "quiclab.compare.model.Comparison": ("leans",),
 }
 """Fields that are told by derived ones."""
 _DERIVED = {
-    "quiclab.analysis.model.ArmResult": ("failures", "unproven", "unmeasured"),
-    "quiclab.analysis.builds.change.Change": ("change_pct", "interval_pct"),
-    "quiclab.analysis.model.StudyAnalysis": ("confidence", "decided_by", "noise_floor_pct"),
+    "quiclab.compare.model.ArmResult": ("failures", "unproven", "unmeasured"),
+    "quiclab.compare.builds.change.Change": ("change_pct", "interval_pct"),
+    "quiclab.compare.model.StudyAnalysis": ("confidence", "decided_by", "noise_floor_pct"),
 }
 """Properties that are told beside the fields."""
-_INTERVAL, _SHIFT = "quiclab.statistics.interval.Interval", "quiclab.statistics.hodges_lehmann.Shift"
+_INTERVAL, _SHIFT = "quiclab.model.interval.Interval", "quiclab.compare.statistics.hodges_lehmann.Shift"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def _interval(source: str, name: str, value: Callable[[Any], Interval | None]) -
 
 
 def _is(kind: Any, wanted: str) -> bool:
-    """Whether a type hint is the type of a name, or this type or None."""
+    """True if a type hint is the type of a name, or this type or None."""
     return wanted in map(_name, kind.__args__ if isinstance(kind, types.UnionType) else (kind,))
 
 

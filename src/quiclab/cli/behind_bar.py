@@ -8,16 +8,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
+from quiclab.model.study import Study
 from quiclab.plan.part import WHOLE, Part
-from quiclab.spec.model import Study
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import StudyDir
 from quiclab.study.blocks import ROUNDS_LATER
 
 if TYPE_CHECKING:
     from quiclab.cli.trials import Bar
+    from quiclab.lab.testbed.link import Backend
     from quiclab.study.observer import Observer
-    from quiclab.testbed.link import Backend
 
 
 def run_behind_bar(

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.number_text import listed
 from quiclab.store.archive import pack
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
@@ -23,7 +24,6 @@ from quiclab.store.layout import StudyDir, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
-from quiclab.wording import listed
 
 _DESCRIPTION = """\
 Pack one block of a study: its trials with all attempts and logs, the spec, the plan's rows, the machine and the
@@ -74,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
             raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is not a valid name")
         target = arguments.out or Path(f"{study_dir.root.name}-{rows[0]['block_id']}.tar.gz")
-        if target.is_file() and not arguments.force:
+        if target.is_dir():
+            hint = f"name the archive's file with -o, such as {name}.tar.gz"
+            raise SpecError(f"{target} is a folder, and an archive is one file", hint)
+        if target.exists() and not arguments.force:
             raise SpecError(f"{target} exists", "choose another file with -o, or add --force")
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
@@ -83,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
-        write_atomically(target, packed, mode=mode, kept="the study is untouched")
+        write_atomically(target, packed, mode=mode, kept="the study is untouched", option="-o")
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"
@@ -125,7 +128,7 @@ def _what_there_is(rows: list[dict[str, Any]], cell: str) -> str:
 
 def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folder: StudyDir) -> list[Path]:
     """Copy what belongs to the block; the folders of its trials."""
-    from quiclab.plan.rows import PlanRow
+    from quiclab.model.plan_row import PlanRow
     from quiclab.study.specs import load_study, traces_of
 
     folder.create()

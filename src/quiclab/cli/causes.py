@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from quiclab.errors import ExitCode, SpecError, nearest
+from quiclab.model.errors import ExitCode, SpecError, nearest
+from quiclab.model.mechanism_names import current_name
 
 if TYPE_CHECKING:
-    from quiclab.diagnoses import Mechanism
+    from quiclab.why.mechanisms import Mechanism
 
 _DESCRIPTION = """\
 List the mechanisms by which transfers lose time, as `quiclab explain` names them; with a NAME, say of one what happens,
@@ -31,7 +32,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one cause (default: list all)")
+    parser.add_argument("name", nargs="?", metavar="NAME", type=current_name, help="one cause (default: list all)")
     parser.set_defaults(run=run)
 
 
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
-    from quiclab.diagnoses import BY_NAME, MECHANISMS, Family
+    from quiclab.why.mechanisms import BY_NAME, MECHANISMS, Family
 
     console = VisibleConsole(highlight=False)
     if arguments.name is not None:
@@ -67,8 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
-    from quiclab.diagnoses import BY_NAME
     from quiclab.report.words.confirmation import value_text
+    from quiclab.why.mechanisms import BY_NAME
 
     rivals = [
         f"{BY_NAME[each.name].title if each.name in BY_NAME else each.name}: {each.told_apart_by}"
@@ -94,6 +95,6 @@ def _parts(mechanism: Mechanism) -> list[tuple[str, list[str]]]:
 
 
 def _upstream(mechanism: Mechanism) -> list[str]:
-    from quiclab.diagnoses import BY_NAME
+    from quiclab.why.mechanisms import BY_NAME
 
     return [BY_NAME[name].title for name in mechanism.follows.upstream] if mechanism.follows else []

@@ -14,13 +14,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from quiclab.errors import BusyError, DecodeError, ExitCode, QuiclabError
+from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.lab.testbed.host_nat import undo
+from quiclab.model.errors import BusyError, DecodeError, ExitCode, QuiclabError
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_mine
-from quiclab.store.place import is_study
-from quiclab.testbed.cpu_limit import remove_leftover_cgroups
-from quiclab.testbed.host_nat import undo
+from quiclab.store.study_folder import is_study
 
 _EPILOG = """\
 examples:
@@ -89,6 +89,6 @@ def _cleaned(study_dir: StudyDir) -> Iterator[str]:
 
 
 def leftovers(study_dir: StudyDir) -> list[Path]:
-    """What no finished trial needs: the mount point, half-copied folders, half-written files."""
+    """Leftovers that no finished trial needs: the mount point, half-copied folders, half-written files."""
     patterns = (".work", "trials/.incoming-*", "failed/.incoming-*", ".*.new")
     return sorted(path for pattern in patterns for path in study_dir.root.glob(pattern))

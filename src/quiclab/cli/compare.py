@@ -4,23 +4,28 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quiclab.cli.interleave import add_options, refuse_without, run_interleaved
+from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.needed_tables import make_needed_tables
+from quiclab.cli.neighbours import add_wait, measuring
+from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs, jobs_again
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
+from quiclab.model.errors import RAN, DecodeError, ExitCode, HostError, SpecError, nearest
 from quiclab.processes import in_fresh_process
+from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.analysis.builds.gate import Judgement, Verdict
-    from quiclab.analysis.builds.setting import Difference
-    from quiclab.analysis.builds.two_studies import StudiesCompared
-    from quiclab.analysis.study import Study
+    from quiclab.compare.builds.gate import Judgement, Verdict
+    from quiclab.compare.builds.setting import Difference
+    from quiclab.compare.builds.two_studies import StudiesCompared
+    from quiclab.compare.study import Study
 
 _DESCRIPTION = """\
 Compare two builds of a program: every arm in every cell, NEW against OLD.
@@ -90,8 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
     study_dir, code = run_interleaved(arguments)
     if code not in RAN:
         return code
-    from quiclab.analysis.builds.interleaved import two_builds
-    from quiclab.analysis.study import read_study
+    from quiclab.compare.builds.interleaved import two_builds
+    from quiclab.compare.study import read_study
     from quiclab.spec.two_builds import NEW, OLD
 
     return _compare(arguments, *two_builds(read_study(study_dir.root), OLD, NEW))
@@ -99,10 +104,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:
     """Raises SpecError for a bound or a metric that no study could have, before one runs for hours."""
-    from quiclab.analysis.builds.gate import limit_of, parse_bound
-    from quiclab.analysis.model import Metric
-    from quiclab.metrics import declared
-    from quiclab.metrics.names import comparable_metric
+    from quiclab.compare.builds.gate import limit_of, parse_bound
+    from quiclab.compare.model import Metric
+    from quiclab.evidence.metrics import declared
+    from quiclab.evidence.metrics.names import comparable_metric
 
     for name in asked[1]:
         comparable_metric(name)
@@ -115,12 +120,12 @@ def _check(asked: tuple[Sequence[str], Sequence[str]]) -> None:
 
 def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
     """Compare and judge two studies, or the two builds of one; return the gate's exit code."""
-    from quiclab.analysis.analyse import usual_metric
-    from quiclab.analysis.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
-    from quiclab.analysis.builds.setting import differences, groups
-    from quiclab.analysis.builds.two_studies import compare_studies
-    from quiclab.analysis.looks import remember_look
     from quiclab.cli.console import VisibleConsole
+    from quiclab.compare.analyse import usual_metric
+    from quiclab.compare.builds.gate import Verdict, exit_verdict, judge, limit_of, parse_bound
+    from quiclab.compare.builds.setting import differences, groups
+    from quiclab.compare.builds.two_studies import compare_studies
+    from quiclab.compare.interim_analyses import remember_look
     from quiclab.report.words.change_text import render_change
     from quiclab.report.words.gate_files import junit_xml, markdown
     from quiclab.spec.defaults import with_defaults
@@ -148,9 +153,9 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
             remember_look(study, list(dict.fromkeys([usual_metric(study), *metrics])))
     render_change(result, judgements, VisibleConsole())
     if arguments.junit:
-        write_atomically(arguments.junit, junit_xml(result, judgements))
+        write_atomically(arguments.junit, junit_xml(result, judgements), option="--junit")
     if arguments.markdown:
-        write_atomically(arguments.markdown, markdown(result, judgements))
+        write_atomically(arguments.markdown, markdown(result, judgements), option="--markdown")
     codes = {Verdict.PASSED: ExitCode.OK, Verdict.FAILED: ExitCode.GATE, Verdict.NOT_JUDGED: ExitCode.NOT_JUDGED}
     verdict = exit_verdict(judgements) if bounds else None
     code = ExitCode.OK if verdict is None else codes[verdict]
@@ -162,7 +167,7 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
 def _metric(name: str, measured: Collection[str]) -> str:
     """The metric that `name` means, out of what was measured; out of all where no trial counts, so that cells are told
     as not judged. Raises SpecError for another one."""
-    from quiclab.metrics.names import comparable_metric, find_metric
+    from quiclab.evidence.metrics.names import comparable_metric, find_metric
 
     return find_metric(name, measured, "no study measured a metric") if measured else comparable_metric(name)
 
@@ -196,9 +201,9 @@ def _allowed(arguments: argparse.Namespace) -> list[str]:
 
 
 def _studies(old: Path, new: Path) -> tuple[Study, Study]:
-    from quiclab.analysis.builds.copies import shared_trials
-    from quiclab.analysis.shown import readable
-    from quiclab.wording import counted
+    from quiclab.compare.builds.copies import shared_trials
+    from quiclab.compare.selectable_metrics import readable
+    from quiclab.model.number_text import counted
 
     if old.resolve() == new.resolve():
         raise SpecError(f"{old} and {new} are the same study", "give the study of the build before and the one after")
@@ -243,3 +248,66 @@ def _refuse(found: Collection[Difference], known: Collection[str], allowed: Coll
             f"run both alike, or accept what cannot matter: --allow {','.join(short)}",
             tuple(map(str, refused)),
         )
+
+
+# `quiclab compare --interleave`: run two builds as arms of one study, in the same blocks.
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Teach `quiclab compare` what running both builds takes."""
+    options = parser.add_argument_group("--interleave")
+    options.add_argument(
+        "--interleave", action="store_true", help="OLD and NEW are specs: run both builds in the same blocks of a study"
+    )
+    options.add_argument("--blocks", type=int, metavar="N", help="blocks of each cell (default: as OLD has)")
+    options.add_argument("--out", type=Path, metavar="STUDY", help="its directory (default: studies/NAME-interleaved)")
+    add_backend(options)
+    add_wait(options)
+    add_jobs(options)
+
+
+def refuse_without(arguments: argparse.Namespace) -> None:
+    """Raise SpecError for an option that does nothing with or without --interleave."""
+    given = [name for name in ("blocks", "out", "backend", "wait") if getattr(arguments, name) is not None]
+    given += ["jobs"] * (arguments.jobs != ONE_JOB)
+    if given and not arguments.interleave:
+        raise SpecError(f"--{given[0]} is for a study to be run", "add --interleave, with two specs as OLD and NEW")
+    if arguments.allow and arguments.interleave:
+        raise SpecError("--allow: in one study nothing but the arms can differ", "leave it out")
+    if arguments.blocks is not None and arguments.blocks < 1:
+        raise SpecError(f"--blocks {arguments.blocks}: a study has at least one block", "give 1 or more")
+
+
+def run_interleaved(arguments: argparse.Namespace) -> tuple[StudyDir, int]:
+    """Run what is not done yet of the study of both builds. Returns its directory, and how running it ended."""
+    # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.spec.two_builds import Build, interleave
+    from quiclab.study.run import in_sandbox_of
+    from quiclab.study.specs import held, load_study, spec_file_of
+
+    old, new = (
+        Build(file, load_study(file)) for file in (spec_file_of(place) for place in (arguments.old, arguments.new))
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        spec_file = Path(folder, "spec.toml")
+        spec_file.write_text(interleave(old, new, arguments.arm, arguments.blocks), encoding="utf-8")
+        study = load_study(spec_file)
+        study_dir = StudyDir((arguments.out or Path("studies", study.name)).resolve())
+        with held(study_dir, spec_file, study):
+
+            def trials() -> int:
+                again = shlex.join(["quiclab", "run", str(study_dir.root), *jobs_again(arguments.jobs)])
+                return run_behind_bar(
+                    study,
+                    study_dir,
+                    backend=arguments.backend,
+                    jobs=arguments.jobs,
+                    interrupted=f"interrupted: finished trials are kept; the same command continues, as does {again}",
+                )
+
+            with measuring(arguments):
+                code = in_sandbox_of(study_dir, trials)
+            if code in RAN:
+                from quiclab.cli.analyse import make_tables_visibly
+                from quiclab.cli.console import VisibleConsole
+
+                make_tables_visibly(study_dir, VisibleConsole())
+    return study_dir, code

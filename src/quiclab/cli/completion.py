@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 _DESCRIPTION = """\
 Print the lines by which a shell completes quiclab's command line with the Tab key: verbs, options, files, figures,
@@ -76,13 +76,13 @@ def _actions(top: argparse.ArgumentParser) -> Iterable[argparse.Action]:
 
 
 def _figures(**_: Any) -> Iterable[str]:
-    from quiclab.figures import FIGURES
+    from quiclab.report.figures import FIGURES
 
     return [figure.name for figure in FIGURES]
 
 
 def _metrics(**_: Any) -> Iterable[str]:
-    from quiclab.metrics import METRICS
+    from quiclab.evidence.metrics import METRICS
 
     return [metric.name for metric in METRICS if metric.comparable]
 
@@ -99,15 +99,15 @@ def _names(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 
 
 def _cells(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    named = _named(parsed_args)
+    named = _known_names(parsed_args)
     return [f"{workload}/{path}" for path in named("path") for workload in named("workload")]
 
 
 def _arms(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    return _named(parsed_args)("arm")
+    return _known_names(parsed_args)("arm")
 
 
-def _named(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
+def _known_names(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
     """Names of a kind ('path', 'workload', 'arm') in the spec or study of a command line; none where it cannot be
     read."""
     places = [getattr(parsed_args, name, None) for name in ("spec", "study", "new")]

@@ -14,14 +14,15 @@ from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.mechanism_names import current_name
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked, Plan
-    from quiclab.study.confirm.run import Runnable, Trials
+    from quiclab.study.confirm.confirming_run import Runnable, Trials
 
 _USUAL_MINUTES = 10.0
 _OPTIONS = ("cause", "arm", "minutes", "dry_run", "backend", "wait")
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cause",
         action="append",
         metavar="NAME",
+        type=current_name,
         help="the cause (default: the largest that is shown to cost the slower arm time, and that a setting takes "
         "away); two or three of one arm: all combinations",
     )
@@ -100,14 +102,14 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_document(in_fresh_process(_document, plan))
         return ExitCode.OK
-    print(f"Study: {shown(plan.directory)}", flush=True)
+    print(f"Study: {typed_path(plan.directory)}", flush=True)
     with measuring(arguments):
         judged, code = run_confirmation(plan, minutes, trials_of(arguments))
     if judged is None:
         return code
     for line in in_fresh_process(_verdict_lines, (plan, asked, study)):
         print(line, flush=True)
-    again = shlex.join(["quiclab", "explain", shown(plan.directory)])
+    again = shlex.join(["quiclab", "explain", typed_path(plan.directory)])
     print(f"Its trials are a study of their own: {again}")
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
@@ -150,7 +152,7 @@ def trials_of(arguments: argparse.Namespace) -> Trials:
 
 
 def _planned(asked: tuple[Asked, Study]) -> Plan:
-    from quiclab.analysis.looks import note_look
+    from quiclab.compare.interim_analyses import note_look
     from quiclab.study.confirm.plan import plan_confirmation
 
     wanted, study = asked
@@ -163,8 +165,8 @@ def _planned(asked: tuple[Asked, Study]) -> Plan:
 
 def _refuse_not_judged(asked: Asked) -> None:
     """Raise SpecError for a cell that the machine disturbed too much: none of its causes is shown."""
-    from quiclab.analysis.analyse import analyse_study
-    from quiclab.analysis.model import Conclusion
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.model import Conclusion
 
     for each in analyse_study(asked.study, "ttlb_ms", asked.baseline).comparisons:
         of_arm = asked.arm in (None, each.other.arm)
@@ -187,9 +189,9 @@ def _plan_lines(asked: tuple[Plan, float]) -> list[str]:
 
 
 def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
-    from quiclab.analysis.confirm.kept import read_confirmation
     from quiclab.report.words import confirmation
     from quiclab.study.confirm.together import beside
+    from quiclab.why.confirm.records import read_confirmation
 
     plan, asked, study = judged
     found = read_confirmation(plan.directory)
@@ -197,20 +199,20 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
         return []
     lines = confirmation.verdict(plan.declared, found.judgement, plan.title)
     lines += confirmation.next_to_try(plan.declared, found.judgement, plan.gain, plan.also_changes, plan.own_words)
-    if found.judgement.hidden and (other := beside(asked, study, plan.declared.cause)) is not None:
-        both = ["--cause", plan.declared.cause, "--cause", other]
+    if found.judgement.hidden and (other := beside(asked, study, plan.declared.mechanism)) is not None:
+        both = ["--cause", plan.declared.mechanism, "--cause", other]
         arms = [] if asked.baseline is None else ["--baseline", asked.baseline]
         arms += [] if asked.arm is None else ["--arm", asked.arm]
-        command = shlex.join(["quiclab", "explain", shown(asked.study), asked.cell, "--confirm", *both, *arms])
+        command = shlex.join(["quiclab", "explain", typed_path(asked.study), asked.cell, "--confirm", *both, *arms])
         lines.append(f"Another cause may stand behind it. What the two are worth together: {command}")
     return lines
 
 
 def _document(plan: Plan) -> object:
-    from quiclab.analysis.confirm.kept import judgement_document, read_confirmation
-    from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
+    from quiclab.cli.explain_documents import ConfirmDocument
     from quiclab.cli.status_document import VERSION
+    from quiclab.why.confirm.records import judgement_document, read_confirmation
 
     found = read_confirmation(plan.directory)
     shown = judgement_document(found.judgement) if found is not None and found.judgement is not None else None
@@ -218,7 +220,7 @@ def _document(plan: Plan) -> object:
     return as_json(ConfirmDocument(VERSION, str(plan.directory), declared.sha256, declared.document(), shown))
 
 
-def shown(directory: Path) -> str:
+def typed_path(directory: Path) -> str:
     """Return a directory as it can be typed here."""
     here = Path.cwd()
     return str(directory.relative_to(here)) if directory.is_relative_to(here) else str(directory)

@@ -8,16 +8,16 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quiclab.cli.confirm import code_of_verdict, refuse_too_few, shown
+from quiclab.cli.confirm import code_of_verdict, refuse_too_few, typed_path
 from quiclab.cli.neighbours import measuring
 from quiclab.cli.voice import print_document
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
+from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.spec.model import Study
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked
-    from quiclab.study.confirm.run import Trials
+    from quiclab.study.confirm.confirming_run import Trials
     from quiclab.study.confirm.together import PlanTogether
 
 
@@ -25,7 +25,7 @@ def run_together(
     arguments: argparse.Namespace, asked: Asked, causes: Sequence[str], study: Study, minutes: float, trials: Trials
 ) -> int:
     """Plan, show the plan, run it, and share out what the causes take."""
-    from quiclab.study.confirm.run import run_in_rounds
+    from quiclab.study.confirm.confirming_run import run_in_rounds
     from quiclab.study.confirm.together import declare_together, look_together
 
     plan: PlanTogether = in_fresh_process(_planned, (asked, tuple(causes), study))
@@ -33,14 +33,14 @@ def run_together(
         print(line, flush=True)
     refuse_too_few(plan, plan.least_blocks, minutes)
     if not arguments.dry_run:
-        print(f"Study: {shown(plan.directory)}", flush=True)
+        print(f"Study: {typed_path(plan.directory)}", flush=True)
         with measuring(arguments):
             judged, code = run_in_rounds(plan, minutes, trials, declare_together, look_together)
         if judged is None:
             return code
         for line in in_fresh_process(_result_lines, plan):
             print(line, flush=True)
-        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', shown(plan.directory)])}")
+        print(f"Its trials are a study of their own: {shlex.join(['quiclab', 'explain', typed_path(plan.directory)])}")
         code = code_of_verdict(code, decided=judged.final)
     if arguments.json:
         print_document(in_fresh_process(_document, plan))
@@ -48,7 +48,7 @@ def run_together(
 
 
 def _planned(asked: tuple[Asked, Sequence[str], Study]) -> PlanTogether:
-    from quiclab.analysis.looks import note_look
+    from quiclab.compare.interim_analyses import note_look
     from quiclab.study.confirm.together import plan_together
 
     plan = plan_together(*asked)
@@ -72,8 +72,8 @@ def _result_lines(plan: PlanTogether) -> list[str]:
 
 
 def _document(plan: PlanTogether) -> object:
-    from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
+    from quiclab.cli.explain_documents import ConfirmDocument
     from quiclab.cli.status_document import VERSION
     from quiclab.report.words import together
     from quiclab.study.confirm.together import found_together
@@ -84,6 +84,6 @@ def _document(plan: PlanTogether) -> object:
 
 
 def _titles(plan: PlanTogether) -> dict[str, str]:
-    from quiclab.diagnoses import BY_NAME
+    from quiclab.why.mechanisms import BY_NAME
 
     return {cause: BY_NAME[cause].title for cause in plan.declared.predicted}

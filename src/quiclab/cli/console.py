@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from quiclab.cli.own_name import as_typed
-from quiclab.visible import visible
+from quiclab.model.terminal_escape import visible
 
 
 class VisibleConsole(Console):

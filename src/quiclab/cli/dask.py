@@ -10,18 +10,18 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from quiclab import wording
 from quiclab.cli.run_options import ONE_JOB
 from quiclab.cli.trials import Bar, tell
 from quiclab.cli.trouble import code_of
-from quiclab.errors import SpecError
+from quiclab.model import number_text
+from quiclab.model.errors import SpecError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask.cluster import check_dask, connected
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.coordinator import Asked, files_of, run_on_cluster
-from quiclab.study.dask.observer import ClusterObserver
 from quiclab.study.observer import Both, Observer
 from quiclab.study.stopping import Stop
 
@@ -43,14 +43,16 @@ class ClusterBar(Bar, ClusterObserver):
         self._note(f"[yellow]worker {escape(worker)} gets no blocks: {escape('; '.join(reasons))}[/yellow]")
 
     def lost(self, worker: str, rows: Sequence[PlanRow]) -> None:
-        self._note(f"[yellow]worker {escape(worker)} is gone: {_place(rows)} is run again[/yellow]")
+        self._note(f"[yellow]worker {escape(worker)} is gone: {_cell_and_block(rows)} is run again[/yellow]")
 
     def no_result(self, worker: str, rows: Sequence[PlanRow], reason: str) -> None:
-        self._note(f"[yellow]worker {escape(worker)} sent no result of {_place(rows)}: {escape(reason)}[/yellow]")
+        self._note(
+            f"[yellow]worker {escape(worker)} sent no result of {_cell_and_block(rows)}: {escape(reason)}[/yellow]"
+        )
 
     def not_for_workers(self, blocks: int) -> None:
         self._note(
-            f"{wording.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
+            f"{number_text.counted(blocks, 'block')} disturbed in every attempt, or begun before: `quiclab run STUDY` "
             "without --dask goes on with them"
         )
 
@@ -128,5 +130,5 @@ def run_by_workers(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _place(rows: Sequence[PlanRow]) -> str:
+def _cell_and_block(rows: Sequence[PlanRow]) -> str:
     return f"{rows[0].cell_id} block {rows[0].block}"

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.disk import disk_errors
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.store.disk import disk_errors, shown_names
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import judged_document
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from quiclab.decoders import Account, End, Found
+    from quiclab.logs.decoders import Account, End, Found
 
 _DESCRIPTION = """\
 Turn logs into tables, one Parquet file each: qlog of any version, Chrome NetLog, pcap and pcapng (decrypted where a key
@@ -38,10 +38,6 @@ examples:
   quiclab decode --server capture.pcap --keys sslkeys.txt -o tables
   python -c "import polars as pl; print(pl.read_parquet('tables/packets.parquet'))"
 """
-
-
-_SHOWN = 5
-"""Most names of files that are told."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_out(out)
     _check_free(out, force=arguments.force)
     work = out.with_name(f".{out.name}.partial")
-    with disk_errors(out, "nothing was replaced"):
+    with disk_errors(out, "nothing was replaced", "-o"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
@@ -97,8 +93,8 @@ def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
 
 
 def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: list[Path]) -> Found:
-    """What the user named, recognised."""
-    from quiclab.decoders import find
+    """Recognises the files that the user named."""
+    from quiclab.logs.decoders import find
 
     named = [*files, *client, *server]
     if not named:
@@ -134,7 +130,7 @@ def find_logs(files: list[Path], client: list[Path], server: list[Path], keys: l
 
 def _why_none(found: Found, names: Mapping[Path, str]) -> tuple[str, tuple[str, ...]]:
     """A hint, and each file with the reason why it is not read."""
-    from quiclab.decoders import UNPACK_FIRST, why_unread
+    from quiclab.logs.decoders import UNPACK_FIRST, why_unread
 
     paths = {name: path for path, name in names.items()}
     reasons = [(name, why_unread(paths[name])) for name in found.unknown]
@@ -182,13 +178,18 @@ def check_out(out: Path) -> None:
 def _check_free(out: Path, *, force: bool) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    from quiclab.tables import TABLES
+    from quiclab.model.tables import TABLES
 
     tables = {f"{name}.parquet" for name in TABLES}
     foreign = sorted({each.name for each in out.iterdir()} - tables) if out.is_dir() else [out.name]
     if foreign or not (out / "sources.parquet").exists():
         told = f"{out} holds something other than tables, and all of it would be replaced"
-        raise SpecError(told, "choose another folder with -o", tuple(foreign[:_SHOWN]))
+        if not out.is_dir():
+            told = f"{out} is a file, and tables go into a folder"
+        elif not foreign:
+            told = f"{out} has tables and no sources.parquet, so that no `quiclab decode` wrote them: not replaced"
+            foreign = sorted(each.name for each in out.iterdir())
+        raise SpecError(told, "choose another folder with -o", shown_names(foreign))
     if not force:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 
@@ -210,8 +211,8 @@ def _decode(found: Found, work: Path) -> ExitCode:
 
 def write_tables(found: Found, folder: Path, console: Console) -> tuple[Account, dict[str, int]]:
     """Decode into a folder: what was learned, and how many rows each table has."""
-    from quiclab.decoders import ParquetParts, decode_files, finished
-    from quiclab.tables import TABLES
+    from quiclab.logs.decoders import ParquetParts, decode_files, finished
+    from quiclab.model.tables import TABLES
 
     sink = ParquetParts(folder / ".parts")
     with console.status("decoding") as status:

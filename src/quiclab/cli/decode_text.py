@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab decode` prints: the files with their clocks, the tables, and what is missing in them."""
+"""Output of `quiclab decode`: the files with their clocks, the tables, and what is missing in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from quiclab.decoders import Account, Found, Source
+    from quiclab.logs.decoders import Account, Found, Source
 
 _SEVERITIES = {"error": "bold red", "data_loss": "red", "notice": "yellow"}
 """Worst first; plain facts stay in the table decode_stats."""

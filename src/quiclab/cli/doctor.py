@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from quiclab.testbed.host import Finding
+    from quiclab.lab.testbed.host import Finding
 
 _EPILOG = """\
 examples:
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Probe, print, judge; or install."""
     if arguments.install is not None or arguments.uninstall:
         return _change(arguments)
-    from quiclab.testbed.machine import NEEDED, machine_findings
+    from quiclab.lab.testbed.machine import NEEDED, machine_findings
 
     machine = machine_findings()
     endpoints = _endpoints()
@@ -75,8 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _change(arguments: argparse.Namespace) -> int:
+    from quiclab.lab.stacks.install import install, uninstall
     from quiclab.project import stacks_folder
-    from quiclab.stacks.install import install, uninstall
 
     def say(line: str) -> None:
         print(line, flush=True)
@@ -90,8 +90,8 @@ def _change(arguments: argparse.Namespace) -> int:
 
 
 def _endpoints() -> list[dict[str, Any]]:
-    from quiclab.endpoints import ENDPOINTS, Available
-    from quiclab.testbed.host import bounded_run
+    from quiclab.lab.endpoints import ENDPOINTS, Available
+    from quiclab.lab.testbed.host import bounded_run
 
     rows = []
     for endpoint in ENDPOINTS:
@@ -138,7 +138,7 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
 
 
 def _is_faulty(endpoint: dict[str, Any]) -> bool:
-    """Whether a program is wrong on purpose, which its name says."""
+    """True if a program is wrong on purpose, which its name says."""
     return "-faulty-" in endpoint["name"]
 
 

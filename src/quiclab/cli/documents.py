@@ -8,19 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.analysis.builds.gate import Verdict
-from quiclab.analysis.builds.two_studies import StudiesCompared
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.cli.account_documents import ConfirmDocument, ExplainDocument
-from quiclab.cli.recordings_document import RecordingsDocument
+from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
+from quiclab.compare.builds.gate import Verdict
+from quiclab.compare.builds.two_studies import StudiesCompared
+from quiclab.compare.model import StudyAnalysis
 from quiclab.study.differences import Difference
 from quiclab.study.verification import VerifiedAttempt
 
 
 @dataclass(frozen=True)
 class ReportDocument:
-    """What a study found, by one metric: the numbers of the report."""
+    """Result of a study, by one metric: the numbers of the report."""
 
     version: int
     """Version of the document's form."""
@@ -29,12 +28,12 @@ class ReportDocument:
     report: str
     """File of the report that was written."""
     analysis: StudyAnalysis
-    """What the comparison of its cells found."""
+    """Comparisons of its cells."""
 
 
 @dataclass(frozen=True)
 class RunDocument:
-    """What became of a study's trials, and what they show."""
+    """Outcome of a study's trials, and what they show."""
 
     version: int
     """Version of the document's form."""
@@ -44,9 +43,9 @@ class RunDocument:
     """The exit code that the command ends with: 0; 1 where trials failed, are unproven or damaged; 8 where a cell has
     neither its planned pairs nor a decision, since the laboratory disturbed its trials."""
     trials: TrialCounts
-    """How the trials ended."""
+    """Numbers of trials by how they ended."""
     result: ReportDocument | None
-    """What `quiclab report --json` prints; null with `--no-report`."""
+    """Document of `quiclab report --json`; null with `--no-report`."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,11 @@ class Judged:
     arm: str
     """Name of the arm."""
     verdict: Verdict
-    """Whether the cell keeps within the bound."""
+    """Verdict on the bound: the cell keeps within it, goes beyond it, or is not judged."""
     reason: str
-    """Why, in a sentence."""
+    """Reason of the verdict, in a sentence."""
     open_ended: bool
-    """Whether it passed although the interval reaches beyond the bound."""
+    """True if it passed although the interval reaches beyond the bound."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,9 @@ class CompareDocument:
     exit_code: int
     """The exit code that `quiclab compare` ends with."""
     compared: StudiesCompared
-    """What comparing them found."""
+    """Result of comparing them."""
     verdict: Verdict | None
-    """What the gate says of all cells together; null without `--fail-if`."""
+    """Verdict of the gate on all cells together; null without `--fail-if`."""
     judged: tuple[Judged, ...]
     """Every cell against every bound."""
 
@@ -145,16 +144,16 @@ class PathsDocument:
 
 @dataclass(frozen=True)
 class PlanDocument:
-    """What a spec would run."""
+    """Plan that follows from a spec."""
 
     version: int
     """Version of the document's form."""
     study: Mapping[str, Any]
     """The spec with every default, as `STUDY/resolved.json` keeps it: units are in the names."""
     arms: Mapping[str, Any]
-    """What the arms are, and where they differ."""
+    """Description of the arms, and where they differ."""
     links: Mapping[str, Any]
-    """What the link is told of each path (link-config.md)."""
+    """Configuration of the link for each path (link-config.md)."""
     cells: int
     """Cells, A/A cells included."""
     blocks: int
@@ -164,23 +163,23 @@ class PlanDocument:
     expected_ns: int
     """Expected time of all trials, one after another."""
     power: Mapping[str, Any]
-    """What the planned number of blocks can show at best, and the sentence about it."""
+    """Best result that the planned number of blocks can show, and the sentence about it."""
     matters: Mapping[str, Any]
-    """What it takes to find a difference that matters."""
+    """Numbers of pairs to find a difference that matters."""
     warnings: tuple[str, ...]
-    """Why the plan would disappoint, a sentence each."""
+    """Reasons why the plan would disappoint, a sentence each."""
     order: tuple[Mapping[str, Any], ...]
     """Every trial in the order in which they run, with `expected_ns`."""
 
 
 @dataclass(frozen=True)
 class DoctorDocument:
-    """What a machine can do."""
+    """Abilities of a machine."""
 
     version: int
     """Version of the document's form."""
     machine: tuple[Mapping[str, Any], ...]
-    """What was looked at, each with `state`, `detail` and `remedy`."""
+    """Findings on the machine, each with `state`, `detail` and `remedy`."""
     endpoints: tuple[Mapping[str, Any], ...]
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
 

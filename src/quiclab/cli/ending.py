@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab import wording
-from quiclab.errors import ExitCode
-from quiclab.plan.rows import PlanRow
+from quiclab.model import number_text
+from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.disturbed import disturbed_blocks
 
 if TYPE_CHECKING:
-    from quiclab.analysis.model import Comparison
     from quiclab.cli.documents import ReportDocument
     from quiclab.cli.status_document import TrialCounts
+    from quiclab.compare.model import Comparison
 
 
 def code_at_the_end(code: int, study_dir: StudyDir, result: ReportDocument | None) -> int:
@@ -50,7 +50,7 @@ def code_of_trials(trials: TrialCounts) -> int:
 
 def _not_judged(lacking: Mapping[str, int]) -> str:
     """Say of cells how many of their planned pairs they lack, and that the others do not decide them."""
-    told = wording.listed([f"{cell} ({number} missing)" for cell, number in lacking.items()])
+    told = number_text.listed([f"{cell} ({number} missing)" for cell, number in lacking.items()])
     return f"Not judged: {told}. The pairs that are there decide nothing (exit code {ExitCode.NOT_JUDGED})."
 
 

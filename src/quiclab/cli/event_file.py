@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where `quiclab run --events FILE` writes; only light imports, as it is opened before the sandbox is entered."""
+"""The file of `quiclab run --events FILE`; only light imports, as it is opened before the sandbox is entered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from quiclab.cli.voice import documents
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 
 
 @contextmanager

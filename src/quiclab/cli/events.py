@@ -16,11 +16,11 @@ from typing import Any
 
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION, TrialCounts
-from quiclab.errors import HostError
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.testbed.pressure import pressure
+from quiclab.model.errors import HostError
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.observer import Beginning, Observer
-from quiclab.testbed.pressure import pressure
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Began:
     trials: int
     """Trials of this run, with those that earlier runs have done."""
     link_backend: str
-    """How packets reach the link: `tun` or `veth`."""
+    """Backend that carries packets to the link: `tun` or `veth`."""
     cannot_run: Mapping[str, str]
     """Arm → why each of its trials will fail."""
 
@@ -62,7 +62,7 @@ class Ended:
     status: str
     """`verified`, `failed`, `unproven` or `void`."""
     reason: str
-    """Why; empty where it is verified."""
+    """Reason of the status; empty where it is verified."""
     pressure_pct: Mapping[str, float]
     """Share of the last ten seconds in which a task of this machine waited for `cpu`, `io` or `memory`; what the kernel
     does not tell is left out."""
@@ -70,21 +70,22 @@ class Ended:
 
 @dataclass(frozen=True)
 class SetAside:
-    """What stood in the place of a trial was never whole, and was moved away."""
+    """Folder in the place of a trial that was never whole, and was moved away."""
 
     trial_id: str
     folder: str
-    """Where it is now."""
+    """Path to which it was moved."""
 
 
 @dataclass(frozen=True)
 class RunAnew:
-    """What ran a block has gone, or sent no result: its trials that began have not ended, and begin again."""
+    """Block that is run again because what ran it has gone, or sent no result: its trials that began have not ended,
+    and begin again."""
 
     cell_id: str
     block: int
     reason: str
-    """What became of it."""
+    """Reason: what became of the worker."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class BlockOver:
     cell_id: str
     block: int
     void: bool
-    """Whether it stayed void, in all attempts of this round."""
+    """True if it stayed void, in all attempts of this round."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Finished:
     exit_code: int
     """The exit code that the command ends with."""
     trials: TrialCounts
-    """How the trials of the study ended."""
+    """Numbers of the study's trials by how they ended."""
 
 
 EVENTS: Mapping[str, type[Any]] = {

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.cli.run_options import add_backend
-from quiclab.errors import HostError, SpecError
+from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
+from quiclab.model.errors import HostError, SpecError
+from quiclab.store.disk import shown_names
 from quiclab.store.own_files import is_own_file, read_own
 
 if TYPE_CHECKING:
-    from quiclab.spec import model
-from quiclab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
+    from quiclab.model import study
 
 _DESCRIPTION = """\
 Run a command behind an emulated link. It sees a network with one other host, the far end of the link.
@@ -51,7 +52,6 @@ _OF_A_LOG = frozenset({*link_files(0).values(), LINK_SUMMARY, LINK_CONFIG})
 """Files of a folder for --log."""
 _PACKET_LOG_BEGINS = b"QLPKTLOG"
 """First bytes of a packet log (docs/reference/packet-log.md)."""
-_SHOWN = 5
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -87,11 +87,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Check everything that can be wrong before anything starts, then enter the sandbox."""
     from quiclab.cli.trouble import code_of
+    from quiclab.lab.testbed.sandbox import leave_network, run_in_sandbox
+    from quiclab.lab.testbed.terminal import terminal_restored
+    from quiclab.lab.testbed.user_commands import UserCommands, run_user_commands
+    from quiclab.lab.testbed.way_out import WayOut, find_stack
     from quiclab.plan.cut_jitter import jitter_warnings
-    from quiclab.testbed.sandbox import leave_network, run_in_sandbox
-    from quiclab.testbed.terminal import terminal_restored
-    from quiclab.testbed.user_commands import UserCommands, run_user_commands
-    from quiclab.testbed.way_out import WayOut, find_stack
 
     path, argv = _read(arguments)
     congestion_control = _congestion_control(arguments.tcp)
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
         return run_in_sandbox(lambda: code_of(inside), own_network=way_out is None)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[model.Path, list[str]]:
+def _read(arguments: argparse.Namespace) -> tuple[study.Path, list[str]]:
     """The path and the client's command. Raises SpecError with every offender."""
     problems: list[str] = []
     path = None
@@ -167,9 +167,8 @@ def check_log_folder(folder: Path) -> None:
         there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
         if there and not (there <= _OF_A_LOG and _is_of_a_link(folder)):
             foreign = sorted(there - _OF_A_LOG) or sorted(there)
-            more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
-            told = f"{folder} has files in it that are not of an earlier `quiclab exec --log`"
-            raise SpecError(told, "name a new or an empty folder for --log", (*foreign[:_SHOWN], *more))
+            told = f"nothing is written to {folder}, since these in it are not of an earlier `quiclab exec --log`"
+            raise SpecError(told, "name a new or an empty folder for --log, or move them away", shown_names(foreign))
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

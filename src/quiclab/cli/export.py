@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.decode import as_text, check_out, find_logs, tell_what_was_not_kept, write_tables
 from quiclab.cli.voice import add_quiet
-from quiclab.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.disk import disk_errors
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.store.disk import disk_errors, shown_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from quiclab.exports import Choice, Export, Tables, Written
+    from quiclab.logs.exports import Choice, Export, Tables, Written
 
 _HEAD = 1 << 14
 """Bytes at the begin of a file by which it is known to be an export of quiclab's."""
@@ -75,8 +75,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a choice that fits nothing, DecodeError for logs without it, HostError for the disk."""
     from quiclab.cli.console import VisibleConsole
-    from quiclab.exports import EXPORTS, Choice
-    from quiclab.exports.qlog import Qlog
+    from quiclab.logs.exports import EXPORTS, Choice
+    from quiclab.logs.exports.qlog import Qlog
 
     export = next(each for each in EXPORTS if each.format == arguments.format)
     if arguments.qlog_version == "0.3":
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_free(out, export, force=arguments.force)
     console = VisibleConsole()
     work = out.with_name(f".{out.name}.partial")
-    with disk_errors(out, "nothing was replaced"):
+    with disk_errors(out, "nothing was replaced", "-o"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
@@ -118,7 +118,7 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
         raise SpecError(
             f"{out} holds files that `quiclab export` did not write",
             "choose another folder with -o",
-            tuple(foreign[:5]),
+            shown_names(foreign),
         )
     if held and not force:
         raise SpecError(f"{out} holds qlogs already", "choose another folder with -o, or add --force")
@@ -136,7 +136,7 @@ def _is_ours(file: Path) -> bool:
 
 def _tables(sources: Sequence[Path], keys: list[Path], folder: Path, console: Console) -> Tables:
     """Return the tables in the folder that is named, else decode the logs into tables."""
-    from quiclab.exports import open_tables
+    from quiclab.logs.exports import open_tables
 
     decoded = [path for path in sources if (path / "sources.parquet").exists()]
     if decoded and (len(sources) > 1 or keys):

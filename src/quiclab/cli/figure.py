@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.units import Duration
 from quiclab.store.disk import write_atomically
-from quiclab.units import Duration
 
 if TYPE_CHECKING:
-    from quiclab.figures import Figure
+    from quiclab.report.figures import Figure
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
@@ -81,7 +81,7 @@ def _ms(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
-    from quiclab.figures import FIGURES, Asked, Where, Window, gathered
+    from quiclab.report.figures import FIGURES, Asked, Where, Window, gathered
 
     if arguments.json and not arguments.list:
         raise SpecError("--json tells which figures there are", "add --list; a figure's data is its CSV: -o NAME.csv")
@@ -103,17 +103,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
     is_there, data_file = out.exists(), out.with_suffix(".csv")  # raises in a folder that this account may not enter
     if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):
-        told = f"{data_file} exists and is no data of this figure: the data would replace it"
-        raise SpecError(told, "choose another name with -o")
+        told = f"{data_file} is not replaced, since it is no data of this figure, which is written beside the figure"
+        raise SpecError(told, "choose another name with -o, or move that file away")
     if arguments.out is None and is_there and not data_file.exists():
-        raise SpecError(f"{out} exists, without the data that a figure has beside it", "name it with -o to replace it")
+        told = f"{out} is not replaced, since {data_file}, which a figure of quiclab has beside it, is not there"
+        raise SpecError(told, f"choose another name with -o, or replace it with -o {out}")
     import polars as pl
 
-    from quiclab.analysis.analyse import analyse_study
-    from quiclab.analysis.looks import note_look
-    from quiclab.analysis.shown import asked_metric, nothing_to_show, readable
-    from quiclab.opened import open_study
-    from quiclab.report.page.alone import UNTOUCHED, write_figure
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.interim_analyses import note_look
+    from quiclab.compare.selectable_metrics import asked_metric, nothing_to_show, readable
+    from quiclab.compare.study_tables import open_study
+    from quiclab.report.page.standalone_figure import UNTOUCHED, write_figure
 
     figure = names[arguments.name]
     make_needed_tables(arguments.study)
@@ -142,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         note_look(study.directory, metric)
     if out.suffix != ".csv":
         write_figure(figure, data, out)
-    write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)
+    write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED, option="-o")
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK
 

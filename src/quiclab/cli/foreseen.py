@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 
 from quiclab.cli.own_programs import absent_commands
-from quiclab.spec.model import Study
-from quiclab.study.foreseen import foreseen
+from quiclab.model.study import Study
+from quiclab.study.preflight import foreseen
 
 
 def print_foreseen(study: Study) -> None:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import pathlib
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Block, Path, Police
 from quiclab.spec.lines import KeyPath
-from quiclab.spec.model import Path
 from quiclab.spec.nodes import Node, Source
 from quiclab.spec.paths import read_path
 
@@ -33,6 +34,8 @@ _EFFECTS = {
     ),
 }
 
+_IN_ORDER = {"block": Block, "police": Police}
+"""Effects whose option has the values of its keys, in their order."""
 _GREATEST_SEED = 2**64 - 1
 
 
@@ -49,7 +52,7 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
 
 
 def words_of(arguments: argparse.Namespace) -> str:
-    """What the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
+    """Effects that the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
     told = []
     for side in ("", "up", "down"):
         for effect in _EFFECTS:
@@ -87,7 +90,7 @@ def read_link_options(arguments: argparse.Namespace) -> Path:
 
 
 def _in_full(effect: str, value: str) -> Any:
-    """What an option says in one text, as the spec has it."""
+    """Full form of an option given in one text, as the spec has it."""
     words = value.split()
     match effect:
         case "jitter":
@@ -95,11 +98,9 @@ def _in_full(effect: str, value: str) -> Any:
             return {"distribution": "normal", "scale": scale} | ({"half_life": half_life} if "/" in value else {})
         case "aqm" if words[1:] == ["ecn"]:
             return {"model": words[0], "ecn": True}
-        case "block":
-            return dict(zip(("protocol", "after"), words, strict=False)) if len(words) <= 2 else value
-        case "police":
-            keys = ("protocol", "rate", "burst", "after")
-            return dict(zip(keys, words, strict=False)) if len(words) <= len(keys) else value
+    if effect in _IN_ORDER:
+        keys = [field.name for field in dataclasses.fields(_IN_ORDER[effect])]
+        return dict(zip(keys, words, strict=False)) if len(words) <= len(keys) else value
     return value
 
 

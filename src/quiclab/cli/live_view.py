@@ -14,9 +14,9 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from quiclab import wording
 from quiclab.cli.tally import Line, Place, Tally
-from quiclab.visible import plain
+from quiclab.model import number_text
+from quiclab.model.terminal_escape import plain
 
 _PER_SECOND = 1
 """Drawing takes a processor, for which trials wait."""
@@ -40,7 +40,7 @@ class LiveProgress(Progress):
 
     def __init__(self, console: Console, pressure: Callable[[], Mapping[str, float]]) -> None:
         self.tally: Tally | None = None
-        """What there is to show; nothing before it is set, and nothing once it is None again."""
+        """Counts to show; nothing before it is set, and nothing once it is None again."""
         self.medians: tuple[str, Mapping[Place, str]] | None = None
         """Name of a metric, and the median so far of each arm in each cell; None where they are not to be seen."""
         self._pressure = pressure
@@ -89,7 +89,7 @@ def _below(
     if shown:
         whole.add_row(_arms(shown, medians, width))
     if left_out := tally.places - len(shown):
-        whole.add_row(Text(f"{wording.counted(left_out, 'line')} more: `quiclab status` has all", style="dim"))
+        whole.add_row(Text(f"{number_text.counted(left_out, 'line')} more: `quiclab status` has all", style="dim"))
     return whole
 
 

@@ -14,8 +14,8 @@ from quiclab.cli.parser import Parser
 from quiclab.cli.streams import ended_in_order, patient_streams
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import words_where_asked
-from quiclab.errors import ExitCode
-from quiclab.visible import guard_terminal
+from quiclab.model.errors import ExitCode
+from quiclab.model.terminal_escape import guard_terminal
 
 _EPILOG = """\
 the usual way:

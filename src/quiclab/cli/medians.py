@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from quiclab import wording
-from quiclab.analysis.analyse import usual_metric_of
 from quiclab.cli.tally import Place, place_of
-from quiclab.plan.rows import PlanRow
+from quiclab.compare.analyse import usual_metric_of
+from quiclab.model import number_text
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
-from quiclab.store.looks import Look, keep_look
+from quiclab.store.look_records import InterimLook, keep_look
 from quiclab.study.observer import Observer
 from quiclab.study.trial_tables import kept_metrics
 
@@ -37,7 +37,7 @@ class Medians(Observer):
         self._blocks: Counter[str] = Counter()
         self._new = False
         self.shown: dict[Place, str] = {}
-        """What to show of each arm in each cell that has a value."""
+        """Text to show of each arm in each cell that has a value."""
 
     @property
     def heading(self) -> str:
@@ -60,7 +60,7 @@ class Medians(Observer):
             self._new = True
         for place in {place_of(row) for row in block}:
             middle = statistics.median(self._values[place].values())
-            self.shown[place] = wording.quantity(middle if math.isfinite(middle) else math.inf, self._unit)
+            self.shown[place] = number_text.quantity(middle if math.isfinite(middle) else math.inf, self._unit)
 
     def _value(self, trial_id: str) -> float:
         found = kept_metrics(self._study_dir, trial_id)
@@ -74,7 +74,7 @@ class Medians(Observer):
         if not self._new or self._resolved.get("only_blocks"):
             return
         self._new = False
-        look = Look(
+        look = InterimLook(
             datetime.now(UTC).isoformat(timespec="seconds"),
             self._resolved["blocks"],
             dict(sorted(self._blocks.items())),

@@ -37,24 +37,24 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(arguments: argparse.Namespace) -> int:
     """Merge, then report. Raises SpecError for parts that do not fit together."""
-    from quiclab import wording
-    from quiclab.analysis.confirm.kept import FOLDER
     from quiclab.cli.ending import code_at_the_end, code_of_trials
     from quiclab.cli.run_document import counts, run_document
+    from quiclab.model import number_text
     from quiclab.study.merge import merge
+    from quiclab.why.confirm.records import FOLDER
 
     study_dir = StudyDir(arguments.study.resolve())
     merged = merge(study_dir, [StudyDir(each.resolve()) for each in arguments.parts])
     trials = counts(merged.study, study_dir)
     if not arguments.quiet:
         known = f"; {merged.known} were there already" if merged.known else ""
-        print(f"{wording.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
+        print(f"{number_text.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
         if merged.mended:
-            print(f"Whole again, of those that were damaged: {wording.counted(merged.mended, 'trial')}.")
+            print(f"Whole again, of those that were damaged: {number_text.counted(merged.mended, 'trial')}.")
         for trial_id, lacks in merged.damaged.items():
             print(f"trial {trial_id} is damaged: {lacks}. It has no result; merge a part again that has it whole.")
         if merged.left_out:
-            told = wording.counted(merged.left_out, "trial")
+            told = number_text.counted(merged.left_out, "trial")
             print(f"Left out: {told} of blocks that are not over; let their run go on and merge again.")
         if trials.not_run:
             print(f"{trials.not_run} of {trials.planned} planned trials are not there: `quiclab run` runs them.")

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from quiclab.errors import BusyError, DecodeError, HostError
+from quiclab.model.errors import BusyError, DecodeError, HostError
 from quiclab.store.layout import StudyDir
 
 
@@ -16,10 +16,11 @@ def make_needed_tables(directory: Path) -> None:
     """Make the tables of a study where they lack trials that its ledger has, or are those of another version.
 
     Where that cannot be done (a run works in the study, nothing can be written there, or logs were not kept) tables
-    that are there are used as they are, which is told on standard error. Raises HostError where there are none.
+    that are there are used as they are, which is told on standard error. Raises HostError where there are none, and
+    DecodeError for a ledger that is damaged: which trials count would not be known.
     """
     _make(directory)
-    from quiclab.made_by import told_of_versions
+    from quiclab.evidence.made_by import told_of_versions
 
     for told in told_of_versions(directory.resolve()):
         print(f"quiclab: {told}", file=sys.stderr)
@@ -27,14 +28,14 @@ def make_needed_tables(directory: Path) -> None:
 
 def _make(directory: Path) -> None:
     study_dir = StudyDir(directory.resolve())
-    if not study_dir.ledger.is_file():
+    if not study_dir.ledger.exists():  # tables alone, as in an archive for readers
         return
     lacking = _lacking(study_dir)
     if not lacking:
         return
     from quiclab.cli.analyse import make_tables_visibly
     from quiclab.cli.console import VisibleConsole
-    from quiclab.wording import counted
+    from quiclab.model.number_text import counted
 
     there = (study_dir.tables / "trials.parquet").is_file() and study_dir.metrics.is_file()
     told = f"quiclab: making tables of {counted(lacking, 'trial')}, which have none or those of another version"
@@ -51,25 +52,25 @@ def _make(directory: Path) -> None:
 
 def _lacking(study_dir: StudyDir) -> int:
     """Number of planned trials whose last attempt the tables do not have, or have as another version of quiclab made
-    them; none where the ledger or a table cannot be read, which those who read it tell."""
+    them; none where a table cannot be read, which those who read it tell. Raises DecodeError for a damaged ledger."""
     import polars as pl
 
-    from quiclab.made_by import of_another_version
+    from quiclab.evidence.made_by import made_by_another_version
     from quiclab.store.ledger import look_into_ledger
     from quiclab.store.own_files import is_own_file, open_own
 
     trials = study_dir.tables / "trials.parquet"
+    with look_into_ledger(study_dir) as ledger:
+        planned = {row["trial_id"] for row in ledger.rows()}
+        attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
     with suppress(DecodeError, OSError, pl.exceptions.PolarsError):
-        with look_into_ledger(study_dir) as ledger:
-            planned = {row["trial_id"] for row in ledger.rows()}
-            attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
         last = {(each, attempt.attempt) for each, attempt in attempts.items()}
         if not (is_own_file(trials, study_dir.root) and study_dir.metrics.is_file()):
             return len(last)
         with open_own(trials) as file:  # by its name Polars reads no file of a folder whose name is not UTF-8
             there = set(pl.read_parquet(file, columns=["trial_id", "attempt"]).iter_rows())
         verified = [each for each, attempt in attempts.items() if attempt.status == "verified"]
-        other = {each for each in of_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
+        other = {each for each in made_by_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
         return len({each for each, _ in last - there} | other)
     return 0
 

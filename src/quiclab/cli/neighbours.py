@@ -7,8 +7,8 @@ import argparse
 import sys
 from contextlib import AbstractContextManager
 
-from quiclab.testbed.neighbours import Neighbour, announced
-from quiclab.wording import listed
+from quiclab.lab.testbed.neighbours import Neighbour, announced
+from quiclab.model.number_text import listed
 
 
 def add_wait(parser: argparse._ActionsContainer) -> None:

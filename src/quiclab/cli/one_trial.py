@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.cli.own_name import as_typed
-from quiclab.errors import ExitCode
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import PORT, arm_of, path_of, workload_of
-from quiclab.runner.laboratory import Laboratory
-from quiclab.runner.onlooker import Onlooker
-from quiclab.runner.places import address_of, front_place
-from quiclab.spec.model import Study
+from quiclab.lab.runner.commands import PORT, arm_of, path_of, workload_of
+from quiclab.lab.runner.laboratory import Laboratory
+from quiclab.lab.runner.onlooker import Onlooker
+from quiclab.lab.runner.places import address_of, front_place
+from quiclab.lab.testbed.certificates import HOST
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.process import Process
+from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.one_trial import prepare_one, run_one
-from quiclab.testbed.certificates import HOST
-from quiclab.testbed.link import Backend
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.process import Process
 
 _STEPS = {
     "namespaces": "the namespaces are there",
@@ -43,12 +43,12 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class Stay:
-    """What happens between the client's end and the link's."""
+    """Action between the client's end and the link's."""
 
     shell_at: str | None
     """Place of the shell; None is no shell."""
     keep: bool
-    """Whether to wait for Enter."""
+    """True if to wait for Enter."""
     host_proc: int
     """The caller's /proc, an open directory: only there have processes their numbers outside the sandbox."""
 

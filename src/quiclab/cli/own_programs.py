@@ -7,10 +7,10 @@ import json
 import os
 import shutil
 
-from quiclab.endpoints import Presence, look_for
-from quiclab.errors import HostError
-from quiclab.spec.model import Study
-from quiclab.testbed.host import bounded_run
+from quiclab.lab.endpoints import Presence, look_for
+from quiclab.lab.testbed.host import bounded_run
+from quiclab.model.errors import HostError
+from quiclab.model.study import Study
 
 
 def own_programs(study: Study) -> str | None:
@@ -50,9 +50,9 @@ def absent_commands(study: Study) -> tuple[str, ...]:
 def _look_for(study: Study) -> Presence:
     if not any(program.prefix for arm in study.arms for _, program, _ in arm.programs()):
         return look_for(study.arms, bounded_run)
-    from quiclab.runner.confined import confined_run, reached_by
-    from quiclab.testbed.confinement import confine
-    from quiclab.testbed.sandbox import run_in_sandbox
+    from quiclab.lab.runner.confined import confined_run, reached_by
+    from quiclab.lab.testbed.confinement import confine
+    from quiclab.lab.testbed.sandbox import run_in_sandbox
 
     reader, writer = os.pipe()
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from quiclab.cli.own_name import own_name
-from quiclab.errors import SpecError, nearest
+from quiclab.model.errors import SpecError, nearest
 
 
 class Parser(argparse.ArgumentParser):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.voice import add_json, print_document
-from quiclab.errors import SpecError, nearest
+from quiclab.model.errors import SpecError, nearest
 
 if TYPE_CHECKING:
     from quiclab.spec.profiles import Profile

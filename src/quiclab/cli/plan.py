@@ -17,27 +17,27 @@ from quiclab.cli.own_programs import own_programs, programs_here
 from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
 from quiclab.cli.voice import add_json, documents
-from quiclab.endpoints import Presence, objections
-from quiclab.endpoints.senders import senders_of
-from quiclab.errors import ExitCode
+from quiclab.lab.endpoints import Presence, objections
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Path as NetworkPath
+from quiclab.model.study import Study
+from quiclab.model.terminal_escape import visible
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import planned_rows
 from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
-from quiclab.plan.rows import PlanRow
 from quiclab.plan.size import PlanSize, plan_size
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Path as NetworkPath
-from quiclab.spec.model import Study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
-from quiclab.study.foreseen import foreseen
+from quiclab.study.preflight import foreseen
 from quiclab.study.specs import describe_arms, in_versions, load_study, spec_file_of
-from quiclab.visible import visible
 
 if TYPE_CHECKING:
-    from quiclab.analysis.power import Power
+    from quiclab.compare.power import Power
 
 SHOWN_TRIALS = 20
 
@@ -103,8 +103,8 @@ def code_of_run(study: Study, here: Presence) -> ExitCode:
 
 
 def power_of(study: Study, directory: Path | None) -> Power:
-    """What it takes to find a difference that matters, by the study's own pairs where it has some."""
-    from quiclab.analysis.power import power_to_see  # imported late: it loads the whole analysis
+    """Numbers of pairs to find a difference that matters, by the study's own pairs where it has some."""
+    from quiclab.compare.power import power_to_see  # imported late: it loads the whole analysis
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
     comparisons = attainable(study).comparisons
@@ -153,7 +153,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
 
 
 def _links(path: NetworkPath) -> dict[str, Any]:
-    """What the link is told of a path, without the seed."""
+    """Configuration of a path's links, without the seed."""
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 

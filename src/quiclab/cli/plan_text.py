@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -12,26 +12,24 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from quiclab.cli.path_text import extras
-from quiclab.plan.arms import ArmsSummary
-from quiclab.plan.duration import Senders, expected_duration
-from quiclab.plan.power import attainable
-from quiclab.plan.rows import PlanRow
-from quiclab.plan.size import PlanSize
-from quiclab.spec.control import least_blocks
-from quiclab.spec.link import queue_bytes, reference_rate
-from quiclab.spec.model import (
-    Bernoulli,
-    Bursts,
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import (
+    Change,
     Direction,
-    DropList,
-    GilbertElliott,
-    Loss,
     Path,
+    RandomRate,
     Study,
     Workload,
 )
-from quiclab.units import ByteCount
+from quiclab.model.units import ByteCount, Duration
+from quiclab.plan.arms import ArmsSummary
+from quiclab.plan.duration import Senders, expected_duration
+from quiclab.plan.power import attainable
+from quiclab.plan.size import PlanSize
+from quiclab.spec.control import least_blocks
+from quiclab.spec.jitter import half_life
+from quiclab.spec.link import queue_bytes, reference_rate
+from quiclab.spec.random_rate import drawn_rates
 
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
 """Columns of the order, and whether their values stand to the right."""
@@ -88,7 +86,7 @@ def _cells(direction: Direction, path: Path) -> tuple[str, ...]:
     return (
         "unlimited" if rate is None else str(rate),
         str(direction.delay),
-        loss_text(direction.loss),
+        "none" if direction.loss is None else str(direction.loss),
         _queue(direction, path),
         "none" if direction.edge is None else str(direction.edge),
     )
@@ -107,21 +105,6 @@ def _queue(direction: Direction, path: Path) -> str:
     if direction.queue.time is not None:
         bounds.append(str(direction.queue.time))
     return ", ".join(bounds) or "unbounded"
-
-
-def loss_text(loss: Loss | None) -> str:
-    """A loss model in a few words."""
-    match loss:
-        case None:
-            return "none"
-        case Bernoulli():
-            return str(loss.probability)
-        case GilbertElliott():
-            return f"bursts, {loss.good_to_bad} in, {loss.bad_to_good} out per packet"
-        case Bursts():
-            return f"bursts, {loss.mean_bad} every {loss.mean_good}"
-        case DropList():
-            return f"{len(loss.packets)} listed packets"
 
 
 def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
@@ -192,7 +175,7 @@ def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders) -> Tabl
     for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
         column.justify = "right" if to_right else "left"
     for row in rows:
-        table.add_row(*_told(study, row, senders))
+        table.add_row(*_row_texts(study, row, senders))
     return table
 
 
@@ -201,12 +184,12 @@ def order_lines(study: Study, rows: Iterable[PlanRow], size: PlanSize, senders: 
     cells, arms = (max(len(getattr(row, what)) for row in size.samples) for what in ("cell_id", "arm"))
     blocks = len(str(max(number for _, number in size.cells)))
     widths = (len(str(size.trials)), max(cells, len("Cell")), max(blocks, len("Block")), max(arms, len("Arm")), 8, 0)
-    for told in chain([tuple(_ORDER)], (_told(study, row, senders) for row in rows)):
+    for told in chain([tuple(_ORDER)], (_row_texts(study, row, senders) for row in rows)):
         columns = zip(told, widths, _ORDER.values(), strict=True)
         yield "   ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in columns)
 
 
-def _told(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
+def _row_texts(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
     expected = f"{expected_duration(row, study, senders).s:.1f} s"
     return (str(row.position + 1), row.cell_id, str(row.block), row.arm, expected, row.trial_id)
 
@@ -220,3 +203,87 @@ def _table(*columns: str) -> Table:
 
 def _count(things: Sequence[object], word: str) -> str:
     return f"{len(things)} {word}{'s' * (len(things) != 1)}"
+
+
+# Words for what a path does besides rate, delay, loss and queue.
+_SHOWN_RATES = 5
+
+
+def extras(path: Path, rows: Sequence[PlanRow]) -> list[str]:
+    """Lines for effects that few paths have: one for the path, and one for each direction of a link that has
+    something."""
+    lines = []
+    if path.mtu != 1500 or path.ip_version != 4:
+        lines.append(f"IPv{path.ip_version}, MTU {path.mtu} bytes")
+    for link in path.links:
+        of_link = f"{link.name}, " if path.more_links else ""
+        both = link.up == link.down
+        for side, direction in (("each way", link.up),) if both else (("up", link.up), ("down", link.down)):
+            if parts := list(_parts(direction)):
+                lines.append(f"{of_link}{side}: {'; '.join(parts)}")
+    first = next((row for row in rows if row.path == path.name and row.kind == "main"), None)
+    if first is not None:
+        lines += [
+            f"{side}: in block {first.block + 1} of {first.cell_id} the rates are "
+            f"{_drawn(direction.rate, first, link.name, side)}"
+            for link in path.links
+            for side, direction in (("up", link.up), ("down", link.down))
+            if isinstance(direction.rate, RandomRate)
+        ]
+    return lines
+
+
+def _drawn(rate: RandomRate, row: PlanRow, link: str, side: str) -> str:
+    rates = islice(drawn_rates(rate, row.seed, link, side), _SHOWN_RATES)
+    return ", ".join(f"{drawn.bit_per_s / 1e6:.4g}" for drawn in rates) + ", … Mbit/s"
+
+
+def _parts(direction: Direction) -> Iterator[str]:
+    if isinstance(rate := direction.rate, RandomRate):
+        yield f"rate {rate} (the mean is shown)"
+    if direction.loss is not None and direction.loss_at == "exit":
+        yield "loss behind the queue"
+    if direction.loss_by != "index":
+        yield f"losses drawn by {direction.loss_by}"
+    if direction.drop is not None:
+        yield f"drops {direction.drop}"
+    if direction.spare is not None:
+        yield f"spares {direction.spare}"
+    if direction.block is not None:
+        yield f"{direction.block} {_after(direction.block.after)}"
+    if direction.police is not None:
+        yield f"{direction.police} {_after(direction.police.after)}"
+    if direction.aqm is not None:
+        yield str(direction.aqm)
+    if direction.jitter is not None:
+        jitter = direction.jitter
+        how = f"in order, half-life {half_life(jitter)}" if jitter.mode == "inorder" else "reorders"
+        yield f"jitter {jitter.distribution} {jitter.scale} ({how})"
+    if direction.reorder is not None:
+        yield str(direction.reorder)
+    if direction.duplicate.value:
+        yield f"{direction.duplicate} duplicated"
+    if direction.corrupt.value:
+        yield f"{direction.corrupt} corrupted"
+    if direction.overhead.bytes:
+        yield f"{direction.overhead} of framing per packet"
+    if direction.trace is not None:
+        yield f"rate varies with {direction.trace} (the mean is shown)"
+    if direction.schedule:
+        yield "changes at " + ", ".join(_change(change) for change in direction.schedule)
+
+
+def _change(change: Change) -> str:
+    """Say when a change happens, and what an operator does then, as that decides which packets get through."""
+    done = []
+    if change.aqm is not None:
+        done.append("queue no longer managed" if change.aqm == "none" else str(change.aqm))
+    if change.block is not None:
+        done.append("block lifted" if change.block == "none" else str(change.block))
+    if change.police is not None:
+        done.append("policing ended" if change.police == "none" else str(change.police))
+    return f"{change.at} ({', '.join(done)})" if done else str(change.at)
+
+
+def _after(start: Duration) -> str:
+    return f"after {start}" if start.ns else "from the start"

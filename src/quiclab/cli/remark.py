@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.own_name import as_typed
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, write_remarks
@@ -54,7 +54,7 @@ def _run_note(arguments: argparse.Namespace) -> int:
     study_dir = _study(arguments.study)
     if arguments.trial is None:
         for remark in read_remarks(study_dir.root):
-            print(told(remark))
+            print(remark_line(remark))
         return ExitCode.OK
     return _change(study_dir, arguments.trial, "note", arguments.text, arguments.undo, 'write it: "…"')
 
@@ -84,7 +84,7 @@ def _change(study_dir: StudyDir, asked: str, kind: Kind, text: str | None, undo:
             raise SpecError(f"trial {trial_id} has no {kind} to take back", "quiclab note STUDY lists what there is")
         write_remarks(study_dir.root, after)
     changed = next(remark for remark in reversed(after) if remark not in before)
-    print(told(changed))
+    print(remark_line(changed))
     print(as_typed(f"the report tells it once it is written again: quiclab report {study_dir.root}"))
     return ExitCode.OK
 
@@ -99,7 +99,7 @@ def _trial(study_dir: StudyDir, asked: str) -> str:
     return str(found[0])
 
 
-def told(remark: Remark) -> str:
+def remark_line(remark: Remark) -> str:
     """Return a remark as one line of text."""
     word = "excluded because" if remark.kind == "exclusion" else "note"
     undone = f" (taken back {remark.undone_utc})" if remark.undone_utc else ""

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 _EPILOG = """\
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             "give the folder that `quiclab run` made; where its ledger was lost, `quiclab run` makes it anew",
         )
     from quiclab.cli.analyse import analyse
-    from quiclab.metrics.names import comparable_metric
+    from quiclab.evidence.metrics.names import comparable_metric
 
     metric = None if arguments.metric is None else comparable_metric(arguments.metric)
     with study_dir.locked():
@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _pack(page: Path, out: Path) -> None:
     """Write the single file; without a name it has the study's. Raises SpecError where it would replace the page."""
-    from quiclab import wording
-    from quiclab.report import is_single_file, write_single_file
+    from quiclab.model import number_text
+    from quiclab.report.page.single_file import is_single_file, write_single_file
 
     out = out if out.name else Path(f"{page.parent.name}{page.stem.removeprefix('report')}.html")
     if out.resolve() == page:
@@ -85,5 +85,5 @@ def _pack(page: Path, out: Path) -> None:
     if out.exists() and not is_single_file(out):
         raise SpecError(f"{out} exists, and is no report in one file", "give the single file another name")
     packed = write_single_file(page, out)
-    print(f"single file: {out}, {wording.size(packed.size_bytes)}, with the pages of "
-          f"{wording.counted(packed.pairs, 'pair')}; left out: {packed.left_out}")  # fmt: skip
+    print(f"single file: {out}, {number_text.size(packed.size_bytes)}, with the pages of "
+          f"{number_text.counted(packed.pairs, 'pair')}; left out: {packed.left_out}")  # fmt: skip

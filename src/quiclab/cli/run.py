@@ -14,13 +14,13 @@ from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import add_backend, add_jobs, jobs_again, part_again
 from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import RAN, ExitCode, SpecError
+from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.trials import Bar
+    from quiclab.model.study import Study
     from quiclab.plan.part import Part
-    from quiclab.spec.model import Study
     from quiclab.store.keep_raw import KeepRaw
     from quiclab.study.observer import Observer
 
@@ -132,14 +132,14 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.event_file import event_file
     from quiclab.cli.foreseen import print_foreseen
-    from quiclab.cli.until import look, read_goal
+    from quiclab.cli.until import look_at_study, read_goal
     from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
-    from quiclab.study.kept_part import keep_part
     from quiclab.study.run import in_sandbox_of
+    from quiclab.study.selection import keep_part
+    from quiclab.study.sequential_run import planned_blocks
     from quiclab.study.specs import as_begun, held, load_study, spec_file_of
-    from quiclab.study.until import planned_blocks
 
     if arguments.dask is not None:
         from quiclab.cli.dask import ClusterBar, check_options, run_by_workers
@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
         again = _again(study_dir, part, arguments)
 
         def finish(code: int) -> int:
-            from quiclab.wording import from_here
+            from quiclab.model.number_text import from_here
 
             told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
             return code_of(lambda: _finish(arguments, study, study_dir, part, code, events), told)
@@ -202,7 +202,7 @@ def run(arguments: argparse.Namespace) -> int:
                 code = in_sandbox_of(study_dir, trials)
                 if code not in RAN:
                     return _end_early(study, study_dir, code, events)
-                if goal is None or not look(study_dir, study, goal):
+                if goal is None or not look_at_study(study_dir, study, goal):
                     break
         return finish(code)
 
@@ -224,14 +224,14 @@ def _keep_raw(text: str) -> KeepRaw:
 
 
 def _usual_place(spec: Path, name: str, part: Part) -> Path:
-    """Where a study goes without --out: shards beside each other, as each is a study of its own."""
+    """Folder of a study without --out: shards beside each other, as each is a study of its own."""
     if spec.is_dir():
         return spec
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
 def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
-    """What watches a run beside its bar, by the options; `events` is a descriptor for events."""
+    """Observer of a run beside its bar, by the options; `events` is a descriptor for events."""
     from quiclab.study.observer import NOBODY, Both
 
     watchers = NOBODY

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab run --json` prints: how the trials of a study ended, by its ledger, and what they show."""
+"""Document of `quiclab run --json`: how the trials of a study ended, by its ledger, and what they show."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION, TrialCounts
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.until import planned_blocks
+from quiclab.study.sequential_run import planned_blocks
 
 if TYPE_CHECKING:
     from quiclab.cli.documents import ReportDocument

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.trouble import tell
 from quiclab.cli.voice import add_json, print_document
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.model.errors import DecodeError, ExitCode
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from quiclab.opened import OpenedStudy
+    from quiclab.compare.study_tables import OpenedStudy
 
 _DESCRIPTION = """\
 Query the tables of a study with DuckDB's SQL. Every table of docs/reference/tables.md is a view; tables of logs have
@@ -63,14 +63,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Answer the query. Raises DecodeError for a folder without tables, and for one that cannot be read; QueryError for
     a wrong query."""
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
 
     make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     if arguments.query is None:
         return _list(study, as_json=arguments.json)
-    from quiclab.analysis.looks import note_look
-    from quiclab.opened import is_of_accounts, shows_results
+    from quiclab.compare.interim_analyses import note_look
+    from quiclab.compare.study_tables import is_of_accounts, shows_results
 
     answer = study.sql(arguments.query)
     for told in study.incomplete_accounts if is_of_accounts(arguments.query) else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says of its trials, as dataclasses for JSON: how far it is, and how they ended.
+"""Dataclasses for JSON about a run's trials: how far it is, and how they ended.
 
 Nothing is imported for it that a verb would wait for.
 """
@@ -15,7 +15,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """How the trials of a study ended; each is counted once, by its last attempt."""
+    """Numbers of a study's trials by how they ended; each is counted once, by its last attempt."""
 
     planned: int
     """Trials that the spec plans, with what `--until` added."""
@@ -35,14 +35,14 @@ class TrialCounts:
 
 @dataclass(frozen=True)
 class CellStatus:
-    """How the trials of one arm in one cell ended."""
+    """Numbers of one arm's trials in one cell by how they ended."""
 
     cell_id: str
     """The cell: `WORKLOAD/PATH`."""
     arm: str
     """Name of the arm."""
     trials: TrialCounts
-    """How many ended how."""
+    """Numbers by how the trials ended."""
 
 
 @dataclass(frozen=True)
@@ -52,35 +52,35 @@ class TroubleEntry:
     status: str
     """`failed`, `unproven`, `void` or `damaged`."""
     reason: str
-    """What is known of why the latest of them did."""
+    """Reason of the latest of them, as far as it is known."""
     attempts: int
-    """How many."""
+    """Number of attempts."""
     latest: str
     """Place of that one: cell, arm and block."""
 
 
 @dataclass(frozen=True)
 class StatusDocument:
-    """How far a study is."""
+    """Progress of a study."""
 
     version: int
     """Version of the document's form."""
     directory: str
     """Directory of the study."""
     running: bool
-    """Whether a process works on it."""
+    """True if a process works on it."""
     pid: int | None
     """Number of that process; null where it cannot be seen from here."""
     trials: TrialCounts
-    """How all trials ended."""
+    """Numbers of all trials by how they ended."""
     cells: tuple[CellStatus, ...]
-    """How those of each cell and arm ended."""
+    """Numbers of each cell and arm by how their trials ended."""
     left_ms: float
     """Time that the rest takes, at the pace of the latest trials and with as many repeats as so far."""
     since_last_ms: float | None
     """Time since the last attempt began that has ended; null where none has."""
     trouble: tuple[TroubleEntry, ...]
-    """What went wrong, in all attempts so far, the most frequent first."""
+    """Troubles in all attempts so far, the most frequent first."""
     pressure_pct: Mapping[str, float]
     """Share of the last ten seconds in which a task of this machine waited for `cpu`, `io` or `memory`; what the kernel
     does not tell is left out."""

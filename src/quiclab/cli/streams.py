@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command has from its caller: signals and output streams, also when they are not as usual."""
+"""Signals and output streams that a command has from its caller, also when they are not as usual."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def patient_streams() -> None:
 
 
 def is_read(stream: TextIO) -> bool:
-    """Whether somebody still reads standard output: what would be long need not be made for nobody."""
+    """True if somebody still reads standard output: what would be long need not be made for nobody."""
     raw = _raw(stream) if isinstance(stream, io.TextIOWrapper) else None
     return not (isinstance(raw, _Patient) and raw.given_up)
 
 
 def _raw(stream: io.TextIOWrapper) -> object:
-    """What writes to the file itself: with $PYTHONUNBUFFERED there is nothing in between."""
+    """Writer to the file itself: with $PYTHONUNBUFFERED there is nothing in between."""
     return getattr(stream.buffer, "raw", stream.buffer)
 
 
@@ -75,7 +75,7 @@ class _Patient(io.FileIO):
     """A stream whose reader may go: nothing is written then. Another refusal, as of a full disk, is told once."""
 
     given_up = False
-    """Whether writing was refused once."""
+    """True if writing was refused once."""
 
     def write(self, data: Any, /) -> int:
         if not self.given_up:

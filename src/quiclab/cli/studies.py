@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import tomllib
 
-from quiclab.errors import ExitCode, HostError
+from quiclab.model.errors import ExitCode, HostError
 
 _EPILOG = """\
 examples:

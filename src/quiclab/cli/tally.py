@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has become of a run's trials so far, added up from its events for those that watch it."""
+"""Counts of a run's trials so far, by how they ended, added up from its events for those that watch it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import WITH_ITS_BLOCK, Attempt
 from quiclab.study.progress import kind_of_reason
 
@@ -145,8 +145,8 @@ class Tally:
 
     @property
     def wrong(self) -> list[tuple[int, str, str]]:
-        """How often attempts went wrong in one way, how, and why and where the latest of them did; the most frequent
-        way first."""
+        """Number of attempts that went wrong in one way, that way, and the reason and place of the latest of them; the
+        most frequent way first."""
         with self._lock:
             return [(number, kind[0], self._latest[kind]) for kind, number in self._wrong.most_common()]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
-from quiclab.errors import SpecError, nearest
+from quiclab.model.errors import SpecError, nearest
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.plan.rows import PlanRow
-    from quiclab.spec.model import Study
+    from quiclab.model.plan_row import PlanRow
+    from quiclab.model.study import Study
 
 _DESCRIPTION = """\
 Run one trial of a spec and report every step: which programs are started, when their sockets are ready, the start, the
@@ -73,15 +73,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises SpecError for a cell, an arm, a block or a place that is not there, and for a shell without a terminal."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
-    from quiclab.store.place import begin_in
+    from quiclab.lab.testbed.terminal import terminal_restored
+    from quiclab.store.study_folder import begin_in
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.specs import keep_spec, load_study, spec_file_of
-    from quiclab.testbed.terminal import terminal_restored
 
     spec_file = spec_file_of(arguments.spec)
     study = load_study(spec_file)
     row = find_row(study, arguments.cell, arguments.arm, arguments.block)
-    place = _place(study, row, arguments.at)
+    place = _node_to_stay_at(study, row, arguments.at)
     if arguments.shell and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SpecError(
             "--shell needs a terminal, and this is none",
@@ -135,9 +135,9 @@ def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> Pla
     return next(row for row in here if row.arm == arm and row.block == block)
 
 
-def _place(study: Study, row: PlanRow, asked: str | None) -> str:
-    from quiclab.runner.commands import path_of
-    from quiclab.runner.places import places
+def _node_to_stay_at(study: Study, row: PlanRow, asked: str | None) -> str:
+    from quiclab.lab.runner.commands import path_of
+    from quiclab.lab.runner.places import places
 
     there = places(path_of(study, row))
     if asked is not None and asked not in there:

@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `quiclab run` and `quiclab probe` show of a study's trials: a bar, what went wrong, and the sum of it."""
+"""Display of a study's trials by `quiclab run` and `quiclab probe`: a bar, what went wrong, and the sum of it."""
 
 from __future__ import annotations
 
+import re
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rich.markup import escape
 from rich.progress import TaskID
 from rich.status import Status
 
-from quiclab import wording
 from quiclab.cli.console import VisibleConsole
-from quiclab.cli.every_minute import EveryMinute
 from quiclab.cli.live_view import LiveProgress
-from quiclab.cli.repeats import told_causes, told_repeats
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
-from quiclab.endpoints.senders import senders_of
-from quiclab.errors import ExitCode, HostError
+from quiclab.evidence.verify.disturbed import PREFIX
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.lab.testbed.pressure import pressure
+from quiclab.model import number_text
+from quiclab.model.errors import ExitCode, HostError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.units import ByteCount
 from quiclab.plan.duration import expected_duration
-from quiclab.plan.rows import PlanRow
 from quiclab.store.layout import Attempt
 from quiclab.study.blocks import ROUNDS_LATER
 from quiclab.study.observer import Beginning, Observer
 from quiclab.study.pace import Pace
+from quiclab.study.progress import kind_of_reason
 from quiclab.study.trials import Outcome
-from quiclab.testbed.pressure import pressure
-from quiclab.units import ByteCount
 
 _FEW_ATTEMPTS = 10
 """Trials after which it is told how many of them were disturbed: fewer tell little of the rest."""
@@ -45,19 +48,19 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
         throughout = outcome.failed_throughout
         always = f" ({throughout} in every attempt, in blocks that stayed disturbed)" if throughout else ""
-        told = f"{wording.counted(outcome.failed, 'trial')} failed{always}{nobody_knows}"
+        told = f"{number_text.counted(outcome.failed, 'trial')} failed{always}{nobody_knows}"
         console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
     if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
         console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
         console.print(
-            f"logs and captures of {wording.counted(outcome.left_out, 'attempt')} were not kept: {size}",
+            f"logs and captures of {number_text.counted(outcome.left_out, 'attempt')} were not kept: {size}",
             highlight=False,
         )
     if outcome.without_tables:
         first, *others = (f"trial {each}" for each in outcome.without_tables)
-        which = f"{first} has" if not others else f"{first} and {wording.counted(len(others), 'other')} have"
+        which = f"{first} has" if not others else f"{first} and {number_text.counted(len(others), 'other')} have"
         console.print(f"{which} no tables yet: `quiclab report` makes them, or says what is wrong", style="yellow")
     for trial_id, lacks in outcome.damaged.items():
         console.print(f"trial {trial_id} is damaged: {lacks}. It has no result and is not run again", style="yellow")
@@ -68,7 +71,7 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
 
 def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
     """Say which blocks count for no arm, and what to do."""
-    where = wording.listed([f"{wording.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
+    where = number_text.listed([f"{number_text.counted(number, 'block')} of {cell}" for cell, number in blocks.items()])
     mended = outcome.again - outcome.void
     told = f"{mended} of {outcome.again} repeated trials now count. " if mended > 0 else ""
     return (
@@ -78,7 +81,7 @@ def _disturbed(outcome: Outcome, blocks: Mapping[str, int], again: str) -> str:
 
 
 def _absent(beginning: Beginning) -> HostError:
-    """What to install before a study begins, some of whose arms lack their programs."""
+    """Error that says what to install before a study begins, some of whose arms lack their programs."""
     return HostError(
         f"{len(beginning.cannot_run)} of {len(beginning.study.arms)} arms cannot run: their programs are not here",
         "install them first, or add --anyway: the other arms are compared, and each trial of these fails",
@@ -107,7 +110,7 @@ class Bar(Observer):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether it is drawn while trials run: in a terminal."""
+        """True if it is drawn while trials run: in a terminal."""
         return self._console.is_terminal
 
     def show_medians(self, metric: str, medians: Mapping[Place, str]) -> None:
@@ -170,7 +173,9 @@ class Bar(Observer):
         self._pace.again()
         if not self._told_of_rounds:
             self._told_of_rounds = True
-            self._note(f"{wording.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now")
+            self._note(
+                f"{number_text.counted(len(blocks), 'block')} disturbed in every attempt so far: tried again now"
+            )
 
     def stopping(self) -> None:
         self._note("Finishing the blocks under way: press Ctrl-C again to stop at once")
@@ -209,10 +214,10 @@ class Bar(Observer):
         """Print how far the run is, for those who read its output later or elsewhere."""
         tally = self._tally
         things = "pair" if tally.pairs_only else "block"
-        told = f"{tally.blocks_over} of {wording.counted(tally.blocks_planned, things)}"
+        told = f"{tally.blocks_over} of {number_text.counted(tally.blocks_planned, things)}"
         if repeated := len(tally.repeated):
-            told += f", {wording.counted(repeated, 'trial')} repeated"
-        self._note(f"{told}, about {wording.span(self._pace.left_s())} left")
+            told += f", {number_text.counted(repeated, 'trial')} repeated"
+        self._note(f"{told}, about {number_text.span(self._pace.left_s())} left")
 
     def _note(self, text: str) -> None:
         """Something to read above the bar."""
@@ -227,7 +232,7 @@ class Bar(Observer):
     def _left(self) -> str:
         left_s = max(1, round(self._pace.left_s()))
         if not self._tally.attempts:
-            return f"about {wording.span(left_s)} left"
+            return f"about {number_text.span(left_s)} left"
         return f"{left_s // 60}:{left_s % 60:02d} left"
 
     def _tell_of_many_repeats(self) -> None:
@@ -241,5 +246,64 @@ class Bar(Observer):
         causes = escape(told_causes(disturbed))
         self._note(
             f"{len(disturbed)} of {attempts} trials were disturbed and are repeated: {causes}.\n"
-            f"The run will end at about {end} ({wording.span(left_s)}); `quiclab doctor` says what would help here."
+            f"The run will end at about {end} ({number_text.span(left_s)}); `quiclab doctor` says what would help here."
         )
+
+
+# A line every minute, for output that nobody draws a bar on: a pipe, a file, the log of a job.
+MINUTE_S = 60.0
+
+
+class EveryMinute:
+    """Calls a function again and again from a thread of its own, until it is stopped."""
+
+    def __init__(self, call: Callable[[], None], every_s: float = MINUTE_S) -> None:
+        """Prepare it; the first call comes after `every_s`."""
+        self._call, self._every_s = call, every_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it; no call is under way afterwards, and none comes. It may not have been started."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while not self._over.wait(self._every_s):
+            self._call()
+
+
+# Trials that the laboratory disturbed and that were repeated: how many, and why, in one line.
+_MOST_REASONS = 4
+_DISTURBED = re.compile(rf"^{PREFIX}[^:]*: (?P<cause>.+)$")
+
+
+def _cause(reason: str) -> str:
+    """Say what disturbed a trial, from the reason in its verdict (`verify.disturbed`), without the numbers of one."""
+    found = _DISTURBED.search(reason)
+    return found["cause"] if found else reason
+
+
+def told_causes(reasons: Iterable[str]) -> str:
+    """Say how often each cause disturbed a trial, the most frequent first: `24 × other programs used the CPU, 7 × the
+    client waited for a processor`. A cause that is the only one has no number."""
+    causes = [_cause(reason) for reason in reasons]
+    counts = Counter(kind_of_reason(cause) for cause in causes)
+    latest = {kind_of_reason(cause): cause for cause in causes}
+    told = []
+    for kind, number in counts.most_common(_MOST_REASONS):
+        such_as = "such as " if number > 1 and kind != latest[kind] else ""
+        told.append(("" if len(counts) == 1 else f"{number} × ") + such_as + latest[kind])
+    if others := counts.total() - sum(number for _, number in counts.most_common(_MOST_REASONS)):
+        told.append(f"{others} × something else")
+    return ", ".join(told)
+
+
+def told_repeats(reasons: list[str]) -> str:
+    """Say how many trials were repeated, and why."""
+    return f"{number_text.counted(len(reasons), 'trial')} repeated: {told_causes(reasons)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How trouble is told: one place for every verb."""
+"""Printing of errors: one place for every verb."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from quiclab.cli.own_name import as_typed
-from quiclab.errors import DecodeError, ExitCode, HostError, QuiclabError
+from quiclab.model.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _HINTS = {
     errno.ENOENT: "nothing can be made there, or it was moved or removed meanwhile; the same command continues",
@@ -65,7 +65,7 @@ def code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
 
 
 def _from_an_interruption(error: BaseException | None) -> bool:
-    """Whether an error came of a KeyboardInterrupt, as where Ctrl-C meets a compiled module that is being imported."""
+    """True if an error came of a KeyboardInterrupt, as where Ctrl-C meets a compiled module that is being imported."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -74,7 +74,7 @@ def _from_an_interruption(error: BaseException | None) -> bool:
 
 
 def refused(error: OSError) -> HostError:
-    """What the operating system refused, in a sentence."""
+    """Error in a sentence for what the operating system refused."""
     place = f": {error.filename}" if error.filename is not None else ""
     return HostError(
         f"the operating system refuses: {error.strerror or error}{place}",

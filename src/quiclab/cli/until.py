@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import re
 
-from quiclab.errors import SpecError
-from quiclab.spec.model import Study
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Study
 from quiclab.store.layout import StudyDir
-from quiclab.study.until import Goal, look_once
+from quiclab.study.sequential_run import Goal, look_once
 
 _USUAL_FACTOR = 5
 """Most pairs of a cell without --at-most, as a multiple of the spec's blocks."""
 
 
 def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | None:
-    """What the options ask for; None of a study whose pairs are fixed. Raises SpecError."""
+    """Goal of a sequential run by the options; None of a study whose pairs are fixed. Raises SpecError."""
     if until is None:
         if at_most is not None:
             raise SpecError("--at-most bounds a study that goes on, and this one does not", "add --until 5%")
@@ -34,7 +34,7 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
     return Goal(effect, most)
 
 
-def look(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
+def look_at_study(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
     """Look, and say what is decided; whether there is more to run."""
     found = look_once(study_dir, study, goal)
     told = f"look {found.number}: {found.pairs} pairs, {found.decided} of {found.comparisons} decided"

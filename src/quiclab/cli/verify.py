@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab import wording
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.model import number_text
+from quiclab.model.errors import DecodeError, ExitCode
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Decode the raw files of every trial again, judge them by the code of this quiclab, make their tables anew, and compare
-each number with what the study says: its tables, its ledger and each trial.json. For a study or bundle from somebody
-else, or one that lay in an archive.
+each number with what the study says: its tables, its ledger and each trial.json; and what each trial was asked for with
+the spec. For a study or bundle from somebody else, or one that lay in an archive.
 
 It writes nothing into the study, and starts nothing that the study names. It shows that the numbers follow from the raw
 files, not that these are of a network: whoever has keys can write a capture. Which programs ran is taken from host.json
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         def done() -> None:
             nonlocal judged
             judged += 1
-            status.update(f"judging again: {wording.counted(judged, 'attempt')}")
+            status.update(f"judging again: {number_text.counted(judged, 'attempt')}")
 
         found = verification(study_dir, arguments.cell, done)
     _print(found)
@@ -118,12 +118,12 @@ def _print(found: Verification) -> None:
     for each in found.attempts:
         if each.state is State.DIFFERS:
             print(f"{each.arm} in {each.cell_id}, block {each.block} (trial {each.trial_id}, attempt {each.attempt}):")
-            _print_differences(each.differences, "by the raw files")
+            _print_differences(each.differences)
     if found.differences:
-        print("Tables of the whole study:")
-        _print_differences(found.differences, "by its ledger and the tables of its trials")
+        print("The study as a whole:")
+        _print_differences(found.differences)
     for reason, number in Counter(each.reason for each in found.attempts if each.reason).items():
-        print(f"Not verified: {wording.counted(number, 'attempt')}: {reason}.")
+        print(f"Not verified: {number_text.counted(number, 'attempt')}: {reason}.")
     for told in found.unchecked:
         print(told)
     states = Counter(each.state.value for each in found.attempts)
@@ -135,15 +135,15 @@ def _print(found: Verification) -> None:
             "by the version that made it, too."
         )
     whole = "every number follows from its raw files" if states["same"] else "no number was verified"
-    told = f"{states['same']} of {wording.counted(len(found.attempts), 'attempt')}: {whole}"
+    told = f"{states['same']} of {number_text.counted(len(found.attempts), 'attempt')}: {whole}"
     told += f"; {states['differs']} differ" if states["differs"] else ""
     told += f"; {states['not_verified']} could not be verified" if states["not_verified"] else ""
     print(f"{told}.")
     print(NOT_CHECKED)
 
 
-def _print_differences(differences: tuple[Difference, ...], by: str) -> None:
+def _print_differences(differences: tuple[Difference, ...]) -> None:
     for each in differences[:_SHOWN]:
-        print(f"  {each.place}, {each.what}: {each.kept} in the study, {each.found} {by}")
+        print(f"  {each.place}, {each.what}: {each.kept} is kept, {each.found} is expected by {each.by}")
     if len(differences) > _SHOWN:
         print(f"  and {len(differences) - _SHOWN} more (--json has them)")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a verb's words go: to standard output, with --quiet nowhere, and with --json to standard error, since standard
-output is then one document for programs (with `--events -`, a line for each event)."""
+"""Stream for a verb's words: standard output, with --quiet none, and with --json standard error, since standard output
+is then one document for programs (with `--events -`, a line for each event)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TypedDict
 
-from quiclab.spec.model import Arm, Program, Study
+from quiclab.model.study import Arm, Program, Study
 
 NOT_TOLD = "unknown"
 """Stand-in for a point on which an arm's programs say nothing, although another arm's do."""
@@ -52,7 +52,7 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
 
 
 def _unsaid(point: str, arm: Arm) -> str:
-    """What stands for a point on which an arm's programs say nothing."""
+    """Text for a point on which an arm's programs say nothing."""
     of_a_proxy = "proxy" in point or point.startswith("origin")
     return "none" if of_a_proxy and arm.proxy is None else NOT_TOLD
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quiclab.spec.model import Arm, Block, Direction, Path
-from quiclab.units import Duration
+from quiclab.model.study import Arm, Block, Direction, Path
+from quiclab.model.units import Duration
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quiclab.model.study import Direction, Jitter, Path
+from quiclab.model.units import Duration
 from quiclab.spec.jitter import realised
-from quiclab.spec.model import Direction, Jitter, Path
-from quiclab.units import Duration
 
 MOST_AT_ZERO = 0.01
 """Share of packets without any delay from which on it is told."""

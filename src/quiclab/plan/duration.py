@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.plan.blocked import blocked, transport
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
-from quiclab.units import Bitrate, ByteCount, Duration
 
 OVERHEAD = Duration(300_000_000)
 """Time of one trial that is not the transfer: namespaces, processes, readiness and warm-up."""
@@ -61,7 +61,7 @@ def expected_duration(row: PlanRow, study: Study, senders: Senders = MappingProx
         before = BROWSER if arm.client.knobs.session is None else BROWSER + FIRST_VISIT
         return min(_transfer(arm, path, workload.total, sender), study.limits.trial) + before + PAGE_WHOLE + OVERHEAD
     if workload.video is not None:
-        return workload.video.shown + BROWSER + OVERHEAD
+        return workload.video.shown_length + BROWSER + OVERHEAD
     if workload.competition is not None and workload.competition.duration is not None:
         return workload.competition.duration + OVERHEAD
     rounds = -(-len(workload.object_sizes) // workload.at_once)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from quiclab.model.study import Arm, Study, Tcp
 from quiclab.plan.duration import BROWSERS
-from quiclab.spec.model import Arm, Study, Tcp
 
 
 def idle_settings(study: Study) -> list[str]:
@@ -34,7 +34,7 @@ def _unused_tcp(study: Study) -> Iterator[str]:
 
 
 def _uses_tcp(arm: Arm, study: Study) -> bool:
-    """Whether any packet of the arm's trials may go over TCP between its programs."""
+    """True if any packet of the arm's trials may go over TCP between its programs."""
     if arm.protocol != "h3" or (arm.proxy is not None and arm.origin_protocol != "h3") or arm.client.name in BROWSERS:
         return True
     competitions = [each.competition for each in study.workloads if each.competition is not None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quiclab.model.study import Direction, Path
+from quiclab.model.units import Duration
 from quiclab.plan.duration import mean_loss
-from quiclab.spec.model import Direction, Path
-from quiclab.units import Duration
 
 
 def loss_warnings(path: Path) -> list[str]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.order import balanced_order, digest
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Study
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 
 FIRST_ATTEMPT = 1
 """Attempts of a block are counted from one."""

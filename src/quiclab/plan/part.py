@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quiclab.errors import SpecError, nearest
-from quiclab.plan.rows import PlanRow
+from quiclab.model.errors import SpecError, nearest
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.size import plan_size
-from quiclab.spec.model import Study
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a run is to leave out of a plan for now: without any bound, nothing."""
+    """Bounds on the part of a plan that a run does for now: without any, it is all."""
 
     blocks: int | None = None
     """First blocks of each cell, A/A cells included; None is all."""
@@ -30,10 +30,10 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """True if nothing is left out."""
         return self == WHOLE
 
-    def of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
+    def rows_of(self, rows: Iterable[PlanRow]) -> tuple[PlanRow, ...]:
         """The rows of this part, in their order."""
         return tuple(
             row

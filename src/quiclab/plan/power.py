@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the planned number of blocks can reach significance at all, before anything has run."""
+"""Check that the planned number of blocks can reach significance at all, before anything has run."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 
 _LEAST_TOLD = 1e-9
 """A smaller p decides nothing that this one does not."""

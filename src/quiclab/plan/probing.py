@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from quiclab.model.study import AaControl, Arm, Limits, Path, Program, Study, Tcp, Workload
+from quiclab.model.units import ByteCount
 from quiclab.plan.arms import ArmsSummary
-from quiclab.spec.model import AaControl, Arm, Limits, Path, Program, Study, Tcp, Workload
 from quiclab.spec.target import Target
-from quiclab.units import ByteCount
 
 LOOKS = 2
 """Requests for each URL before the study: one over each protocol."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a plan has of what, by arithmetic: the same for ten blocks as for a hundred thousand."""
+"""Sizes of a plan, by arithmetic: the same for ten blocks as for a hundred thousand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
+from quiclab.model.units import Duration
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.make import first_blocks
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Study
-from quiclab.units import Duration
 
 
 @dataclass(frozen=True)

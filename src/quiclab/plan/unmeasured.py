@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 
 _GUIDE = "docs/how-to/own-programs.md"
 
 
 def unmeasured(study: Study) -> list[str]:
     """Say which arms enter no comparison, and what their client has to leave."""
-    return list(_told(study))
+    return list(_warnings(study))
 
 
-def _told(study: Study) -> Iterator[str]:
+def _warnings(study: Study) -> Iterator[str]:
     for arm in study.measured_arms:
         if not arm.client.argv:
             continue

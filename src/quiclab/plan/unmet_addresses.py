@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quiclab.model.study import Arm, Path, Study
 from quiclab.plan.blocked import transport
-from quiclab.spec.model import Arm, Path, Study
 
 _OF = {"initial": "udp", "handshake": "udp", "syn": "tcp", "segment": "tcp"}
 """Transport of the packets that an address means."""
@@ -20,10 +20,10 @@ def address_warnings(study: Study) -> list[str]:
     """
     if any(arm.proxy is not None for arm in study.arms) or any(each.competition for each in study.workloads):
         return []
-    return [told for path in study.paths for told in _of_path(path, study.arms)]
+    return [told for path in study.paths for told in _unmet_on_path(path, study.arms)]
 
 
-def _of_path(path: Path, arms: Sequence[Arm]) -> list[str]:
+def _unmet_on_path(path: Path, arms: Sequence[Arm]) -> list[str]:
     sent = {transport(arm) for arm in arms}
     directions = [direction for link in path.links for direction in (link.up, link.down)]
     asked = [kind for each in directions for kind, _ in (*(each.drop or ()), *(each.spare or ()))]

@@ -1,32 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way from a study directory to an answer: the analysis, the terminal's table, one offline HTML page."""
+"""The way from a study to an answer that is read: figures, words for the terminal, one offline HTML page.
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.looks import remember_look
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.paper.claims_section import claims_lines
-from quiclab.analysis.study import read_study
-from quiclab.report.page.metric_pages import metrics_of_pages
-from quiclab.report.page.single_file import SingleFile, is_single_file, write_single_file
-from quiclab.report.page.write import write_report
-from quiclab.report.words.because_lines import because_lines
-from quiclab.report.words.remarks import remark_lines
-from quiclab.report.words.shares import shares
-from quiclab.report.words.terminal import render
-
-__all__ = [
-    "SingleFile",
-    "StudyAnalysis",
-    "analyse_study",
-    "because_lines",
-    "claims_lines",
-    "is_single_file",
-    "metrics_of_pages",
-    "read_study",
-    "remark_lines",
-    "remember_look",
-    "render",
-    "shares",
-    "write_report",
-    "write_single_file",
-]
+`words` makes sentences and tables of text, `figures` what people explore, `page` puts both on a page.
+"""

@@ -6,24 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.study import Aqm, CoDel, FqCoDel, Step
 from quiclab.spec import kinds
-from quiclab.spec.model import Aqm, CoDel, FqCoDel, Step
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, read_keys, show
-from quiclab.units import ByteCount, Duration
 
-_INTERVAL = kinds.quantity(Duration, "an interval", "100 ms", Duration(10_000), Duration(60 * 10**9))
-_CODEL_KEYS: Mapping[str, Kind[Any]] = {"target": kinds.TIME, "interval": _INTERVAL, "ecn": kinds.FLAG}
+_MODELS: Mapping[str, type[Aqm]] = {"codel": CoDel, "fq_codel": FqCoDel, "step": Step}
 AQM_MODELS: Mapping[str, tuple[type[Aqm], Mapping[str, Kind[Any]]]] = {
-    "codel": (CoDel, _CODEL_KEYS),
-    "fq_codel": (
-        FqCoDel,
-        {
-            **_CODEL_KEYS,
-            "quantum": kinds.quantity(ByteCount, "a quantum", "1514 B", ByteCount(64), ByteCount(10**6)),
-            "flows": kinds.whole(1, 65536),
-        },
-    ),
-    "step": (Step, {"threshold": kinds.TIME}),
+    name: (cls, kinds.keys_of(cls)) for name, cls in _MODELS.items()
 }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from quiclab.model.study import Arm, Path, Workload
+from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Arm, Path, Workload
 from quiclab.spec.nodes import Node, closest
-from quiclab.units import ByteCount, Duration
 
 
 def captured_bytes(workload: Workload, path: Path) -> int:
@@ -18,7 +18,7 @@ def captured_bytes(workload: Workload, path: Path) -> int:
         return workload.total.bytes
     rate, lasts = reference_rate(path.down), competition.duration
     if workload.video is not None:
-        lasts = competition.start + workload.video.shown
+        lasts = competition.start + workload.video.shown_length
     if lasts is None or rate is None:
         return workload.total.bytes * (1 + competition.flows)
     return int(rate.bit_per_s * lasts.s / 8)
@@ -81,7 +81,7 @@ def _check_arm(place: Node, name: str, by_arm: Mapping[str, Arm]) -> None:
 
 
 def _cannot_compete(arm: Arm) -> str | None:
-    """What keeps an arm from competing, because only the measured flow can have it; None if nothing does."""
+    """Reason that keeps an arm from competing, because only the measured flow can have it; None if nothing does."""
     if arm.client.knobs.session in ("resumed", "early_data"):
         return "resumes a session"
     if arm.client.knobs.migration is not None:
@@ -109,7 +109,7 @@ def _check_lasting(
         here.child("duration").report(f"{duration} does not fit in limits.trial, {most}; write a longer limits.trial")
     lasts = duration
     if own.video is not None:
-        lasts = own.competition.start + own.video.shown + _CLOSING
+        lasts = own.competition.start + own.video.shown_length + _CLOSING
     if lasts is None:
         return
     place = here if duration is None else here.child("duration")

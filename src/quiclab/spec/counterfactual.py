@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.arms import PROGRAM_KEYS
-from quiclab.spec.model import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.paths import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
 from quiclab.spec.toml_text import toml_text
@@ -34,13 +34,13 @@ class Change:
     """One key of a spec with a value: of an arm, or of the path."""
 
     table: str
-    """Where the key stands: `sender`, `receiver`, `client`, `server`, `proxy`, `tcp`, `certificate` or `path`."""
+    """Table of the key: `sender`, `receiver`, `client`, `server`, `proxy`, `tcp`, `certificate` or `path`."""
     key: str
     value: Value
 
     @property
-    def of_path(self) -> bool:
-        """Whether all arms share it, so that it takes a second path instead of a second arm."""
+    def is_of_path(self) -> bool:
+        """True if all arms share it, so that it takes a second path instead of a second arm."""
         return self.table == "path"
 
 
@@ -131,7 +131,7 @@ def _changed(table: dict[str, Any], arm: Arm, workload: Workload, change: Change
 
 
 def _is_role_s(key: str, changed: str) -> bool:
-    """Whether a key of `tcp` is that of one role, and would override the one that is changed."""
+    """True if a key of `tcp` is that of one role, and would override the one that is changed."""
     return key != changed and key.endswith(f"_{changed}") and key.partition("_")[0] in ("client", "server", "proxy")
 
 

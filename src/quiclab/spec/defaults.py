@@ -12,7 +12,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quiclab.spec.model import Study
+from quiclab.model.study import Study
 from quiclab.spec.resolved import MODEL_NAMES, SUFFIXES, as_json, suffix_of
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from quiclab.spec.model import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
+from quiclab.model.study import Aqm, CoDel, Direction, FqCoDel, Path, Step, Tcp
 
 Marks = Literal["ect", "ect1"]
 """Senders whose packets a queue marks: all that understand ECN, or only those that send ECT(1), as in L4S."""

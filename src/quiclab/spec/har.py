@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from quiclab.errors import SpecError
-from quiclab.spec.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
+from quiclab.model.errors import SpecError
+from quiclab.model.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
 from quiclab.store.own_files import read_named
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
@@ -67,7 +67,7 @@ def read_har(file: Path) -> RecordedPage:
     """
     try:
         log = json.loads(read_named(file))["log"]  # UTF-16 and byte order marks are recognised
-        entries = [_entry(entry) for entry in _of_first_page(log)]
+        entries = [_entry(entry) for entry in _first_page_entries(log)]
     except RecursionError as error:
         raise SpecError(f"{file} is no HAR: it is nested too deeply", _REMEDY) from error
     except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
@@ -89,7 +89,7 @@ def read_har(file: Path) -> RecordedPage:
     return page
 
 
-def _of_first_page(log: dict[str, Any]) -> list[dict[str, Any]]:
+def _first_page_entries(log: dict[str, Any]) -> list[dict[str, Any]]:
     pages = log.get("pages") or []
     first = pages[0]["id"] if pages else None
     entries = [entry for entry in log["entries"] if first is None or entry.get("pageref") in (first, None)]

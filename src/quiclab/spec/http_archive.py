@@ -14,8 +14,8 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from quiclab.spec.page_parts import ResourceType
-from quiclab.units import ByteCount
+from quiclab.model.page_parts import ResourceType
+from quiclab.model.units import ByteCount
 
 LEAST, MOST = 10, 90
 """Lowest and highest percentile that the chapter gives."""

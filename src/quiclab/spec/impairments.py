@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a link does to packets, as the spec writes it: queue, jitter, loss, reordering, and changes of these."""
+"""Impairments of a link, as the spec writes them: queue, jitter, loss, reordering, and changes of these."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from quiclab.spec import kinds
-from quiclab.spec.aqm import AQM
-from quiclab.spec.jitter import least_half_life
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Bernoulli,
     Block,
     Bursts,
@@ -23,6 +20,10 @@ from quiclab.spec.model import (
     Queue,
     Reorder,
 )
+from quiclab.model.units import ByteCount, Duration, Share
+from quiclab.spec import kinds
+from quiclab.spec.aqm import AQM
+from quiclab.spec.jitter import least_half_life
 from quiclab.spec.nodes import (
     Kind,
     Node,
@@ -35,7 +36,6 @@ from quiclab.spec.nodes import (
     show,
 )
 from quiclab.spec.policing import BLOCK, POLICE
-from quiclab.units import ByteCount, Duration, Share
 
 _MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
 
@@ -78,12 +78,7 @@ QUEUE: Kind[Queue] = Kind(
     '"1 bdp", "100 packets", "64 KB", "20 ms", an array of several of these, or "unbounded"', _read_queue
 )
 
-JITTER_KEYS: Mapping[str, Kind[Any]] = {
-    "distribution": kinds.choice(("uniform", "normal", "pareto", "paretonormal")),
-    "scale": kinds.TIME,
-    "mode": kinds.choice(("inorder", "reorder")),
-    "half_life": kinds.DELAY,
-}
+JITTER_KEYS = kinds.keys_of(Jitter)
 
 
 def _read_jitter(node: Node) -> Jitter:
@@ -102,23 +97,15 @@ def _read_jitter(node: Node) -> Jitter:
 
 JITTER: Kind[Jitter] = Kind('a table such as {distribution = "normal", scale = "5 ms"}', _read_jitter)
 
-REORDER_KEYS: Mapping[str, Kind[Any]] = {"probability": kinds.SHARE, "extra_delay": kinds.TIME}
+REORDER_KEYS = kinds.keys_of(Reorder)
 REORDER: Kind[Reorder] = Kind(
     'a table such as {probability = "1 %", extra_delay = "5 ms"}', lambda node: build(Reorder, node, REORDER_KEYS)
 )
 
 _PACKET_NUMBERS: Kind[tuple[int, ...]] = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0")
-_PERIOD = kinds.quantity(Duration, "a mean time", "20 ms", Duration(10_000), Duration(60 * 10**9))
+_DRAWN: Mapping[str, type[Loss]] = {"bernoulli": Bernoulli, "gilbert-elliott": GilbertElliott, "bursts": Bursts}
 LOSS_MODELS: Mapping[str, tuple[type[Loss], Mapping[str, Kind[Any]]]] = {
-    "bernoulli": (Bernoulli, {"probability": kinds.SHARE}),
-    "gilbert-elliott": (
-        GilbertElliott,
-        dict.fromkeys(("good_to_bad", "bad_to_good", "loss_good", "loss_bad"), kinds.SHARE),
-    ),
-    "bursts": (
-        Bursts,
-        {"mean_good": _PERIOD, "mean_bad": _PERIOD, "loss_good": kinds.SHARE, "loss_bad": kinds.SHARE},
-    ),
+    **{name: (cls, kinds.keys_of(cls)) for name, cls in _DRAWN.items()},
     "list": (DropList, {"packets": _PACKET_NUMBERS}),
 }
 

@@ -7,8 +7,8 @@ import statistics
 from dataclasses import dataclass
 from functools import cache
 
-from quiclab.spec.network import Jitter
-from quiclab.units import Duration, Share
+from quiclab.model.network import Jitter
+from quiclab.model.units import Duration, Share
 
 LEAST_IN_SCALES = {"uniform": 0.7, "normal": 0.85, "pareto": 2.2, "paretonormal": 1.4}
 """Shortest half-life in scales, by distribution: at it the delay falls as fast as time passes, at most."""

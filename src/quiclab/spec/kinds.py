@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
+import types
+import typing
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, Union
 
+from quiclab.model.bounds import DAY, MINUTE, Bounds, Instant, OneWayDelay
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.project import MORE_PROGRAMS, stacks_folder
 from quiclab.spec.nodes import (
     FAILED,
@@ -20,7 +25,6 @@ from quiclab.spec.nodes import (
     read_or_report,
     show,
 )
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 T = TypeVar("T")
 Quantity = TypeVar("Quantity", Bitrate, ByteCount, Duration)
@@ -187,11 +191,37 @@ SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_shar
 TOLERATED: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"; 100 % tolerates anything', _read_share)
 PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part)
 
-_MINUTE = Duration(60 * 10**9)
-_DAY = Duration(24 * 3600 * 10**9)
 RATE = quantity(Bitrate, "a rate", "10 Mbit/s", Bitrate(1), Bitrate(10**12))
 SIZE = quantity(ByteCount, "a size", "100 KB", ByteCount(0), ByteCount(10**12))
-DELAY = quantity(Duration, "a delay", "10 ms", Duration(0), _MINUTE)
-TIME = quantity(Duration, "a time", "20 ms", Duration(1), _MINUTE)
-INSTANT = quantity(Duration, "a time", "2 s", Duration(0), _DAY)
-TIMEOUT = quantity(Duration, "a time", "60 s", Duration(1), _DAY)
+TIME = quantity(Duration, "a time", "20 ms", Duration(1), MINUTE)
+TIMEOUT = quantity(Duration, "a time", "60 s", Duration(1), DAY)
+_BY_TYPE: dict[Any, Kind[Any]] = {Bitrate: RATE, ByteCount: SIZE, Duration: TIME, Share: SHARE, bool: FLAG}
+
+
+def kind_of(hint: Any) -> Kind[Any]:
+    """The kind of value that a field of this type has in a spec: `Bounds` in an `Annotated` type are its range, None is
+    a key that is left out. Raises TypeError for a type that no single value of a spec has."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        base, bounds = inner[0], next(each for each in inner[1:] if isinstance(each, Bounds))
+        if base is int:
+            return whole(bounds.least, bounds.most)
+        return quantity(base, bounds.name, bounds.example, bounds.least, bounds.most)
+    if origin in (Union, types.UnionType):
+        (only,) = (each for each in inner if each is not type(None))
+        return kind_of(only)
+    if origin is Literal:
+        return choice(inner)
+    if hint not in _BY_TYPE:
+        raise TypeError(f"no kind of value for {hint}")
+    return _BY_TYPE[hint]
+
+
+def keys_of(declared: type[Any]) -> dict[str, Kind[Any]]:
+    """Keys of a table that is read into a dataclass: its fields, and for each the kind that its type says."""
+    hints = typing.get_type_hints(declared, include_extras=True)
+    return {field.name: kind_of(hints[field.name]) for field in dataclasses.fields(declared)}
+
+
+DELAY: Kind[Duration] = kind_of(OneWayDelay)
+INSTANT: Kind[Duration] = kind_of(Instant)

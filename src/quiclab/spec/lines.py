@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each key of a TOML text stands: key path → line.
+"""Lines of a TOML text: key path → line.
 
 `tomllib` forgets lines. This scanner walks text that `tomllib` has already accepted, so it only has to know where
 strings, comments and brackets end, and never has to judge.
@@ -90,7 +90,7 @@ class _Scanner:
             if not self.skip("."):
                 return parts
 
-    def place(self, parent: KeyPath, keys: list[str], line: int) -> KeyPath:
+    def key_path(self, parent: KeyPath, keys: list[str], line: int) -> KeyPath:
         """The path of `keys` below `parent`; tables on the way that have no line of their own get this one."""
         path = parent
         for key in keys:
@@ -103,7 +103,7 @@ class _Scanner:
     def table_header(self) -> KeyPath:
         line = self.line()
         self.skip("[")
-        path = self.place((), self.key(), line)
+        path = self.key_path((), self.key(), line)
         self.at += 1
         self.lines[path] = line
         return path
@@ -113,7 +113,7 @@ class _Scanner:
         self.skip("[[")
         *outer, name = self.key()
         self.at += 2
-        array = (*self.place((), outer, line), name)
+        array = (*self.key_path((), outer, line), name)
         self.lines.setdefault(array, line)
         self.last_element[array] = self.last_element.get(array, -1) + 1
         path = (*array, self.last_element[array])
@@ -121,7 +121,7 @@ class _Scanner:
         return path
 
     def pair(self, table: KeyPath) -> None:
-        path = self.place(table, self.key(), self.line())
+        path = self.key_path(table, self.key(), self.line())
         self.skip("=")
         self.value(path)
 

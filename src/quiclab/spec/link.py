@@ -3,35 +3,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pathlib
 from typing import Any
 
-from quiclab.spec import traces
-from quiclab.spec.jitter import half_life
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Addresses,
     Aqm,
     Bernoulli,
-    Block,
     Bursts,
     Change,
-    CoDel,
     Direction,
     DropList,
-    FqCoDel,
     GilbertElliott,
     Jitter,
     Link,
     Loss,
     Path,
-    Police,
     Queue,
     RandomRate,
-    Reorder,
-    Step,
 )
-from quiclab.units import Bitrate, ByteCount, Duration, Share
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+from quiclab.spec import traces
+from quiclab.spec.jitter import half_life
+from quiclab.spec.resolved import MODEL_NAMES, as_json, suffix_of
 
 PUNCTUAL = Duration(100_000)
 """Lateness of 1 % of its packets up to which a link is called punctual over any path."""
@@ -131,7 +127,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
     rate, trace = direction.rate, direction.trace
     return {
         "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,
-        **({"random_rate": _random_rate(rate)} if isinstance(rate, RandomRate) else {}),
+        **({"random_rate": _config(rate)} if isinstance(rate, RandomRate) else {}),
         "edge_rate_bit_per_s": None if direction.edge is None else direction.edge.bit_per_s,
         "overhead_bytes": direction.overhead.bytes,
         "queue": _queue(direction.queue, queue_bytes(direction, base_rtt, mtu)),
@@ -139,7 +135,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         "jitter": _jitter(direction.jitter),
         "loss": _loss(direction.loss),
         "loss_at": direction.loss_at,
-        "reorder": _reorder(direction.reorder),
+        "reorder": None if direction.reorder is None else _config(direction.reorder),
         "duplicate": _probability(direction.duplicate),
         "corrupt": _probability(direction.corrupt),
         "schedule": [_change(change, direction, base_rtt, mtu) for change in direction.schedule],
@@ -148,14 +144,9 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
         **({} if direction.spare is None else {"spare": _addresses(direction.spare)}),
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
-        **({} if direction.block is None else {"block": _block(direction.block)}),
-        **({} if direction.police is None else {"police": _police(direction.police)}),
+        **({} if direction.block is None else {"block": _config(direction.block)}),
+        **({} if direction.police is None else {"police": _config(direction.police)}),
     }
-
-
-def _random_rate(rate: RandomRate) -> dict[str, int]:
-    bounds = {"least_bit_per_s": rate.least.bit_per_s, "most_bit_per_s": rate.most.bit_per_s}
-    return {**bounds, "every_ns": rate.every.ns}
 
 
 def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
@@ -166,28 +157,18 @@ def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
     }
 
 
+def _config(effect: Any) -> dict[str, Any]:
+    """An effect under its fields' names, each with its unit; a share is a probability from 0 to 1."""
+    config: dict[str, Any] = {}
+    for field in dataclasses.fields(effect):
+        value = getattr(effect, field.name)
+        plain = value.value if isinstance(value, Share) else as_json(value)
+        config[field.name + ("" if isinstance(value, Share) else suffix_of(field.name, value))] = plain
+    return config
+
+
 def _aqm(aqm: Aqm) -> dict[str, Any]:
-    match aqm:
-        case Step():
-            return {"model": "step", "threshold_ns": aqm.threshold.ns}
-        case CoDel():
-            return {"model": "codel", **_codel(aqm)}
-        case FqCoDel():
-            own = {"quantum_bytes": aqm.quantum.bytes, "flows": aqm.flows}
-            return {"model": "fq_codel", **_codel(aqm), **own}
-
-
-def _codel(aqm: CoDel | FqCoDel) -> dict[str, Any]:
-    return {"target_ns": aqm.target.ns, "interval_ns": aqm.interval.ns, "ecn": aqm.ecn}
-
-
-def _block(block: Block) -> dict[str, Any]:
-    return {"protocol": block.protocol, "after_ns": block.after.ns}
-
-
-def _police(police: Police) -> dict[str, Any]:
-    bucket = {"rate_bit_per_s": police.rate.bit_per_s, "burst_bytes": police.burst.bytes}
-    return {"protocol": police.protocol, **bucket, "after_ns": police.after.ns}
+    return {"model": MODEL_NAMES[type(aqm)], **_config(aqm)}
 
 
 def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:
@@ -206,35 +187,19 @@ def _loss(loss: Loss | None) -> dict[str, Any] | None:
         case None:
             return None
         case Bernoulli():
-            return {"model": "bernoulli", "probability": loss.probability.value}
+            return {"model": "bernoulli", **_config(loss)}
         case GilbertElliott():
-            return {
-                "model": "gilbert_elliott",
-                "p": loss.good_to_bad.value,
-                "r": loss.bad_to_good.value,
-                "loss_good": loss.loss_good.value,
-                "loss_bad": loss.loss_bad.value,
-            }
+            config = _config(loss)
+            chances = {"p": config.pop("good_to_bad"), "r": config.pop("bad_to_good")}
+            return {"model": "gilbert_elliott", **chances, **config}
         case Bursts():
-            return {
-                "model": "gilbert_elliott_time",
-                "mean_good_ns": loss.mean_good.ns,
-                "mean_bad_ns": loss.mean_bad.ns,
-                "loss_good": loss.loss_good.value,
-                "loss_bad": loss.loss_bad.value,
-            }
+            return {"model": "gilbert_elliott_time", **_config(loss)}
         case DropList():
             return {"model": "list", "indices": list(loss.packets)}
 
 
 def _addresses(addresses: Addresses) -> dict[str, list[int]]:
     return {kind: list(numbers) for kind, numbers in vars(addresses).items() if numbers}
-
-
-def _reorder(reorder: Reorder | None) -> dict[str, Any] | None:
-    if reorder is None:
-        return None
-    return {"probability": reorder.probability.value, "extra_delay_ns": reorder.extra_delay.ns}
 
 
 def _probability(share: Share) -> dict[str, float] | None:
@@ -257,7 +222,7 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
     if change.jitter is not None:
         new["jitter"] = None if change.jitter == "none" else _jitter(change.jitter)
     if change.reorder is not None:
-        new["reorder"] = None if change.reorder == "none" else _reorder(change.reorder)
+        new["reorder"] = None if change.reorder == "none" else _config(change.reorder)
     if change.duplicate is not None:
         new["duplicate"] = {"probability": change.duplicate.value}
     if change.corrupt is not None:
@@ -265,7 +230,7 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
     if change.aqm is not None:
         new["aqm"] = None if change.aqm == "none" else _aqm(change.aqm)
     if change.block is not None:
-        new["block"] = None if change.block == "none" else _block(change.block)
+        new["block"] = None if change.block == "none" else _config(change.block)
     if change.police is not None:
-        new["police"] = None if change.police == "none" else _police(change.police)
+        new["police"] = None if change.police == "none" else _config(change.police)
     return {"at_ns": change.at.ns, "set": new}

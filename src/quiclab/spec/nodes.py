@@ -188,5 +188,5 @@ def required_keys(cls: type[Any]) -> tuple[str, ...]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number (true and false are not)."""
+    """True if a value is a finite number (true and false are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

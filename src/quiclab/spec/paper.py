@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Study
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds
-from quiclab.spec.model import Study
 from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, build, closest, read_or_report, show
 from quiclab.spec.read import load_toml
-from quiclab.units import Bitrate, ByteCount, Duration
 
 Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 """Direction of the second arm's metric relative to the first arm's, or one in which it is not said to be."""
@@ -81,11 +81,11 @@ class Claim:
     text: str
     """The claim in a sentence."""
     kind: Literal["direction", "number", "difference", "interaction", "correlation"]
-    """Whether the claim says which arm is better, by how much in per cent or what the value is, how much more the
-    second arm has in the unit of the metric, how the change from the third arm to the fourth differs from that from the
-    first to the second, or in which arm two metrics go together more strongly."""
+    """Kind of the claim: which arm is better, by how much in per cent or what the value is, how much more the second
+    arm has in the unit of the metric, how the change from the third arm to the fourth differs from that from the first
+    to the second, or in which arm two metrics go together more strongly."""
     testable: bool
-    """Whether this study can be held against it."""
+    """True if this study can be held against it."""
     why: str = ""
     """Reason why a claim cannot be tested; for one that can, what keeps this study from being quite the same."""
     metric: str = ""
@@ -106,8 +106,8 @@ class Claim:
     written: str = ""
     """Expected result as the paper prints it, such as `"106 s"`."""
     margin: str = ""
-    """How far from a number is still the paper's: a share of it, such as `"10 %"`, or a quantity, such as `"1 s"`; of
-    an advantage points, such as `"5 %"`. Without one, half of its last printed digit."""
+    """Distance from a number that is still the paper's: a share of it, such as `"10 %"`, or a quantity, such as `"1
+    s"`; of an advantage points, such as `"5 %"`. Without one, half of its last printed digit."""
     margin_value: Quantity | None = None
     """The margin, read."""
 
@@ -135,7 +135,8 @@ _PLACES = {"direction": (2,), "number": (1, 2), "difference": (2,), "interaction
 """Kind → how many arms such a claim has."""
 _DIRECTED = ("direction", "interaction", "correlation")
 _STRENGTHS = ("lower", "higher")
-"""What a correlation may be in the second arm: strengths that are not shown to differ are not shown to be the same."""
+"""Strengths that a correlation may have in the second arm: those that are not shown to differ are not shown to be the
+same."""
 _COUNTED = {1: "one", 2: "two", 4: "four"}
 CLAIM_KEYS: Mapping[str, Kind[Any]] = {
     "id": kinds.NAME,

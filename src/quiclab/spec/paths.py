@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
+from quiclab.model.units import Bitrate, ByteCount
 from quiclab.spec import kinds, traces
 from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.model import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
 from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
-from quiclab.units import Bitrate, ByteCount
 
 LEAST_IPV6_MTU = 1280
 _LEAST_EDGE = Bitrate(10**9)
@@ -181,7 +181,7 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
     values = {**{key: value for key, value in both.items() if key not in overridden}, **own}
     direction = Direction(**values)
 
-    def place(key: str) -> Node:
+    def node_of(key: str) -> Node:
         return (node.child(side) if key in own else node).child(key)
 
     rates = [change.rate for change in direction.schedule if change.rate is not None]
@@ -189,37 +189,37 @@ def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any],
     policers = [("police", direction.police), *(("schedule", change.police) for change in direction.schedule)]
     for key, police in policers:
         if isinstance(police, Police) and police.burst.bytes < mtu:
-            place(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
+            node_of(key).report(f"a burst of {police.burst} has no room for one packet of {ByteCount(mtu)}")
     if direction.trace is not None and rates:
-        place("schedule").report('"rate" cannot change where a "trace" gives it')
+        node_of("schedule").report('"rate" cannot change where a "trace" gives it')
     if isinstance(direction.rate, RandomRate) and rates:
-        place("schedule").report('"rate" cannot change where it is drawn by chance')
+        node_of("schedule").report('"rate" cannot change where it is drawn by chance')
     managed = [aqm for aqm in _changed_aqm(direction) if aqm != "none"]
     fair = [aqm if isinstance(aqm, FqCoDel) else None for aqm in (direction.aqm, *_changed_aqm(direction))]
     if len({(aqm.flows, aqm.quantum) if aqm else None for aqm in fair}) > 1:
-        place("schedule").report(
+        node_of("schedule").report(
             'the queues by flow of "fq_codel" cannot come or go, and its flows and quantum stay: '
             "only its target, interval and ecn can change"
         )
     if reference is None:
         if "queue" in values:
-            place("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')
+            node_of("queue").report('a queue needs a "rate" or a "trace": without one no packet ever waits')
         if managed:
-            place("schedule").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
+            node_of("schedule").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
         if direction.aqm is not None:
-            place("aqm").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
+            node_of("aqm").report('"aqm" manages a queue, which needs a "rate" or a "trace"')
         return direction
     full_packet = ByteCount(mtu + direction.overhead.bytes)
     slowest = None if direction.trace is not None else min([_bound(direction, min) or reference, *rates])
     changed = [("schedule", change.queue) for change in direction.schedule if change.queue is not None]
     for key, queue in (("queue", direction.queue), *changed):
         if queue.bytes is not None and queue.bytes.bytes < mtu:
-            place(key).report(f"a queue of {queue.bytes} has no room for one packet of {ByteCount(mtu)}")
+            node_of(key).report(f"a queue of {queue.bytes} has no room for one packet of {ByteCount(mtu)}")
         if queue.time is not None and (direction.aqm is not None or managed):
-            place(key).report(f'a queue that "aqm" manages has no bound in time; write {_BOUNDS_BESIDE_AQM}')
+            node_of(key).report(f'a queue that "aqm" manages has no bound in time; write {_BOUNDS_BESIDE_AQM}')
         elif queue.time is not None and slowest is not None and queue.time < slowest.time_for(full_packet):
             service = slowest.time_for(full_packet)
-            place(key).report(
+            node_of(key).report(
                 f"a queue of {queue.time} lets no packet of {full_packet} pass: it takes {service} at {slowest}"
             )
     if "edge" in values:

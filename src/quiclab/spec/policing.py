@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from quiclab.model.study import Block, Police
 from quiclab.spec import kinds
-from quiclab.spec.model import Block, Police
 from quiclab.spec.nodes import Kind, build
-from quiclab.units import ByteCount
 
-_TRANSPORT = kinds.choice(("udp", "tcp"))
-BLOCK_KEYS: Mapping[str, Kind[Any]] = {"protocol": _TRANSPORT, "after": kinds.INSTANT}
-POLICE_KEYS: Mapping[str, Kind[Any]] = {
-    "protocol": _TRANSPORT,
-    "rate": kinds.RATE,
-    "burst": kinds.quantity(ByteCount, "a burst", "64 KB", ByteCount(576), ByteCount(10**9)),
-    "after": kinds.INSTANT,
-}
+BLOCK_KEYS = kinds.keys_of(Block)
+POLICE_KEYS = kinds.keys_of(Police)
 BLOCK: Kind[Block] = Kind('a table such as {protocol = "udp"}', lambda node: build(Block, node, BLOCK_KEYS))
 POLICE: Kind[Police] = Kind(
     'a table such as {protocol = "udp", rate = "5 Mbit/s", burst = "64 KB"}',

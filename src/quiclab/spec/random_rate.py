@@ -5,19 +5,14 @@ draw."""
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from quiclab.model.study import RandomRate
+from quiclab.model.units import Bitrate
 from quiclab.spec import kinds
-from quiclab.spec.model import RandomRate
 from quiclab.spec.nodes import Kind, Node, WrongValueError, build
-from quiclab.units import Bitrate, Duration
 
-RANDOM_RATE_KEYS: Mapping[str, Kind[Any]] = {
-    "least": kinds.RATE,
-    "most": kinds.RATE,
-    "every": kinds.quantity(Duration, "a period", "1 s", Duration(10**6), Duration(3600 * 10**9)),
-}
+RANDOM_RATE_KEYS = kinds.keys_of(RandomRate)
 
 
 def _read(node: Node) -> Bitrate | RandomRate:

@@ -14,18 +14,17 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
+from quiclab.model.units import ByteCount
 from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
-from quiclab.spec.model import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
-from quiclab.spec.proxy_places import check_proxy_places
 from quiclab.spec.workloads import WORKLOAD
-from quiclab.units import ByteCount
 
 LEAST_QUIC_MTU = 1228
 """A path must carry UDP payloads of 1200 bytes (RFC 9000 section 14), with 20 bytes of IPv4 and 8 of UDP."""
@@ -148,14 +147,19 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     _check_quic_mtu(nodes["path"], paths, arms)
     check_proxy_places(nodes["arm"], paths)
     if baseline is not None:
-        _check_known(top.child("study").child("baseline"), baseline, measured["arm"], _shown(nodes["arm"], "arms"))
+        _check_known(
+            top.child("study").child("baseline"),
+            baseline,
+            measured["arm"],
+            _measured_if_some_compete(nodes["arm"], "arms"),
+        )
     for key in ("workload", "path"):
         if key in own.get("aa", {}):
             _check_known(
                 top.child("study").child("aa").child(key),
                 own["aa"][key],
                 measured[key],
-                _shown(nodes[key], f"{key}s"),
+                _measured_if_some_compete(nodes[key], f"{key}s"),
             )
     limits = Limits()
     if "limits" in top.value:
@@ -242,7 +246,7 @@ def _only_competes(node: Node) -> bool:
     return isinstance(node.value, dict) and node.value.get("only_for") == "competition"
 
 
-def _shown(nodes: Sequence[Node], what: str) -> str:
+def _measured_if_some_compete(nodes: Sequence[Node], what: str) -> str:
     return f"measured {what}" if any(map(_only_competes, nodes)) else what
 
 
@@ -260,7 +264,7 @@ def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits:
     if limits is FAILED:
         return
     measured = (each for each in workloads if each.only_for is None)
-    too_long = [each.name for each in measured if each.video is not None and each.video.shown >= limits.trial]
+    too_long = [each.name for each in measured if each.video is not None and each.video.shown_length >= limits.trial]
     for node in nodes:
         if isinstance(node.value, dict) and node.value.get("name") in too_long:
             told = f"limits.trial stops the trial after {limits.trial}, before the video was watched"
@@ -276,3 +280,27 @@ def _check_quic_mtu(nodes: Sequence[Node], paths: Sequence[Path], arms: Sequence
             node.child("mtu").report(
                 f"{node.value['mtu']} is too small for h3: QUIC needs at least {LEAST_QUIC_MTU} (RFC 9000 section 14)"
             )
+
+
+# Check that every path of the study has the places where arms want their proxies.
+def check_proxy_places(arms: Sequence[Node], paths: Sequence[Path]) -> None:
+    """Report every `proxy_at` that some path has no node for: all arms run over all paths."""
+    for arm in arms:
+        place = arm.value.get("proxy_at") if isinstance(arm.value, dict) else None
+        if not isinstance(place, str) or place == Arm.proxy_at:
+            continue
+        for path in paths:
+            behind = [link.name for link in path.links[:-1]]
+            if place in behind:
+                continue
+            if place == path.links[-1].name:
+                problem = f'"{place}" is the last link of path "{path.name}"; write "{Arm.proxy_at}"'
+            elif not behind:
+                problem = f'path "{path.name}" has one link only; describe several by [[path.link]]'
+            else:
+                known = [Arm.proxy_at, *behind]
+                problem = f'path "{path.name}" has no node behind a link "{place}"; {closest(place, known, "places")}'
+            if place == "client":
+                problem += "; a proxy near the client stands behind a short first link, so that both legs have packets"
+            arm.child("proxy_at").report(problem)
+            break

@@ -6,8 +6,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from quiclab.spec.model import Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
-from quiclab.units import Bitrate, ByteCount, Duration, Share
+from quiclab.model.study import Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 MODEL_NAMES: dict[type[Any], str] = {
     Bernoulli: "bernoulli",

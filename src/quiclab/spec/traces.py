@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import pathlib
 
+from quiclab.model.units import Bitrate
 from quiclab.store.own_files import read_named
-from quiclab.units import Bitrate
 
 OPPORTUNITY_BYTES = 1500
 

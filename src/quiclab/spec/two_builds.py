@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Study
 from quiclab.spec.kinds import INSTALLED
-from quiclab.spec.model import Arm, Study
 from quiclab.spec.nodes import closest
 from quiclab.spec.read import load_toml
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.toml_text import toml_text
 
 OLD, NEW = "-old", "-new"
-"""What follows the name of an arm under test."""
+"""Suffixes to the name of an arm under test."""
 _HEADING = "# Written by `quiclab compare --interleave`: both builds of each arm under test, in the same blocks.\n\n"
 _FREE = {"name", "question", "seed", "blocks", "aa", "baseline", "only_blocks", "captures", "arms"}
 """Keys of [study] that OLD decides, or that the new spec has of its own."""
@@ -90,7 +90,7 @@ def _under_test(old: Study, new: Study, asked: Sequence[str]) -> list[str]:
 
 
 def _differ(old: Arm, new: Arm) -> bool:
-    """Whether two arms of one name are two builds: TCP's settings, which every arm has, are none of one that speaks
+    """True if two arms of one name are two builds: TCP's settings, which every arm has, are none of one that speaks
     QUIC only."""
     return old != (dataclasses.replace(new, tcp=old.tcp) if _over_quic(old) and _over_quic(new) else new)
 

@@ -7,13 +7,48 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.address_change import AddressChange
+from quiclab.model.network import Link, Path
+from quiclab.model.video import MEDIA_TYPE
+from quiclab.model.workload import Workload
 from quiclab.spec import kinds
-from quiclab.spec.address_changes import ADDRESS_CHANGE
 from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
-from quiclab.spec.video import MEDIA_TYPE, VIDEO
-from quiclab.spec.workload import Workload
+from quiclab.spec.paths import LINK_KEYS, read_link
+from quiclab.spec.video import VIDEO
+
+# Reading `address_change` of a workload.
+SECOND_LINK_KEYS: Mapping[str, Kind[Any]] = {key: kind for key, kind in LINK_KEYS.items() if key != "name"}
+SECOND_LINK: Kind[Link] = Kind(
+    'a table with the keys of a link, such as {rate = "2 Mbit/s", delay = "30 ms"}',
+    lambda node: read_link(node, Path.mtu, SECOND_LINK_KEYS),
+)
+ADDRESS_CHANGE_KEYS: Mapping[str, Kind[Any]] = {
+    "after": kinds.SIZE,
+    "at": kinds.TIMEOUT,
+    "notice": kinds.choice(("told", "reset", "timeout")),
+    "timeout": kinds.TIMEOUT,
+    "link": SECOND_LINK,
+}
+
+
+def _read(node: Node) -> AddressChange:
+    change = build(AddressChange, node, ADDRESS_CHANGE_KEYS)
+    problems = []
+    if (change.after is None) == (change.at is None):
+        problems.append('it happens after a number of bytes or at a time: write either "after" or "at"')
+    if (change.notice == "timeout") != (change.timeout is not None):
+        problems.append('notice = "timeout" and "timeout" need each other')
+    for problem in problems:
+        node.report(problem)
+    if problems:
+        raise ReportedError
+    return change
+
+
+ADDRESS_CHANGE: Kind[AddressChange] = Kind('a table such as {after = "2 MB"}', _read)
+
 
 MOST_OBJECTS = 200
 """Most objects on one connection."""
@@ -45,7 +80,7 @@ def _read_workload(node: Node) -> Workload:
     if workload.only_for is not None and workload.competition is not None:
         node.child("competition").report('it would never be measured; leave out "only_for" or "competition"')
     if workload.kind == "page":
-        return _of_a_page(node, workload)
+        return _page_workload(node, workload)
     if workload.page is not None:
         node.child("page").report('it belongs to workloads of kind = "page"')
         raise ReportedError
@@ -73,7 +108,7 @@ def _read_workload(node: Node) -> Workload:
     return workload
 
 
-def _of_a_page(node: Node, workload: Workload) -> Workload:
+def _page_workload(node: Node, workload: Workload) -> Workload:
     if workload.page is None:
         node.report(f'"page" is missing; write {PAGE.wanted}')
     for key in (*_OF_OBJECTS, "content_type"):

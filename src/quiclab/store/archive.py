@@ -13,7 +13,7 @@ import tarfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.disk import disk_errors
 
 _MOST_HEADER_BYTES = 1 << 16

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from quiclab.model.units import ByteCount
 from quiclab.store.disk import disk_errors, write_atomically
 from quiclab.store.layout import Attempt, judged_document
-from quiclab.units import ByteCount
 
 LOGS_LEFT_OUT = "logs_left_out"
 """Key in trial.json of a trial without its raw files: the rule by which they are not kept."""
@@ -45,7 +45,7 @@ class KeepRaw:
         return cls(text, "size", size.bytes)
 
     def keeps(self, attempt: Attempt, block: int) -> bool:
-        """Whether an attempt keeps its raw files; by `size` all do as long as there is room. Those of a void block are
+        """True if an attempt keeps its raw files; by `size` all do as long as there is room. Those of a void block are
         kept together: the one at fault is looked into beside the others."""
         if attempt.status != "verified":
             return self.what != "none"

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
-from quiclab.errors import BusyError, DecodeError
+from quiclab.model.errors import BusyError, DecodeError
 from quiclab.store.disk import check_name, disk_errors
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files
@@ -50,13 +50,18 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
+DECLARATION = "declared.json"
+"""File of a study that puts a cause to the test, with what was declared before it ran."""
+TOLERATED = "tolerated"
+"""Member of a trial.json with the share of its time that the laboratory may add, by which it is judged."""
+
 SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of one attempt at a trial."""
+    """Outcome of one attempt at a trial."""
 
     trial_id: str
     attempt: int
@@ -94,12 +99,12 @@ class StudyDir:
 
     @property
     def part(self) -> Path:
-        """What the latest run left out of the plan, as JSON; not there where that was nothing."""
+        """Record of what the latest run left out of the plan, as JSON; not there where that was nothing."""
         return self.root / "part.json"
 
     @property
     def paper(self) -> Path:
-        """What a paper claims of the study's question, as JSON."""
+        """Claims of a paper on the study's question, as JSON."""
         return self.root / "paper.json"
 
     @property
@@ -161,7 +166,7 @@ class StudyDir:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""
+        """True if a trial was planned or run: a run that was refused before leaves its spec, which binds nobody."""
         folders = (self.root / "trials", self.root / "failed")
         return self.ledger.exists() or any(any(folder.iterdir()) for folder in folders if folder.is_dir())
 

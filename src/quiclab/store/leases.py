@@ -17,8 +17,8 @@ from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 
 Outcome = Literal["merged", "failed", "lost", "refused", "stopped"]
-"""How a lease ended: its result is in the study; the worker told an error; the worker is gone; what it sent was no
-result of the block; the run was stopped."""
+"""End of a lease: its result is in the study; the worker told an error; the worker is gone; what it sent was no result
+of the block; the run was stopped."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Leases:
             self._db.execute("UPDATE leases SET ended_utc = ?, outcome = 'lost' WHERE outcome IS NULL", (_now(),))
 
     def holds(self, fence: int, block_id: str) -> bool:
-        """Whether a result of a block that was made under this fence counts."""
+        """True if a result of a block that was made under this fence counts."""
         newest = self._db.execute(
             "SELECT fence, outcome FROM leases WHERE block_id = ? ORDER BY fence DESC LIMIT 1", (block_id,)
         ).fetchone()

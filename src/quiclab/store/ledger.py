@@ -14,14 +14,14 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-from quiclab.errors import DecodeError, HostError
+from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.disk import disk_errors, read_object
 from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, judged_document
 from quiclab.store.leases import Leases
@@ -59,7 +59,7 @@ def _check(known: bool) -> None:
 
 
 def _is_id(value: object) -> bool:
-    """Whether a value may name a folder."""
+    """True if a value may name a folder."""
     return isinstance(value, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z#-]*", value) is not None
 
 
@@ -161,7 +161,7 @@ class Ledger:
                 self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
-        """Whether a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
+        """True if a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded
         it."""
         gone = attempt.status == "verified" and not self._study_dir.trial(attempt.trial_id).exists()
         return gone and self._study_dir.failed(attempt.trial_id, attempt.attempt).is_dir()
@@ -206,9 +206,25 @@ def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     is not one, HostError if the disk refuses."""
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with _told(study_dir), closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db:
-        _refuse_others(db, study_dir)
+    with _ledger_errors(study_dir), _without_writing(study_dir) as db:
         yield Ledger(db, study_dir)
+
+
+@contextmanager
+def _without_writing(study_dir: StudyDir) -> Iterator[sqlite3.Connection]:
+    """Open a ledger that is whole; of one that a run was killed while it wrote, a copy from before that. Raises
+    DecodeError where the file is no ledger."""
+    with ExitStack() as opened:
+        db = opened.enter_context(closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)))
+        try:
+            _refuse_damaged(db, study_dir)
+        except sqlite3.OperationalError as error:
+            if "readonly" not in str(error):
+                raise
+            db = opened.enter_context(closing(sqlite3.connect(":memory:")))
+            _copy(study_dir, db)
+        _refuse_others(db, study_dir)
+        yield db
 
 
 @contextmanager
@@ -220,7 +236,7 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with _told(study_dir), closing(sqlite3.connect(":memory:")) as memory:
+    with _ledger_errors(study_dir), closing(sqlite3.connect(":memory:")) as memory:
         _copy(study_dir, memory)
         memory.executescript(_SCHEMA)
         ledger = Ledger(memory, study_dir)
@@ -261,7 +277,7 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:
         raise HostError(f"cannot open {study_dir.ledger}: {error}", "choose another directory with --out") from error
-    with _told(study_dir), closing(connection):
+    with _ledger_errors(study_dir), closing(connection):
         _refuse_damaged(connection, study_dir)
         if _refuse_others(connection, study_dir) != _TABLES:
             connection.executescript(_SCHEMA)
@@ -286,7 +302,7 @@ def _refuse_others(connection: sqlite3.Connection, study_dir: StudyDir) -> froze
 
 
 @contextmanager
-def _told(study_dir: StudyDir) -> Iterator[None]:
+def _ledger_errors(study_dir: StudyDir) -> Iterator[None]:
     """Turn what SQLite says of a file into errors for a user."""
     try:
         yield

@@ -15,7 +15,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.visible import visible
+from quiclab.model.terminal_escape import visible
 
 _PART_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
@@ -73,7 +73,7 @@ def excess(folder: Path, bounds: Bounds = BOUNDS) -> str | None:
         where, depth = open_folders.pop()
         with os.scandir(where) as found:
             for entry in found:
-                name = _shown(entry.name)
+                name = _printable(entry.name)
                 entries += 1
                 if entries > bounds.entries:
                     return f"more than {bounds.entries} files and folders"
@@ -123,7 +123,7 @@ def _is_text(name: bytes) -> bool:
     return True
 
 
-def _shown(name: bytes) -> str:
+def _printable(name: bytes) -> str:
     return visible(name.decode(errors="backslashreplace"))[:_LONGEST_NAME]
 
 

@@ -13,7 +13,7 @@ from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 
 _SHOWN = 10
 _MOST_BYTES = 1 << 30
@@ -24,7 +24,7 @@ _ALONE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def is_own_file(file: Path, root: Path) -> bool:
-    """Whether `file` is a regular file below `root`, with no symbolic link between."""
+    """True if `file` is a regular file below `root`, with no symbolic link between."""
     return _is_below(file, root) and file.is_file()
 
 

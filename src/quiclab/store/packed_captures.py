@@ -69,7 +69,7 @@ def packed_against(base: bytes, content: bytes) -> bytes:
 
 
 def is_packed_capture(file: Path) -> bool:
-    """Whether a file is a capture that was packed: by its name, the one beside it, and their sizes."""
+    """True if a file is a capture that was packed: by its name, the one beside it, and their sizes."""
     if not file.name.endswith(_ONE_END + SUFFIX):
         return False
     base = base_of(file)
@@ -77,7 +77,7 @@ def is_packed_capture(file: Path) -> bool:
 
 
 def lacks_base(file: Path) -> bool:
-    """Whether a file is a packed capture, and the one that it continues is not beside it."""
+    """True if a file is a packed capture, and the one that it continues is not beside it."""
     if not file.name.endswith(_ONE_END + SUFFIX) or base_of(file).is_file() or file.stat().st_size > _MOST_BYTES:
         return False
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}

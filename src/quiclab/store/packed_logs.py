@@ -66,7 +66,7 @@ def _holds(compressed: Path, plain: Path) -> bool:
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether a file's content is compressed by gzip."""
+    """True if a file's content is compressed by gzip."""
     return content.startswith(_GZIP)
 
 

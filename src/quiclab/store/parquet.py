@@ -44,7 +44,7 @@ def _without_rows(columns: tuple[tuple[str, polars.DataType], ...], metadata: tu
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is there that begins and ends as Parquet does."""
+    """True if a file is there that begins and ends as Parquet does."""
     try:
         with path.open("rb") as file:
             begin = file.read(len(_MAGIC))

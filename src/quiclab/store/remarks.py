@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.disk import write_atomically
 from quiclab.store.own_files import read_own
 

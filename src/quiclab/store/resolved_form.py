@@ -7,7 +7,7 @@ import ipaddress
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.forms import Each, NotEmpty, Number, OrText, misfit
 
 _JITTER = {"distribution": str, "scale_ns": Number}

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.disk import write_atomically
 from quiclab.store.packed_captures import base_of, is_packed_capture, packed_against, plain_name
 from quiclab.store.packed_logs import is_packed, packed, read_plain

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.store.disk import write_atomically
 from quiclab.store.layout import StudyDir
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from quiclab.endpoints import ENDPOINTS, Endpoint
-from quiclab.errors import SpecError
+from quiclab.lab.endpoints import ENDPOINTS, Endpoint
+from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed import clock
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.model.errors import SpecError
 from quiclab.project import MORE_PROGRAMS
-from quiclab.runner.laboratory import Laboratory, open_laboratory
-from quiclab.runner.trial import run_trial
 from quiclab.store.disk import move_in, read_object
 from quiclab.study.conformance_cases import OBJECTS, Case, cases, study_of
 from quiclab.study.trial import judge_attempt
-from quiclab.testbed import clock
-from quiclab.testbed.backend import choose_backend
 
 RESULTS = "conformance.json"
 Programs = Mapping[tuple[str, str], str]
@@ -27,7 +27,8 @@ Result = dict[str, Any]
 Tried = Callable[[int, int, Case, Result], None]
 """Called after each case with its number, how many there are, the case, and its result."""
 _TRIES = 3
-"""How often a void trial is tried in all: the laboratory was at fault, which says nothing about the programs."""
+"""Number of times that a void trial is tried in all: the laboratory was at fault, which says nothing about the
+programs."""
 
 
 def try_all(folder: Path, clients: Programs, fronts: Programs, told: Tried) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to try between clients, servers and proxies, as trials of one study over a quiet path."""
+"""Combinations to try between clients, servers and proxies, as trials of one study over a quiet path."""
 
 from __future__ import annotations
 
@@ -8,21 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quiclab.endpoints import Endpoint, objections
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import (
-    AaControl,
-    Arm,
-    Direction,
-    Knobs,
-    Limits,
-    Path,
-    Program,
-    Study,
-    Tcp,
-    Workload,
-)
-from quiclab.units import Bitrate, ByteCount, Duration, Share
+from quiclab.lab.endpoints import Endpoint, objections
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import AaControl, Arm, Direction, Knobs, Limits, Path, Program, Study, Tcp, Workload
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 OBJECTS = {"1KB": 1000, "1MB": 1_000_000}
 _LIMIT_S = 20

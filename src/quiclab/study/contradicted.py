@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from quiclab.endpoints import SizesDatagrams, find
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Arm, Role, Study
+from quiclab.lab.endpoints import SizesDatagrams, find
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Arm, Role, Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.specs import in_versions
 
@@ -39,14 +39,14 @@ def contradicted(
         # Behind a proxy over QUIC the log of the connection to the origin would be taken for the proxy's.
         if arm.protocol == "h3" and not (arm.proxy and arm.origin_protocol == "h3"):
             windows = _windows(study_dir, trials.get(arm.name, []))
-            found += _told(in_versions(arm, versions), windows) if windows else []
+            found += _contradictions(in_versions(arm, versions), windows) if windows else []
     return tuple(found)
 
 
-def _told(arm: Arm, windows: Sequence[pl.Series]) -> list[str]:
+def _contradictions(arm: Arm, windows: Sequence[pl.Series]) -> list[str]:
     role: Role = "proxy" if arm.proxy else "server"
     endpoint = find(role, arm.front.name)
-    facts = endpoint.facts(arm.front, "h3", arm.tcp)
+    facts = endpoint.traits(arm.front, "h3", arm.tcp)
     sentences = []
     packets = re.match(r"(\d+) packets", facts.get("initial_window", ""))
     if packets is not None and isinstance(endpoint, SizesDatagrams):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from quiclab.plan.rows import PlanRow, by_block
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.store.layout import Attempt
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from quiclab.plan.rows import PlanRow, by_block
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.store.layout import WITH_ITS_BLOCK, Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
 

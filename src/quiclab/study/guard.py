@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many trials may run side by side: found by what the machine does to them, never by their results.
+"""Number of trials that may run side by side: found by what the machine does to them, never by their results.
 
 The first trial of an arm in a cell runs alone, and shows how long its programs wait for a processor when nothing else
 runs. Beside others they wait longer, and the link may be later. Both are looked at over a few trials of each arm in a
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 
 CALM, BUSY = 0.003, 0.005
 """Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more
@@ -34,7 +34,7 @@ void."""
 _OF_A_ROUND_TRIP, _OF_HANDSHAKES = 2, 20
 """Wake-ups of a program that others wait for."""
 _OF_A_VOID = 0.015
-"""What a void trial counts as in that mean: one of four may be anything's fault, two are too many."""
+"""Weight of a void trial in that mean: one of four may be anything's fault, two are too many."""
 _LEAST_TRIALS = 4
 """Trials of each arm that are looked at together, at least."""
 _FIRST = 2
@@ -46,7 +46,8 @@ ArmInCell = tuple[str, str, str]
 
 
 def arm_in_cell(row: PlanRow) -> ArmInCell:
-    """What a trial is compared with that ran alone; trials of the A/A control are like those of the arm."""
+    """Group of trials that a trial is compared with that ran alone; trials of the A/A control are like those of the
+    arm."""
     return row.workload, row.path, row.arm_name
 
 
@@ -61,7 +62,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Strain:
-    """What the machine did to one trial."""
+    """Strain that the machine put on one trial."""
 
     waits: Mapping[str, Waits]
     """Waits of each program, by its name."""
@@ -107,7 +108,7 @@ class Guard:
     at_once: int = field(init=False)
     _alone: dict[ArmInCell, dict[str, list[float]]] = field(default_factory=dict, init=False)
     _seen: dict[ArmInCell, list[tuple[float, float]]] = field(default_factory=dict, init=False)
-    """How much longer it took by estimate, and lateness, of each trial since the number was looked at."""
+    """Additional time by estimate, and lateness, of each trial since the number was looked at."""
     _too_many: int | None = field(default=None, init=False)
     _since_too_many: int = field(default=0, init=False)
 
@@ -115,7 +116,7 @@ class Guard:
         self.at_once = min(_FIRST, self.most)
 
     def knows(self, arm: ArmInCell) -> bool:
-        """Whether a trial of it ran alone."""
+        """True if a trial of it ran alone."""
         return arm in self._alone
 
     def ran_alone(self, arm: ArmInCell, strain: Strain) -> None:
@@ -161,7 +162,7 @@ class Guards:
     most: int
     _cells: dict[tuple[str, str], Guard] = field(default_factory=dict, init=False)
 
-    def of(self, row: PlanRow) -> Guard:
+    def guard_of(self, row: PlanRow) -> Guard:
         """The guard of a trial's workload and path."""
         return self._cells.setdefault((row.workload, row.path), Guard(self.most))
 

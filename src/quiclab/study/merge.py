@@ -11,16 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import DecodeError, SpecError
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
-from quiclab.plan.rows import PlanRow
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Study
 from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
-from quiclab.store.looks import keep_look, read_looks
+from quiclab.store.look_records import keep_look, read_looks
+from quiclab.study.limits import EARLIER, earlier_limits
 from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -30,7 +31,7 @@ own."""
 
 @dataclass(frozen=True)
 class Merged:
-    """What was brought into a study."""
+    """Gain of a study from a merge."""
 
     study: Study
     brought: int
@@ -113,9 +114,10 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
 
 
 def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
-    """What two machines, by the facts of their host.json, must have in common and have not, a sentence each."""
+    """Differences of two machines in what they must have in common, by the facts of their host.json, a sentence
+    each."""
     return tuple(
-        f"{key} is {_told(facts.get(key))}, elsewhere {_told(others.get(key))}"
+        f"{key} is {_fact_text(facts.get(key))}, elsewhere {_fact_text(others.get(key))}"
         for key in _SAME
         if facts.get(key) != others.get(key)
     )
@@ -140,7 +142,7 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyD
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
 
 
-def _told(value: object) -> str:
+def _fact_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
@@ -208,7 +210,7 @@ def _is_whole(where: StudyDir, tries: Sequence[Attempt]) -> bool:
 
 
 def _same(one: tuple[StudyDir, list[Attempt]], other: tuple[StudyDir, list[Attempt]]) -> bool:
-    """Whether the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
+    """True if the attempts that two studies both have at a trial are the same, and not only as many, as far as both can
     tell: where a trial.json is damaged, the other trials of its block do."""
     both = min(len(one[1]), len(other[1]))
     if one[1][:both] != other[1][:both]:
@@ -262,5 +264,12 @@ def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) ->
             source, target = getattr(parts[0], name), getattr(study_dir, name)
             if source.is_file() and not target.exists():
                 write_atomically(target, source.read_bytes())
+        resolved = read_object(study_dir.resolved)
+        for each in parts:
+            told = read_object(each.resolved)
+            before = [*(resolved.get(EARLIER) or []), *(told.get(EARLIER) or [])]
+            every = earlier_limits({**told, EARLIER: before}, resolved)
+            resolved[EARLIER] = [limits for number, limits in enumerate(every) if limits not in every[:number]]
         if (arms := read_object(parts[0].resolved).get(ARMS)) is not None:
-            write_atomically(study_dir.resolved, json.dumps(read_object(study_dir.resolved) | {ARMS: arms}, indent=1))
+            resolved[ARMS] = arms
+        write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))

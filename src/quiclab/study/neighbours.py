@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.testbed.neighbours import current
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import BESIDE, StudyDir
 from quiclab.study.observer import Beginning, Observer
-from quiclab.testbed.neighbours import current
 
 
 class NeighbourWatch(Observer):
@@ -20,12 +20,12 @@ class NeighbourWatch(Observer):
         self._study_dir = study_dir
 
     def began(self, beginning: Beginning) -> None:  # noqa: ARG002
-        self._look()
+        self._sample()
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
-        self._look()
+        self._sample()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         own = current()
         if own is None or not (others := own.others()):
             return

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Study
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt
-from quiclab.testbed.link import Backend
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What is known before the first trial."""
+    """Facts that are known before the first trial."""
 
     study: Study
     backend: Backend
@@ -46,10 +46,11 @@ class Observer:
         """A trial has its verdict and is kept."""
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
-        """What stood in the place of a trial was never whole; it is in `folder` now."""
+        """Tells that what stood in the place of a trial was never whole; it is in `folder` now."""
 
     def run_anew(self, block: Sequence[PlanRow], why: str) -> None:
-        """What ran a block has gone, or sent no result: its trials that began have not ended, and begin again."""
+        """Tells that what ran a block has gone, or sent no result: its trials that began have not ended, and begin
+        again."""
 
     def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:
         """Nothing of a block is left to run, now or since an earlier run; or it stayed `void`, in all attempts of this

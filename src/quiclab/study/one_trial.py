@@ -7,18 +7,18 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.commands import arm_of, path_of, workload_of
-from quiclab.runner.laboratory import Laboratory, open_laboratory
-from quiclab.runner.onlooker import Onlooker
-from quiclab.runner.trial import run_trial
-from quiclab.spec.model import Study
+from quiclab.lab.runner.commands import arm_of, path_of, workload_of
+from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
+from quiclab.lab.runner.onlooker import Onlooker
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.trial import judge_attempt, keep_attempt
 from quiclab.study.trials import keep_host
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.link import Backend
 
 
 @dataclass(frozen=True)

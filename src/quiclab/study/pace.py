@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from quiclab.plan.rows import PlanRow, by_block
+from quiclab.model.plan_row import PlanRow, by_block
 
 
 def effort(run_s: float, kept_s: float, block_s: float) -> float:

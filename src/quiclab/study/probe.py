@@ -8,28 +8,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from quiclab.errors import SpecError
+from quiclab.lab.runner.allowance import Allowance, Bounds
+from quiclab.lab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
+from quiclab.lab.runner.probe_transfer import CLIENT
+from quiclab.lab.testbed.backend import choose_backend
+from quiclab.lab.testbed.forwarded import ForwardedWay
+from quiclab.lab.testbed.link import Backend
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Limits, Study
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import Duration, Share
 from quiclab.plan.probing import describe_probe, planned_requests, probe_study
-from quiclab.runner.allowance import Allowance, Bounds
-from quiclab.runner.probe import Probe, lend_ca, open_laboratory_for_probe, run_probe_trial
-from quiclab.runner.probe_transfer import CLIENT
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Limits, Study
-from quiclab.spec.model import Path as LinkPath
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
-from quiclab.study.looks import Look, comparable, look_at
 from quiclab.study.observer import Observer
+from quiclab.study.probe_looks import UrlAnswer, comparable, look_at
 from quiclab.study.probe_order import Order, kept_looks
 from quiclab.study.trials import Outcome, run_trials
-from quiclab.testbed.backend import choose_backend
-from quiclab.testbed.forwarded import ForwardedWay
-from quiclab.testbed.link import Backend
-from quiclab.units import Duration, Share
 
 _LOOK_LIMIT = Duration(15 * 10**9)
 _ANY = Share(1.0)
@@ -37,7 +37,7 @@ _ANY = Share(1.0)
 
 
 def looks_and_trials(
-    order: Order, study_dir: StudyDir, wanted: Backend | None, looked: Callable[[Look], None], observer: Observer
+    order: Order, study_dir: StudyDir, wanted: Backend | None, looked: Callable[[UrlAnswer], None], observer: Observer
 ) -> Outcome:
     """Look at each target, unless an earlier run has, and run the trials of those that can be compared.
 
@@ -52,7 +52,7 @@ def looks_and_trials(
         looks = _look_at_all(order, probe, look_study)
         for look in looks:
             looked(look)
-        kept = _told(order, looks)
+        kept = _looks_document(order, looks)
     sizes = {each["name"]: max(each["looks"].values()) for each in kept["targets"]}
     used = [probe.targets[name] for name in sizes]
     study = _study(order, study_dir, used, order.path, order.limits, sizes)
@@ -83,7 +83,7 @@ def _probe(order: Order, study_dir: StudyDir, study: Study, wanted: Backend | No
     return Probe(laboratory, targets, ForwardedWay(), allowance, lend_ca(laboratory, order.ca), order.insecure)
 
 
-def _look_at_all(order: Order, probe: Probe, study: Study) -> list[Look]:
+def _look_at_all(order: Order, probe: Probe, study: Study) -> list[UrlAnswer]:
     """Look at every target. Raises TrialError where nothing can be compared."""
     share = order.body_bytes.bytes // max(planned_requests(order.targets, order.pairs).values())
     looks = [look_at(replace(probe, most_bytes=share), study, target) for target in order.targets]
@@ -91,7 +91,7 @@ def _look_at_all(order: Order, probe: Probe, study: Study) -> list[Look]:
     return looks
 
 
-def _told(order: Order, looks: Sequence[Look]) -> dict[str, Any]:
+def _looks_document(order: Order, looks: Sequence[UrlAnswer]) -> dict[str, Any]:
     """Return the looks as resolved.json has them."""
     return {
         "targets": [asdict(look.target) | {"looks": look.body_bytes} for look in comparable(looks)],

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import HostError, SpecError
-from quiclab.spec.model import Limits
-from quiclab.spec.model import Path as LinkPath
+from quiclab.model.errors import HostError, SpecError
+from quiclab.model.study import Limits
+from quiclab.model.study import Path as LinkPath
+from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.resolved_form import check_probe
-from quiclab.units import ByteCount, Duration
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def resolved_order(order: Order, study_dir: StudyDir) -> Order:
 
 
 def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
-    """What the looks of an earlier run of this probe found. Raises SpecError where the directory holds no probe,
+    """Findings of the looks of an earlier run of this probe. Raises SpecError where the directory holds no probe,
     DecodeError where its resolved.json is not of its form."""
     if not study_dir.resolved.exists():
         return None

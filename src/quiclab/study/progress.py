@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a study is, from outside, also while another process runs it: nothing is written, and no result is seen."""
+"""Progress of a study from outside, also while another process runs it: nothing is written, and no result is seen."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from quiclab.endpoints.senders import senders_of
+from quiclab.lab.endpoints.senders import senders_of
+from quiclab.model.plan_row import PlanRow, by_block
+from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
-from quiclab.plan.rows import PlanRow, by_block
-from quiclab.spec.model import Study
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.pace import effort
-from quiclab.study.until import planned_blocks
+from quiclab.study.sequential_run import planned_blocks
 
 _LATEST = 40
 """Trials whose pace tells how long the rest takes."""
@@ -49,11 +49,11 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is."""
+    """Progress of a study."""
 
     rows: Sequence[PlanRow]
     """Trials that runs of this study have taken on, in the order in which the spec names cells and arms."""
-    planned: int
+    plan: Sequence[PlanRow]
     """Trials of the whole plan, with what `--until` added: more where the study is a shard, or its spec has grown."""
     status: Mapping[str, str]
     """Trial → how its last attempt ended, or `damaged`; those that were not tried yet are not in it."""
@@ -69,7 +69,11 @@ class Progress:
     @property
     def left(self) -> int:
         """Planned trials that were not tried yet, or are void so far."""
-        return sum(self.status.get(row.trial_id, "void") == "void" for row in self.rows)
+        return self.left_of(self.rows)
+
+    def left_of(self, rows: Iterable[PlanRow]) -> int:
+        """Trials among `rows` that were not tried yet, or are void so far."""
+        return sum(self.status.get(row.trial_id, "void") == "void" for row in rows)
 
 
 def progress(study: Study, study_dir: StudyDir) -> Progress:
@@ -89,7 +93,7 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
     left = [trial_id for trial_id in planned if status.get(trial_id, "void") == "void"]
     return Progress(
         rows,
-        len(plan),
+        plan,
         status,
         _trouble(planned, tries, damaged),
         _holder(study_dir.root / ".lock"),
@@ -146,7 +150,7 @@ def kind_of_reason(reason: str) -> str:
 def _trouble(
     planned: Mapping[str, PlanRow], tries: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, str]
 ) -> list[Trouble]:
-    """What went wrong: attempts of the past too, except those that were not at fault themselves."""
+    """Troubles: of attempts of the past too, except those that were not at fault themselves."""
     told = [
         (each.status, each.reason, trial_id)
         for trial_id, attempts in tries.items()

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from quiclab.errors import ExitCode, HostError, QuiclabError, SpecError
+from quiclab.lab.testbed.neighbours import announced
+from quiclab.lab.testbed.sandbox import run_in_sandbox
+from quiclab.model.errors import ExitCode, HostError, QuiclabError, SpecError
 from quiclab.plan.part import WHOLE, Part
 from quiclab.processes import in_fresh_process
 from quiclab.spec.resolved import resolved_json
@@ -20,12 +22,10 @@ from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import StudyDir
 from quiclab.study.claims import keep_claims, read_claims
 from quiclab.study.specs import as_begun, held, load_study, spec_file_of
-from quiclab.testbed.neighbours import announced
-from quiclab.testbed.sandbox import run_in_sandbox
 
 if TYPE_CHECKING:
+    from quiclab.lab.testbed.link import Backend
     from quiclab.study.trials import Outcome
-    from quiclab.testbed.link import Backend
 
 Result = TypeVar("Result")
 
@@ -108,7 +108,7 @@ def _run(asked: _Asked) -> Outcome:
 
 
 def told_by_the_sandbox(study_dir: StudyDir, work: Callable[[], Result]) -> Result:
-    """What `work` returns in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
+    """Result of `work` in a sandbox, or the error that it raises there. Raises KeyboardInterrupt for SIGTERM."""
     with tempfile.TemporaryFile() as told:
 
         def inside() -> int:

@@ -13,24 +13,24 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Self
 
-from quiclab.errors import HostError, QuiclabError
-from quiclab.plan.rows import PlanRow
+from quiclab.lab.runner.commands import arm_of, path_of, workload_of
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.link_process import SharedLinkProcess
+from quiclab.lab.testbed.sandbox import raise_if_interrupted
+from quiclab.lab.testbed.turn import Turn
+from quiclab.model.errors import HostError, QuiclabError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
+from quiclab.model.units import Bitrate
 from quiclab.processes import available_bytes
-from quiclab.runner.commands import path_of
-from quiclab.spec.link import lateness_bounds
-from quiclab.spec.model import Study
+from quiclab.spec.link import busiest_rate, lateness_bounds
 from quiclab.store.layout import Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
-from quiclab.study.blocks import Rows, RunAll
+from quiclab.study.blocks import Executor, Rows
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
-from quiclab.study.weight import weight_of
-from quiclab.study.worker import Done, Ready, Task, Told, Work, Worker, start_worker
-from quiclab.testbed.link import Backend
-from quiclab.testbed.link_process import SharedLinkProcess
-from quiclab.testbed.sandbox import raise_if_interrupted
-from quiclab.testbed.turn import Turn
+from quiclab.study.worker import Done, Ready, Task, Work, Worker, WorkerEvent, start_worker
 
 _BYTES_OF_A_WORKER = 600_000_000
 """Memory that a worker may need: its judge, the programs of its trial, and their logs."""
@@ -75,13 +75,13 @@ class SideBySide:
 
     def begin(
         self, study: Study, study_dir: StudyDir, backend: Backend, ledger: Ledger, observer: Observer, stop: Stop
-    ) -> RunAll:
-        """Something that runs blocks of this study by these workers."""
+    ) -> Executor:
+        """Make these workers ready for a study. Returns what runs its blocks by them."""
         course = _Course(Task(study, study_dir, backend), ledger, observer, Guards(self._most), self._workers, stop)
         course.remember()
         course.get_ready()
         observer.at_once(course.at_once)
-        return course.run_all
+        return course
 
 
 def up_to(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
@@ -140,8 +140,8 @@ class _Course:
                 raise heard
             assert isinstance(heard, Ready)
 
-    def run_all(self, asked: Sequence[tuple[Rows, int]], alone: bool) -> Sequence[int | None]:
-        """Run blocks, as `blocks.RunAll` says. Raises the QuiclabError of a worker, HostError where all workers have
+    def run_all(self, asked: Sequence[tuple[Rows, int]], *, alone: bool) -> Sequence[int | None]:
+        """Run blocks, as `Executor` says. Raises the QuiclabError of a worker, HostError where all workers have
         ended."""
         results: list[int | None] = [None] * len(asked)
         waiting: deque[_Waiting] = deque((number, (tuple(rows), limit)) for number, (rows, limit) in enumerate(asked))
@@ -194,13 +194,13 @@ class _Course:
             return None
         blocks = [rows, *(work.rows for work in running)]
         taken = sum(max(weight_of(study, row) or 1 for row in block) for block in blocks)
-        if running and taken > min(self._guards.of(block[0]).at_once for block in blocks):
+        if running and taken > min(self._guards.guard_of(block[0]).at_once for block in blocks):
             return None
         return Work(tuple(rows), limit, alone)
 
     def _knows(self, row: PlanRow) -> bool:
-        """Whether a trial like this ran alone."""
-        return self._guards.of(row).knows(arm_in_cell(row))
+        """True if a trial like this ran alone."""
+        return self._guards.guard_of(row).knows(arm_in_cell(row))
 
     def _give(self, number: int, work: Work) -> None:
         worker = self._free.pop()
@@ -208,7 +208,7 @@ class _Course:
             worker.connection.send(work)
         self._busy[worker.connection] = worker, number, work
 
-    def _tell(self, told: Told, work: Work) -> None:
+    def _tell(self, told: WorkerEvent, work: Work) -> None:
         getattr(self._observer, told.event)(*told.arguments)
         if told.event == "ended" and self._learn(*told.arguments, only_alone=work.alone):
             self._observer.at_once(self.at_once)
@@ -224,9 +224,9 @@ class _Course:
         strain = strain_of(document, path.base_rtt.ns, bound.ns)
         if only_alone:
             if not document["link"].get("shared"):
-                self._guards.of(row).ran_alone(arm, strain)
+                self._guards.guard_of(row).ran_alone(arm, strain)
             return False
-        return self._guards.of(row).ran_beside_others(arm, strain)
+        return self._guards.guard_of(row).ran_beside_others(arm, strain)
 
 
 def _end(worker: Worker) -> None:
@@ -240,3 +240,24 @@ def _end(worker: Worker) -> None:
 
 def _ended() -> HostError:
     return HostError("a worker was ended from outside", "run it again: finished trials are kept")
+
+
+# Trials that may run beside others, and those that need the whole machine.
+_LIGHT = Bitrate(20_000_000)
+"""Rate up to which a trial counts once."""
+_FASTEST = Bitrate(100_000_000)
+"""Rate beyond which a trial runs alone: at 200 Mbit/s the link of one never sleeps."""
+
+
+def weight_of(study: Study, row: PlanRow) -> int | None:
+    """Number of trials at up to 20 Mbit/s that a trial counts as; None runs alone.
+
+    Browsers and players have many processes, programs on a slow processor need a quiet one, and competitors are as many
+    programs as they are flows.
+    """
+    workload, arm, rate = workload_of(study, row), arm_of(study, row), busiest_rate(path_of(study, row))
+    if workload.kind != "object" or workload.competition is not None or rate is None or rate > _FASTEST:
+        return None
+    if any(program.cpu is not None for _, program, _ in arm.programs()):
+        return None
+    return max(1, -(-rate.bit_per_s // _LIGHT.bit_per_s))

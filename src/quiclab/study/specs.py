@@ -12,23 +12,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from quiclab.endpoints import Uploads, find, label_of, names_by_role
-from quiclab.errors import DecodeError, SpecError
+from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
+from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.study import Arm, Program, Role, Study, Workload
 from quiclab.plan.arms import ArmsSummary, arms_summary
 from quiclab.processes import in_fresh_process
 from quiclab.project import studies
 from quiclab.spec.defaults import with_defaults
-from quiclab.spec.model import Arm, Program, Role, Study, Workload
 from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir
-from quiclab.store.looks import read_looks
-from quiclab.store.place import begin_in
+from quiclab.store.look_records import read_looks
+from quiclab.store.study_folder import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
-from quiclab.study.until import FILE as SEQUENTIAL
-from quiclab.testbed.cpu_limit import remove_leftover_cgroups
+from quiclab.study.sequential_run import FILE as SEQUENTIAL
 
 ARMS = "arms_summary"
 """Member of resolved.json with what the arms are and where they differ."""
@@ -80,7 +80,7 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
         has_control = study_dir.has_begun and study_dir.resolved.exists()
     if not has_control or gives_control(spec):
         return study
-    with _of_its_form(study_dir.resolved):
+    with form_errors(study_dir.resolved):
         blocks = read_object(study_dir.resolved).get("aa", {}).get("blocks", 0)
         control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
     return dataclasses.replace(study, aa=control)
@@ -88,7 +88,7 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
 
 def _comparable(name: str) -> tuple[str, str | None]:
     """Return the metric that `name` means, and the one kind of workload that has it; None where any may."""
-    from quiclab.metrics.names import comparable_metric, kind_of
+    from quiclab.evidence.metrics.names import comparable_metric, kind_of
 
     metric = comparable_metric(name)
     return metric, kind_of(metric)
@@ -97,7 +97,9 @@ def _comparable(name: str) -> tuple[str, str | None]:
 def describe_arms(study: Study, versions: Mapping[str, str] = MappingProxyType({})) -> ArmsSummary:
     """Describe the arms and where they differ, from the facts that their endpoints declare of these `versions`, by
     role, name and prefix of the program; of one that is not among them, of the version that the spec asks for."""
-    of_arms = {arm.name: _facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms}
+    of_arms = {
+        arm.name: _arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms
+    }
     return arms_summary(study, of_arms)
 
 
@@ -124,7 +126,7 @@ def keep_versions(
         write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
+def _arm_facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     """Facts about an arm from its two ends: for a download, the server's or proxy's as the sender and the client's as
     the receiver; for an upload, each end's for the opposite part."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
@@ -136,7 +138,7 @@ def _facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     told: dict[str, str] = {}
     for endpoint, program, tcp in ((front, arm.front, tcp_of[role]), (client, arm.client, tcp_of["client"])):
         if not all(workload.upload for workload in workloads):
-            told |= endpoint.facts(program, arm.protocol, tcp)
+            told |= endpoint.traits(program, arm.protocol, tcp)
         if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
             upload = endpoint.upload_facts(program, arm.protocol, tcp)
             told |= {f"upload_{point}": value for point, value in upload.items()}
@@ -147,7 +149,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     """Raise SpecError where the spec in a study directory is not the one that its trials were run with."""
     if not study_dir.resolved.exists():
         return
-    with _of_its_form(study_dir.resolved):
+    with form_errors(study_dir.resolved):
         found = conflicts(with_defaults(read_object(study_dir.resolved)), resolved_json(study))
     if found:
         hint = "put the spec back that they were run with"
@@ -155,7 +157,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
 
 
 @contextmanager
-def _of_its_form(resolved: Path) -> Iterator[None]:
+def form_errors(resolved: Path) -> Iterator[None]:
     """Turn what a resolved spec of another form brings about into a DecodeError."""
     try:
         yield
@@ -189,10 +191,10 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
-        with _of_its_form(study_dir.resolved):
+        with form_errors(study_dir.resolved):
             found = conflicts(with_defaults(before), resolved)
-            changes = told_changes(before["limits"], study) if before.get("limits") else ()
-            resolved[EARLIER] = earlier_limits(before, resolved["limits"])
+            changes = told_changes(before, study) if before.get("limits") else ()
+            resolved[EARLIER] = earlier_limits(before, resolved)
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"the spec differs from the one that {study_dir.root} was run with", hint, found)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
-from quiclab.testbed.sandbox import ctrl_c_count, raise_if_interrupted
+from quiclab.lab.testbed.sandbox import ctrl_c_count, raise_if_interrupted
 
 
 class Stop:
@@ -43,7 +43,7 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether no further block is to begin."""
+        """True if no further block is to begin."""
         return self._asked
 
     @contextmanager

@@ -13,20 +13,20 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from quiclab.decoders import decode_trial
+from quiclab.evidence.verify.trial import judge, problem_of
+from quiclab.lab.runner.document import read_json
+from quiclab.lab.runner.laboratory import Laboratory
+from quiclab.lab.runner.programs import counts_file
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed.syscall_count import syscall_count_problem, syscall_counts
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Arm, Study
+from quiclab.model.units import Duration
 from quiclab.plan.make import planned_rows
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.document import read_json
-from quiclab.runner.laboratory import Laboratory
-from quiclab.runner.programs import counts_file
-from quiclab.runner.trial import run_trial
-from quiclab.spec.model import Arm, Study
 from quiclab.store.disk import write_atomically
 from quiclab.store.layout import StudyDir
 from quiclab.study.observer import Observer
-from quiclab.testbed.syscall_count import syscall_count_problem, syscall_counts
-from quiclab.units import Duration
-from quiclab.verify.trial import judge, problem_of
 
 _SLOWER = 5
 """Times the study's limits that a program may take whose every call stops it twice."""

@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
-from quiclab.decoders import decode_trial
-from quiclab.errors import DecodeError
-from quiclab.made_by import MADE_BY, made_by
+from quiclab.evidence.made_by import MADE_BY, made_by
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.errors import DecodeError
+from quiclab.model.tables import OF_STUDY
 from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, judged_document, read_trial
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.store.parquet import write_parquet
-from quiclab.study.occasions import Span, occasions, span_of
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
-from quiclab.tables import OF_STUDY
 
 _OF_PLAN = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
 """Columns of the study's table `trials` that the plan's row has."""
@@ -39,8 +39,8 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the ledger says of a study's trials."""
+class LedgerTrials:
+    """Statements of the ledger about a study's trials."""
 
     planned: Mapping[str, Mapping[str, Any]]
     """Trial → row of the plan."""
@@ -78,7 +78,7 @@ def make_tables(study_dir: StudyDir, *, again: bool = False, progress: Progress 
     return without_row
 
 
-def trials_table(study_dir: StudyDir, ledger: Told, lacks: Mapping[str, str]) -> tuple[pl.DataFrame, list[str]]:
+def trials_table(study_dir: StudyDir, ledger: LedgerTrials, lacks: Mapping[str, str]) -> tuple[pl.DataFrame, list[str]]:
     """Return the study's table `trials`, and the trials that are left out because nothing says what row of the plan
     they are. `lacks` has the trials that are damaged or cannot be read, each with the reason. Raises DecodeError where
     there is no trial."""
@@ -100,19 +100,19 @@ def trials_table(study_dir: StudyDir, ledger: Told, lacks: Mapping[str, str]) ->
     return frame, [attempt.trial_id for attempt, row in rows.items() if row is None]
 
 
-def _read(study_dir: StudyDir) -> Told:
+def _read(study_dir: StudyDir) -> LedgerTrials:
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         return told_by(ledger)
 
 
-def told_by(ledger: Ledger) -> Told:
+def told_by(ledger: Ledger) -> LedgerTrials:
     """Contents of an open ledger."""
     planned = {row["trial_id"]: row for row in ledger.rows()}
-    return Told(planned, ledger.attempts(), ledger.damaged())
+    return LedgerTrials(planned, ledger.attempts(), ledger.damaged())
 
 
-def _row(study_dir: StudyDir, ledger: Told, attempt: Attempt) -> Mapping[str, Any] | None:
+def _row(study_dir: StudyDir, ledger: LedgerTrials, attempt: Attempt) -> Mapping[str, Any] | None:
     """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
     return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
@@ -185,7 +185,55 @@ def raw_bytes(folder: Path) -> int:
 
 
 def processes_for(sizes: Sequence[int]) -> int:
-    """How many processes may decode trials of these sizes: as many as is worth a start, and as have room."""
+    """Number of processes that may decode trials of these sizes: as many as is worth a start, and as have room."""
     worth = sum(_WORK_OF_A_TRIAL_BYTES + size for size in sizes) // _WORTH_A_PROCESS_BYTES + 1
     room = available_bytes() // (_PROCESS_BYTES + _BYTES_PER_LOG_BYTE * max(sizes, default=0))
     return max(1, min(MOST, worth, room))
+
+
+# Occasions: stretches of time in which trials of a study ran on one boot of one machine, without a long pause.
+#
+# No number of blocks within one occasion can show what all its trials share (temperature, neighbours, what the kernel
+# happened to place where). Nobody has to say when a new one begins: another boot, or another machine, has another id.
+PAUSE = timedelta(hours=1)
+"""Time without a trial after which another occasion begins."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Time in which a trial ran, and the boot that it ran on."""
+
+    began: datetime
+    ended: datetime
+    boot: str
+    """Boot id of the kernel; empty where an earlier version of quiclab did not keep it."""
+
+
+def span_of(document: Mapping[str, Any]) -> Span | None:
+    """Return when a trial ran by its trial.json; None where that does not tell."""
+    spent = document.get("time_ns")
+    took_ns = sum(each for each in spent.values() if isinstance(each, int)) if isinstance(spent, dict) else 0
+    try:
+        began = datetime.fromisoformat(str(document.get("started_utc")))
+        began = began if began.tzinfo else began.replace(tzinfo=UTC)
+        return Span(began, began + timedelta(seconds=took_ns / 1e9), str(document.get("boot_id") or ""))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_another(boot: str, before: str) -> bool:
+    return bool(boot and before) and boot != before
+
+
+def occasions(spans: Mapping[Key, Span]) -> dict[Key, int]:
+    """Number of the occasion of each trial, from 1 in order of time."""
+    found: dict[Key, int] = {}
+    number, before = 0, None
+    for key, span in sorted(spans.items(), key=lambda item: item[1].began):
+        if before is None or span.began - before.ended >= PAUSE or _is_another(span.boot, before.boot):
+            number += 1
+        found[key] = number
+        before = span
+    return found

@@ -15,16 +15,16 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.accounting import account_table, disturbance_of
-from quiclab.decoders import decode_trial, with_verdict
-from quiclab.metrics import evidence_of
+from quiclab.evidence.metrics import evidence_of
+from quiclab.evidence.verify.trial import judge
+from quiclab.evidence.verify.unreadable import judge_as_unreadable
+from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.store.disk import move_in, read_object
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Settle, Settled
 from quiclab.study.trial_tables import a_run_goes_on, keep_tables
-from quiclab.verify.trial import judge
-from quiclab.verify.unreadable import judge_as_unreadable
+from quiclab.why.account import account_table, disturbance_of
 
 
 @dataclass(frozen=True)

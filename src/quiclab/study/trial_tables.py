@@ -13,16 +13,16 @@ from typing import Any
 
 import polars as pl
 
-from quiclab.accounting import account_table, account_totals
-from quiclab.diagnoses import with_mechanisms
-from quiclab.errors import DecodeError, QuiclabError, SpecError
-from quiclab.exports import EXPORTS, Choice
-from quiclab.made_by import MADE_BY, made_by, tables_made_by
-from quiclab.metrics import evidence_of, made_tables, metrics_of
+from quiclab.evidence.made_by import MADE_BY, made_by, tables_made_by
+from quiclab.evidence.metrics import evidence_of, made_tables, metrics_of
+from quiclab.logs.exports import EXPORTS, Choice
+from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.parquet import is_whole, write_parquet
-from quiclab.tables import OF_STUDY, TABLES
+from quiclab.why.account import account_table, account_totals
+from quiclab.why.mechanisms import with_mechanisms
 
 _KNOWN = {**OF_STUDY, **TABLES}
 _ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
@@ -44,8 +44,8 @@ def keep_tables(
         if "page" in (trial.get("expected") or {}):
             write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
-        of_file = {MADE_BY: made_by()} if name == "metrics" else {}
-        write_parquet(table, files[name], _KNOWN[name].metadata | of_file)
+        stored_table_differences = {MADE_BY: made_by()} if name == "metrics" else {}
+        write_parquet(table, files[name], _KNOWN[name].metadata | stored_table_differences)
 
 
 def tables_of(
@@ -92,7 +92,7 @@ def kept_metrics(study_dir: StudyDir, trial_id: str) -> pl.DataFrame | None:
 
 
 def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
-    """Whether every table that the study has is there of this trial, whole, and made by this version of quiclab."""
+    """True if every table that the study has is there of this trial, whole, and made by this version of quiclab."""
     names = [name for name in _KNOWN if name == "metrics" or (study_dir.tables / name).is_dir()]
     if not all(is_whole(_file(study_dir, name, trial_id)) for name in names):
         return False

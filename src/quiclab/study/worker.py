@@ -17,41 +17,41 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import ExitCode, QuiclabError
-from quiclab.plan.rows import PlanRow
-from quiclab.runner.laboratory import open_laboratory
-from quiclab.runner.onlooker import Onlooker
-from quiclab.runner.trial import run_trial
-from quiclab.spec.model import Study
+from quiclab.lab.runner.laboratory import open_laboratory
+from quiclab.lab.runner.onlooker import Onlooker
+from quiclab.lab.runner.trial import run_trial
+from quiclab.lab.testbed._process_tree import processes_of
+from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.link_process import SharedLinkProcess
+from quiclab.lab.testbed.namespace import NetworkNamespace
+from quiclab.lab.testbed.patience import be_patient, work_last
+from quiclab.lab.testbed.real_time import make_prompt
+from quiclab.lab.testbed.sandbox import fork_chamber, fork_child
+from quiclab.lab.testbed.turn import Turn
+from quiclab.model.errors import ExitCode, QuiclabError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.blocks import Block, Settled
 from quiclab.study.observer import Observer
-from quiclab.testbed._process_tree import processes_of
-from quiclab.testbed.link import Backend
-from quiclab.testbed.link_process import SharedLinkProcess
-from quiclab.testbed.namespace import NetworkNamespace
-from quiclab.testbed.patience import be_patient, work_last
-from quiclab.testbed.real_time import make_prompt
-from quiclab.testbed.sandbox import fork_chamber, fork_child
-from quiclab.testbed.turn import Turn
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker is to do."""
+    """Order to a worker."""
 
     rows: tuple[PlanRow, ...]
     """Trials of a block."""
     limit: int
     """Most attempts at it in all."""
     alone: bool
-    """Whether nothing runs beside it."""
+    """True if nothing runs beside it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What all work of a worker is about."""
+    """Subject of all work of a worker."""
 
     study: Study
     study_dir: StudyDir
@@ -64,8 +64,8 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a worker says while it works: the name of an event of `Observer`, with its arguments."""
+class WorkerEvent:
+    """Message of a worker while it works: the name of an event of `Observer`, with its arguments."""
 
     event: str
     arguments: tuple[Any, ...]
@@ -76,7 +76,7 @@ class Done:
     """The worker's last word on a block."""
 
     attempts: int | None
-    """How many there were if it stayed void; else None."""
+    """Number of attempts if it stayed void; else None."""
 
 
 class Relay(Observer):
@@ -86,13 +86,13 @@ class Relay(Observer):
         self._connection = connection
 
     def running(self, row: PlanRow) -> None:
-        self._connection.send(Told("running", (row,)))
+        self._connection.send(WorkerEvent("running", (row,)))
 
     def ended(self, row: PlanRow, attempt: Attempt) -> None:
-        self._connection.send(Told("ended", (row, attempt)))
+        self._connection.send(WorkerEvent("ended", (row, attempt)))
 
     def set_aside(self, trial_id: str, folder: Path) -> None:
-        self._connection.send(Told("set_aside", (trial_id, folder)))
+        self._connection.send(WorkerEvent("set_aside", (trial_id, folder)))
 
 
 class _Considerate(Onlooker):

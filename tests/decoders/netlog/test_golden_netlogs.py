@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.decoders import Context, FileTables, decoder_of
-from quiclab.decoders.netlog import NetLog
-from quiclab.errors import DecodeError
+from quiclab.logs.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders.netlog import NetLog
+from quiclab.model.errors import DecodeError
 
 HERE = Path(__file__).parent
 _TYPES = {"INITIAL": "initial", "HANDSHAKE": "handshake", "FORWARD_SECURE": "1RTT"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from quiclab.decoders import Context, End, FileTables
-from quiclab.decoders.netlog import NetLog
+from quiclab.logs.decoders import Context, End, FileTables
+from quiclab.logs.decoders.netlog import NetLog
 
 _TYPES = (
     *("QUIC_SESSION", "QUIC_SESSION_PACKET_SENT", "QUIC_SESSION_PACKET_RECEIVED"),

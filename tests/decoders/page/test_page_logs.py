@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 TRACE = Path(__file__).parent / "chromium-trace.json.gz"
 _START = 1_767_225_600 * 10**9

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.decoders import Context, decoder_of
+from quiclab.logs.decoders import Context, decoder_of
 
 GOLDENS = sorted(Path(__file__).parent.glob("*.pcapng.gz"))
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 _ENDS = {"ip_v4": "192.0.2.1", "port_v4": 443}
 _MOVE = {"tuple_id": "1", "tuple_local": _ENDS, "tuple_remote": _ENDS}

@@ -14,10 +14,10 @@ import pytest
 from decoders.qlog.plain_reading import EVENTS, Trace, read, traces
 from polars.testing import assert_frame_equal
 
-from quiclab.decoders import Context, FileTables, decoder_of
-from quiclab.metrics.evidence import Evidence, Unknown
-from quiclab.metrics.quic import told
-from quiclab.tables import TABLES
+from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.evidence.metrics.quic import quic_packets
+from quiclab.logs.decoders import Context, FileTables, decoder_of
+from quiclab.model.tables import TABLES
 
 HERE = Path(__file__).parent
 GOLDENS = sorted(HERE.glob("*.gz"))
@@ -226,4 +226,4 @@ def test_traces_without_an_id_are_not_taken_for_one_connection(tmp_path: Path) -
     with pytest.raises(Unknown, match="several connections"):
         sources = pl.DataFrame({"source": ["b.qlog"], "format": ["qlog"]})
         packets = packets.with_columns(source=pl.lit("b.qlog"))
-        told(Evidence({"packets": packets, "sources": sources}, {}), "client", "sent")
+        quic_packets(Evidence({"packets": packets, "sources": sources}, {}), "client", "sent")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from polars.testing import assert_frame_equal
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 HERE = Path(__file__).parent
 GOLDENS = sorted(HERE.glob("*.gz"))

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from quic_by_tshark import by_tables, disagreements
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 HERE = Path(__file__).parent
 GOLDENS = sorted(path.name.removesuffix("-client.pcapng.xz") for path in HERE.glob("*.pcapng.xz"))

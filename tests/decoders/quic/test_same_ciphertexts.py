@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.decoders import ParquetParts, decode_files, find
+from quiclab.logs.decoders import ParquetParts, decode_files, find
 
 HERE = Path(__file__).parent
 _ENHANCED_PACKET = 6

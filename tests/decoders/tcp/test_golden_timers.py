@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.decoders import Context, FileTables, decoder_of
+from quiclab.logs.decoders import Context, FileTables, decoder_of
 
 HERE = Path(__file__).parent
 TRUTH = json.loads((HERE / "lossy-server.timers.json").read_text())

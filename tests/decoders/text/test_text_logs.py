@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.decoders import DECODERS, Context, FileTables, decoder_of
-from quiclab.errors import DecodeError
+from quiclab.logs.decoders import DECODERS, Context, FileTables, decoder_of
+from quiclab.model.errors import DecodeError
 
 SS = Path(__file__).parent / "ss-tinm-loopback.txt"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.decoders import decode_trial
-from quiclab.metrics import METRICS, compute_trial, cost, evidence_of
-from quiclab.metrics.bytes_acknowledged import bytes_acknowledged
-from quiclab.metrics.unacknowledged import unacknowledged
+from quiclab.evidence.metrics import METRICS, compute_trial, cost, evidence_of
+from quiclab.evidence.metrics.bytes_acknowledged import bytes_acknowledged
+from quiclab.evidence.metrics.unacknowledged import unacknowledged
+from quiclab.logs.decoders import decode_trial
 
 HERE = Path(__file__).parent
 

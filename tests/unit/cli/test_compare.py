@@ -15,7 +15,7 @@ import pytest
 from synthetic_study import ARMS, Shape, write_study
 
 from quiclab.cli.main import main
-from quiclab.store.looks import read_looks
+from quiclab.store.look_records import read_looks
 
 PROGRAMS = {"client curl": "8.1", "server caddy": "2.1", "server ngtcp2 of /old": "1.0", "server ngtcp2 of /new": "1.1"}
 

@@ -11,7 +11,7 @@ import pytest
 from quiclab.cli.dask import check_options
 from quiclab.cli.parser import Parser
 from quiclab.cli.run import add_parser
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 from quiclab.study.dask.cluster import connected
 from quiclab.study.dask.members import _as_file_name
 

@@ -19,8 +19,8 @@ import pytest
 from decoders import writers
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
-from quiclab.tables import TABLES
+from quiclab.model.errors import ExitCode
+from quiclab.model.tables import TABLES
 
 
 def _zipped(content: bytes) -> bytes:

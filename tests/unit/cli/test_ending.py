@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
 from quiclab.cli.documents import ReportDocument
 from quiclab.cli.ending import code_at_the_end, code_of_trials
 from quiclab.cli.run_document import trial_counts
-from quiclab.errors import ExitCode
-from quiclab.plan.rows import PlanRow
+from quiclab.compare.analyse import analyse_study
+from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 
-from quiclab.cli.every_minute import EveryMinute
+from quiclab.cli.trials import EveryMinute
 
 
 def test_it_is_called_until_it_is_stopped() -> None:

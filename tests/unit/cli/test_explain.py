@@ -12,11 +12,11 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
-from quiclab.tables import TABLES
+from quiclab.model.errors import ExitCode
+from quiclab.model.tables import TABLES
 
 _SHAPE = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=7, resolved={"blocks": 7})
-_LACKING = "1 of 2 trials with an account have no table mechanism_facts: `quiclab report "
+_LACKING = "1 of 2 trials with an account have no table mechanism_facts: "
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 _HERE = Path(__file__).parent / "recordings"
 _H2, _H3 = _HERE / "h2.pcapng.gz", _HERE / "h3.pcapng.gz"

@@ -15,8 +15,8 @@ from by_night import by_night
 from synthetic_study import write_study
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
-from quiclab.figures import FIGURES
+from quiclab.model.errors import ExitCode
+from quiclab.report.figures import FIGURES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

@@ -9,10 +9,10 @@ import pathlib
 import pytest
 
 from quiclab.cli.link_options import add_link_options, read_link_options
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Bernoulli, Block, FqCoDel, Path, Police, Step
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.jitter import half_life
-from quiclab.spec.model import Bernoulli, Block, FqCoDel, Path, Police, Step
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 def _read(*options: str) -> Path:

@@ -15,7 +15,7 @@ from specs import SMALL, changed, study_of, with_path, written
 
 from quiclab.cli import plan
 from quiclab.cli.foreseen import print_foreseen
-from quiclab.errors import ExitCode, SpecError
+from quiclab.model.errors import ExitCode, SpecError
 from quiclab.plan.make import make_plan
 from quiclab.plan.order import as_kept
 from quiclab.store.layout import StudyDir

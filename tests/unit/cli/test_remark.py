@@ -9,7 +9,7 @@ import pytest
 from specs import SMALL, study_of
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 from quiclab.plan.make import make_plan
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger

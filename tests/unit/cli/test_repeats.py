@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from quiclab.cli.repeats import told_causes, told_repeats
-from quiclab.verify.disturbed import disturbance_problem
+from quiclab.cli.trials import told_causes, told_repeats
+from quiclab.evidence.verify.disturbed import disturbance_problem
 
 _COST = "disturbed: this machine added {} ms (3.1 %): {}"
 

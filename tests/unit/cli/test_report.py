@@ -9,7 +9,7 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.cli.main import main
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from specs import study_of
 
 from quiclab.cli.trials import Bar, tell
-from quiclab.errors import ExitCode
+from quiclab.model.errors import ExitCode
+from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.plan.make import make_plan
-from quiclab.plan.rows import PlanRow, by_block
 from quiclab.store.layout import Attempt
 from quiclab.study.disturbed import DisturbedBlocks
 from quiclab.study.observer import Beginning

@@ -13,7 +13,7 @@ import pytest
 
 from quiclab import __version__
 from quiclab.cli.trouble import code_of
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.model.errors import DecodeError, ExitCode
 
 QUICLAB = Path(sys.executable).with_name("quiclab")
 PIPES = f"""

@@ -9,8 +9,8 @@ import pytest
 from specs import SMALL, study_of
 
 from quiclab.cli.until import read_goal
-from quiclab.errors import SpecError
-from quiclab.study.until import Goal
+from quiclab.model.errors import SpecError
+from quiclab.study.sequential_run import Goal
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ from quiclab.cli.live_view import LiveProgress
 from quiclab.cli.medians import Medians
 from quiclab.cli.run_document import trial_counts
 from quiclab.cli.tally import Line, Tally
-from quiclab.errors import HostError, SpecError
-from quiclab.plan.rows import PlanRow
+from quiclab.model.errors import HostError, SpecError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.tables import OF_STUDY
+from quiclab.model.terminal_escape import _Visible
 from quiclab.store.layout import Attempt, StudyDir
-from quiclab.store.looks import read_looks
+from quiclab.store.look_records import read_looks
 from quiclab.study.observer import Beginning
-from quiclab.tables import OF_STUDY
-from quiclab.visible import _Visible
 
 
 def _row(cell: str, arm: str, block: int = 0, kind: str = "main") -> PlanRow:

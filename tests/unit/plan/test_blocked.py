@@ -7,11 +7,11 @@ import pathlib
 
 from specs import study_of, with_path
 
+from quiclab.model.study import Study
+from quiclab.model.units import Duration
 from quiclab.plan.blocked import Blocked, block_warnings, blocked
 from quiclab.plan.duration import OVERHEAD, expected_duration
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Study
-from quiclab.units import Duration
 
 UDP = '{protocol = "udp"}'
 

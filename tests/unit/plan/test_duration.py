@@ -8,10 +8,10 @@ import pathlib
 import pytest
 from specs import SMALL, changed, study_of
 
+from quiclab.model.study import Bernoulli, Bursts, DropList, GilbertElliott, Loss, Study
+from quiclab.model.units import Duration, Share
 from quiclab.plan.duration import OVERHEAD, expected_duration, mean_loss
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Bernoulli, Bursts, DropList, GilbertElliott, Loss, Study
-from quiclab.units import Duration, Share
 
 
 def seconds(study: Study, arm: str = "h2") -> float:

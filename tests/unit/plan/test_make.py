@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 import pytest
 from specs import SMALL, study_of
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import AaControl, Arm, Path, Program, Study, Tcp, Workload
+from quiclab.model.units import ByteCount
 from quiclab.plan import make
 from quiclab.plan.make import grow_plan, make_plan, planned_rows
 from quiclab.plan.order import as_kept, balanced_order, draw_order, order_block
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import AaControl, Arm, Path, Program, Study, Tcp, Workload
-from quiclab.units import ByteCount
 
 
 def study(

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 from specs import WITH_CONTROL, study_of
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.plan.make import make_plan
 from quiclab.plan.part import WHOLE, Part, check_part
 
@@ -16,18 +16,18 @@ from quiclab.plan.part import WHOLE, Part, check_part
 def test_the_rows_are_those_of_the_whole_plan(tmp_path: pathlib.Path) -> None:
     """With their places, ids and seeds; A/A cells have as many blocks as the others."""
     rows = make_plan(study_of(tmp_path, WITH_CONTROL))
-    two = Part(blocks=2).of(rows)
+    two = Part(blocks=2).rows_of(rows)
     assert two == tuple(row for row in rows if row.block < 2)
     assert {row.kind for row in two} == {"main", "aa"}
-    assert WHOLE.of(rows) == rows
+    assert WHOLE.rows_of(rows) == rows
 
 
 def test_a_cell_runs_without_the_control_unless_that_is_named(tmp_path: pathlib.Path) -> None:
     """A/A cells are cells of their own."""
     rows = make_plan(study_of(tmp_path, WITH_CONTROL))
-    one = Part(blocks=1, cells=("100KB/plain",)).of(rows)
+    one = Part(blocks=1, cells=("100KB/plain",)).rows_of(rows)
     assert {(row.cell_id, row.block) for row in one} == {("100KB/plain", 0)}
-    assert {row.kind for row in Part(cells=("100KB/plain/aa-h2",)).of(rows)} == {"aa"}
+    assert {row.kind for row in Part(cells=("100KB/plain/aa-h2",)).rows_of(rows)} == {"aa"}
 
 
 def test_one_block_is_of_one_cell(tmp_path: pathlib.Path) -> None:
@@ -35,7 +35,9 @@ def test_one_block_is_of_one_cell(tmp_path: pathlib.Path) -> None:
     rows = make_plan(study_of(tmp_path))
     one = Part(block_id=rows[0].block_id)
     assert not one.is_whole
-    assert one.of(rows) == tuple(row for row in rows if (row.cell_id, row.block) == (rows[0].cell_id, rows[0].block))
+    assert one.rows_of(rows) == tuple(
+        row for row in rows if (row.cell_id, row.block) == (rows[0].cell_id, rows[0].block)
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from specs import study_of
 
+from quiclab.model.study import Study
 from quiclab.plan.power import attainable
-from quiclab.spec.model import Study
 
 
 @pytest.fixture

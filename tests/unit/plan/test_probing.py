@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from quiclab.model.study import Limits, Path
 from quiclab.plan.make import make_plan
 from quiclab.plan.probing import LOOKS, describe_probe, planned_requests, probe_study
-from quiclab.spec.model import Limits, Path
 from quiclab.spec.target import Target, read_targets
 
 _URLS = ["https://a.test/1", "https://a.test/2", "https://b.test/"]

@@ -9,11 +9,11 @@ import pathlib
 import pytest
 from specs import SMALL, WITH_CONTROL, changed, study_of, with_path
 
+from quiclab.model.study import Study
+from quiclab.model.units import Duration
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import make_plan
 from quiclab.plan.size import plan_size
-from quiclab.spec.model import Study
-from quiclab.units import Duration
 
 
 def agree(study: Study) -> bool:

@@ -8,7 +8,7 @@ import pathlib
 from specs import SMALL, changed, study_of, with_path
 
 from quiclab.plan.unmet_addresses import address_warnings
-from quiclab.study.foreseen import foreseen
+from quiclab.study.preflight import foreseen
 
 
 def warnings(folder: pathlib.Path, lines: str, *replacements: tuple[str, str]) -> list[str]:

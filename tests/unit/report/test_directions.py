@@ -19,14 +19,15 @@ from rich.console import Console
 from rich.table import Table
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.accounts import Waterfall, step_of
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.builds.change import change
-from quiclab.figures import FIGURES, Figure
-from quiclab.figures._style import contrast
-from quiclab.report import render, write_report
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.builds.change import change
+from quiclab.report.figures import FIGURES, Figure
+from quiclab.report.figures._style import contrast
+from quiclab.report.page.write import write_report
 from quiclab.report.words.account import account_table, floor_table
 from quiclab.report.words.change_text import HEADINGS, numbers
+from quiclab.report.words.terminal import render
+from quiclab.why.accounts import Waterfall, step_of
 
 SIGNED = re.compile(r"^[+−]\d")
 DIRECTION = re.compile(r"\+ is \w|positive|[Aa]bove zero|\+\d+ % (is|where)|\+1 is")

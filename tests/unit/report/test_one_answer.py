@@ -15,11 +15,11 @@ import pytest
 from rich.console import Console
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.cli.main import main
-from quiclab.report import render, write_report
-from quiclab.report.words.terminal import _STYLES
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis
+from quiclab.report.page.write import write_report
+from quiclab.report.words.terminal import _STYLES, render
 
 SHAPES = {
     "clear": Shape(),

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from specs import problems_of, study_of, with_path
 
+from quiclab.model.study import Addresses
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Addresses
 from quiclab.spec.resolved import resolved_json
 
 

@@ -8,9 +8,9 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of, with_path
 
-from quiclab.spec.model import Aqm, CoDel, FqCoDel, Step
+from quiclab.model.study import Aqm, CoDel, FqCoDel, Step
+from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.resolved import resolved_json
-from quiclab.units import ByteCount, Duration
 
 MS = 1_000_000
 

@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import SMALL, changed, only_problem, study_of
 
-from quiclab.spec.model import Certificate, Knobs, Program, Tcp
-from quiclab.units import ByteCount, Duration
+from quiclab.model.study import Certificate, Knobs, Program, Tcp
+from quiclab.model.units import ByteCount, Duration
 
 TCP_LINE = 'tcp = {congestion_control = "reno"}'
 

@@ -8,12 +8,12 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of
 
+from quiclab.lab.runner.flows import other_flows
+from quiclab.model.study import Background, Competition, Competitor
+from quiclab.model.units import Bitrate, Duration
 from quiclab.plan.duration import OVERHEAD, expected_duration
 from quiclab.plan.make import make_plan
-from quiclab.runner.flows import other_flows
-from quiclab.spec.model import Background, Competition, Competitor
 from quiclab.spec.resolved import resolved_json
-from quiclab.units import Bitrate, Duration
 
 SIZE = 'size = "100 KB"'
 

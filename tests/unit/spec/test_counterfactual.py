@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Bernoulli, Study
+from quiclab.model.units import ByteCount
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
-from quiclab.spec.model import Bernoulli, Study
 from quiclab.spec.read import read_study
 from quiclab.spec.two_builds import Build
-from quiclab.units import ByteCount
 
 SPEC = """\
 [study]
@@ -77,7 +77,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def derived(build: Build, tmp_path: Path, changes: tuple[Change, ...], arm: str = "h3", path: str = "lossy") -> Study:
     """The confirming study of a change, read back."""
-    of_path = bool(changes) and changes[0].of_path
+    of_path = bool(changes) and changes[0].is_of_path
     text = confirming_spec(
         build.document(),
         build.study,

@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import study_of, with_path
 
+from quiclab.model.study import Tcp
 from quiclab.spec.ecn import marking, tcp_on
-from quiclab.spec.model import Tcp
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pathlib
 import pytest
 from may_fail import read_may_fail
 
-from quiclab.endpoints import names_by_role, objections
-from quiclab.metrics import METRICS
+from quiclab.evidence.metrics import METRICS
+from quiclab.lab.endpoints import names_by_role, objections
+from quiclab.model.study import Study
 from quiclab.plan.size import plan_size
-from quiclab.spec.model import Study
 from quiclab.spec.paper import read_paper
 from quiclab.spec.read import read_study
 

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 from specs import only_problem, problems_of, study_of, with_path
 
-from quiclab.spec.model import (
+from quiclab.model.study import (
     Bernoulli,
     Bursts,
     Change,
@@ -20,7 +20,7 @@ from quiclab.spec.model import (
     Queue,
     Reorder,
 )
-from quiclab.units import Bitrate, ByteCount, Duration, Share
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 
 def down(folder: pathlib.Path, lines: str) -> Direction:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, Node, ReportedError, Source
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 def node(value: Any, folder: pathlib.Path = pathlib.Path()) -> Node:

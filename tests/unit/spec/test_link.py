@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from specs import changed, problems_of, study_of, with_path
 
+from quiclab.model.study import Bernoulli, Change, Direction, Link, Path, Queue, RandomRate
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.link import busiest_rate, link_config, queue_bytes, reference_rate
-from quiclab.spec.model import Bernoulli, Change, Direction, Link, Path, Queue, RandomRate
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 RTT = Duration(20_000_000)
 

@@ -9,8 +9,8 @@ import pathlib
 import pytest
 from specs import changed, problems_of, study_of
 
-from quiclab.spec.page import Page
-from quiclab.units import ByteCount, Share
+from quiclab.model.page import Page
+from quiclab.model.units import ByteCount, Share
 
 SIZE = 'size = "100 KB"'
 

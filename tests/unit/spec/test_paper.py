@@ -9,10 +9,10 @@ import pytest
 from papers import CLAIM, NUMBER, ONE_ARM, PAPER
 from specs import SMALL, written
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.paper import Paper, PerCent, read_paper
 from quiclab.spec.read import read_study
-from quiclab.units import Bitrate, ByteCount, Duration
 
 METRICS = {"ttlb_ms": "ms", "goodput_bit_per_s": "bit/s", "wire_bytes_down": "bytes", "path_loss_up_pct": "%"}
 

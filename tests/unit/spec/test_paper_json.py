@@ -9,7 +9,7 @@ import pytest
 from papers import CLAIM, DIFFERENCE, NUMBER, ONE_ARM, PAPER
 from specs import SMALL, written
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.paper import read_paper
 from quiclab.spec.paper_json import changes, paper_json
 from quiclab.spec.read import read_study

@@ -8,9 +8,9 @@ import pathlib
 import pytest
 from specs import changed, only_problem, problems_of, study_of, with_path
 
+from quiclab.model.study import Bernoulli, Path
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Bernoulli, Path
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 
 def path_of(folder: pathlib.Path, lines: str) -> Path:

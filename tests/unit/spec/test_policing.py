@@ -8,9 +8,9 @@ import pathlib
 import pytest
 from specs import only_problem, study_of, with_path
 
+from quiclab.model.study import Block, Police
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.link import link_config
-from quiclab.spec.model import Block, Police
-from quiclab.units import Bitrate, ByteCount, Duration
 
 LATER = 'police = {protocol = "udp", rate = "5 Mbit/s", burst = "64 KB", after = "2 s"}'
 

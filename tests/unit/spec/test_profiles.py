@@ -9,10 +9,10 @@ import re
 import pytest
 from specs import changed, only_problem, study_of
 
+from quiclab.model.study import Direction, Jitter, Path
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.jitter import realised
-from quiclab.spec.model import Direction, Jitter, Path
 from quiclab.spec.profiles import profiles
-from quiclab.units import Bitrate, ByteCount, Duration, Share
 
 OWN = 'name = "plain"\nrate = "10 Mbit/s"\ndelay = "10 ms"\n'
 

@@ -9,10 +9,10 @@ from itertools import islice
 import pytest
 from specs import changed, problems_of, study_of
 
+from quiclab.model.study import RandomRate
+from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.link import link_config, reference_rate
-from quiclab.spec.model import RandomRate
 from quiclab.spec.random_rate import drawn_rates
-from quiclab.units import Bitrate, Duration
 
 RANGE = RandomRate(Bitrate(50_000_000), Bitrate(150_000_000), Duration(10**9))
 WRITTEN = 'rate = { least = "50 Mbit/s", most = "150 Mbit/s", every = "1 s" }'

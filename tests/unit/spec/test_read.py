@@ -10,10 +10,10 @@ import random
 import pytest
 from specs import SMALL, changed, only_problem, problems_of, study_of, with_path, written
 
-from quiclab.errors import ExitCode, SpecError
-from quiclab.spec.model import AaControl, Limits
+from quiclab.model.errors import ExitCode, SpecError
+from quiclab.model.study import AaControl, Limits
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.read import read_study
-from quiclab.units import Bitrate, ByteCount, Duration
 
 DEMO = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "demo" / "spec.toml"
 

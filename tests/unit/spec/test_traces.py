@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
+from quiclab.model.units import Bitrate
 from quiclab.spec.traces import mean_rate
-from quiclab.units import Bitrate
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.read import read_study
 from quiclab.spec.toml_text import toml_text
 from quiclab.spec.two_builds import Build, interleave

@@ -8,8 +8,8 @@ import pathlib
 import pytest
 from specs import changed, only_problem, study_of
 
-from quiclab.spec.model import Workload
-from quiclab.units import Bitrate, ByteCount, Duration
+from quiclab.model.study import Workload
+from quiclab.model.units import Bitrate, ByteCount, Duration
 
 SIZE = 'size = "100 KB"'
 

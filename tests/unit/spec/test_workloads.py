@@ -8,10 +8,10 @@ import pathlib
 import pytest
 from specs import changed, only_problem, problems_of, study_of
 
-from quiclab.spec.model import Workload
+from quiclab.model.study import Workload
+from quiclab.model.units import ByteCount
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.identity import conflicts
-from quiclab.units import ByteCount
 
 SIZE = 'size = "100 KB"'
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.archive import pack, unpack
 
 _PLENTY = 1 << 20

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quiclab.errors import HostError
+from quiclab.model.errors import HostError
 from quiclab.store.disk import disk_errors, write_atomically
 from quiclab.store.parquet import write_parquet
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import BusyError
+from quiclab.model.errors import BusyError
 from quiclab.store.disk import move_in
 from quiclab.store.layout import Attempt, StudyDir, damage, read_trial
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.har import read_har
 from quiclab.spec.traces import mean_rate
 from quiclab.store.own_files import read_named

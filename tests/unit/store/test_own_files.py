@@ -14,9 +14,9 @@ import pytest
 from specs import SMALL, study_of
 from synthetic_study import write_study
 
-from quiclab.analysis.study import TRIALS, read_json, read_table
 from quiclab.cli.main import main
-from quiclab.errors import DecodeError, ExitCode
+from quiclab.compare.study import TRIALS, read_json, read_table
+from quiclab.model.errors import DecodeError, ExitCode
 from quiclab.plan.make import make_plan
 from quiclab.store.disk import read_object
 from quiclab.store.layout import Attempt, StudyDir

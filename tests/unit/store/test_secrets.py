@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
 from quiclab.store.archive import pack
 from quiclab.store.packed_captures import packed_against
 from quiclab.store.packed_logs import packed, read_plain

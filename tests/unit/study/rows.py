@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from unit.verify.recordings import trial
+from unit.evidence.verify.recordings import trial
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 
 ROW = PlanRow(
     trial_id="7e57",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from quiclab.cli.main import main
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.study.claims import keep_claims, read_claims

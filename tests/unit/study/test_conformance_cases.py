@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from quiclab.endpoints import ENDPOINTS, find, objections
+from quiclab.lab.endpoints import ENDPOINTS, find, objections
 from quiclab.study.conformance_cases import OBJECTS, cases, study_of
 
 

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from specs import changed, study_of
 
+from quiclab.model.study import Study
+from quiclab.model.tables import TABLES
 from quiclab.plan.make import make_plan
-from quiclab.spec.model import Study
 from quiclab.store.layout import StudyDir
 from quiclab.study.contradicted import contradicted
 from quiclab.study.specs import keep_versions
-from quiclab.tables import TABLES
 
 VERSIONS = {"server quinn": "0.11.12"}
 CUBIC = [12_000, 24_000, 48_000, 33_600, 40_000, 28_000, 30_000, 21_000]

@@ -121,8 +121,8 @@ def test_each_cell_has_a_number_of_its_own() -> None:
     guards = Guards(8)
     assert guards.highest == 2
     short, long = ROW, replace(ROW, workload="large")
-    assert guards.of(replace(short, cell_id="object/plain/aa-h3", arm="h3#1")) is guards.of(short)
+    assert guards.guard_of(replace(short, cell_id="object/plain/aa-h3", arm="h3#1")) is guards.guard_of(short)
     for row, strain in ((short, _strain(_waiting(2 * BUSY))), (long, _strain(_ALONE_NS))):
-        guards.of(row).ran_alone(ARM, _strain(_ALONE_NS))
-        _after(guards.of(row), strain, 6)
-    assert (guards.of(short).at_once, guards.of(long).at_once, guards.highest) == (1, 3, 3)
+        guards.guard_of(row).ran_alone(ARM, _strain(_ALONE_NS))
+        _after(guards.guard_of(row), strain, 6)
+    assert (guards.guard_of(short).at_once, guards.guard_of(long).at_once, guards.highest) == (1, 3, 3)

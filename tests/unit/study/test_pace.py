@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from unit.study.rows import OTHER, ROW
 
-from quiclab.plan.rows import PlanRow
+from quiclab.model.plan_row import PlanRow
 from quiclab.study.pace import Pace, effort
 
 _EXPECTED_S = 5.0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.cli.probe_options import add_options, read_order
-from quiclab.errors import DecodeError, SpecError
+from quiclab.cli.probe import add_options, read_order
+from quiclab.model.errors import DecodeError, SpecError
 from quiclab.store.layout import StudyDir
 from quiclab.study.probe_order import Order, resolved_order
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.errors import DecodeError
+from quiclab.model.errors import DecodeError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.plan.part import Part
-from quiclab.plan.rows import PlanRow
-from quiclab.spec.model import Study
 from quiclab.spec.read import read_study
 from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
@@ -161,9 +161,9 @@ def test_a_shard_counts_what_it_has_taken_on(study: Study, tmp_path: Path) -> No
     shard = StudyDir(tmp_path / "shard")
     shard.create()
     with open_ledger(shard) as ledger:
-        ledger.plan(Part(shard=(1, 2)).of(grow_plan(study, {})))
+        ledger.plan(Part(shard=(1, 2)).rows_of(grow_plan(study, {})))
     found = progress(study, shard)
-    assert 0 < len(found.rows) == found.left < found.planned == 10
+    assert 0 < len(found.rows) == found.left < len(found.plan) == 10
 
 
 def test_the_process_that_works_on_it_is_named(study: Study, study_dir: StudyDir) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from specs import SMALL, changed, written
 
-from quiclab.errors import BusyError, SpecError
+from quiclab.model.errors import BusyError, SpecError
 from quiclab.store.layout import StudyDir
-from quiclab.store.looks import Look, keep_look
+from quiclab.store.look_records import InterimLook, keep_look
 from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 
 
@@ -93,7 +93,7 @@ def test_more_blocks_after_a_look_are_told_before_they_run(tmp_path: Path) -> No
     study_dir = StudyDir(folder)
     with held(study_dir, spec, load_study(spec)) as told:
         assert told == ()
-    keep_look(folder, Look("2026-03-01", 4, {"100KB/plain": 4}, 0.05, ("ttlb_ms",)))
+    keep_look(folder, InterimLook("2026-03-01", 4, {"100KB/plain": 4}, 0.05, ("ttlb_ms",)))
     for file, words in ((spec, ()), (larger, ("4 blocks were planned when a result of this study was first seen",))):
         with held(study_dir, file, load_study(file)) as told:
             assert len(told) == len(words)

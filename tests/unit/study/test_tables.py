@@ -15,16 +15,16 @@ import polars as pl
 import pytest
 
 import quiclab
-from quiclab.analysis.analyse import analyse_study
 from quiclab.cli.main import main
-from quiclab.errors import DecodeError
-from quiclab.made_by import told_of_versions
-from quiclab.plan.rows import PlanRow
+from quiclab.compare.analyse import analyse_study
+from quiclab.evidence.made_by import told_of_versions
+from quiclab.model.errors import DecodeError
+from quiclab.model.plan_row import PlanRow
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study import tables
 from quiclab.study.tables import make_tables
-from quiclab.tables import OF_STUDY, TABLES
 
 TRIAL = Path(__file__).parents[2] / "decoders" / "trials" / "h3-100kb.tar.xz"
 ROW: dict[str, Any] = {

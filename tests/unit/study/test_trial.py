@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from unit.study.rows import ROW, attempt_at
 
-from quiclab.decoders import decode_trial
-from quiclab.errors import DecodeError, HostError
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study import trial, trial_tables

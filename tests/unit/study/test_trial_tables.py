@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from unit.study.rows import ROW, attempt_at
 
-from quiclab.decoders import decode_trial
-from quiclab.metrics import METRICS
+from quiclab.evidence.metrics import METRICS
+from quiclab.logs.decoders import decode_trial
+from quiclab.model.tables import TABLES
 from quiclab.store.layout import StudyDir
 from quiclab.study import trial_tables
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
-from quiclab.tables import TABLES
 
 
 @pytest.fixture

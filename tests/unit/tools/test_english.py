@@ -31,6 +31,8 @@ def complaints(folder: Path, name: str, source: str) -> tuple[int, list[str]]:
         ("None, where nothing is known.", 'begins with "None,"'),
         ("reno or cubic.", "begins with a small letter"),
         ("Parquet.", "fewer than two words"),
+        ("Whether the server is ready.", 'asks: begins with "Whether"'),
+        ("What a trial costs.", 'asks: begins with "What"'),
         ("Keys of which a direction has one.", '"of which" where nothing is divided'),
     ],
 )
@@ -55,7 +57,7 @@ def test_who_is_for_people(tmp_path: Path) -> None:
     "docstring",
     [
         "Bytes of the body, of which the first two are a length.",
-        "Whether the server is ready.",
+        "True if the server is ready.",
         "nginx as a file server.",
         "`who`, the command, and `whoever`.",
         "min(10 ms, RTT/4) by default.",
@@ -74,10 +76,12 @@ def test_what_is_no_docstring_passes(tmp_path: Path) -> None:
 
 def test_rust(tmp_path: Path) -> None:
     """Doc comments are put together line by line; plain comments may begin as they like."""
-    source = "//! A module.\n\n// Of it.\nstruct A {\n    /// Of the\n    /// body.\n    a: u8,\n    /// Its end.\n}\n"
+    source = (
+        "//! A module.\n\n// Of it.\nstruct A {\n    /// Of the\n    /// body.\n    a: u8,\n    /// What ends it.\n}\n"
+    )
     assert complaints(tmp_path, "it.rs", source) == (
         1,
-        ['5: begins with "Of": Of the body.', '8: begins with "Its": Its end.'],
+        ['5: begins with "Of": Of the body.', '8: asks: begins with "What": What ends it.'],
     )
 
 

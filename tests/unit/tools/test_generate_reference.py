@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from quiclab.spec import arms, competition, impairments, paths, read, workloads
-from quiclab.spec.knobs import KNOB_KEYS
+from quiclab.spec.arms import KNOB_KEYS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "reference" / "spec.md"

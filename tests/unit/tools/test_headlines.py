@@ -12,15 +12,11 @@ import sys
 import tomllib
 from typing import Any
 
+import headlines
 import polars as pl
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import headlines  # noqa: E402
-from headlines_page import page  # noqa: E402
-from headlines_results import (  # noqa: E402
+from headlines_page import page
+from headlines_results import (
     CELLS,
     CellResults,
     Counterfactual,
@@ -32,6 +28,8 @@ from headlines_results import (  # noqa: E402
     read_results,
     verdict_of,
 )
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def test_the_page_is_what_the_kept_results_say() -> None:

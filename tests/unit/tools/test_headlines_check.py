@@ -11,16 +11,14 @@ import sys
 import time
 from collections.abc import Callable
 
+import headlines
 import pytest
+from headlines_check import read_all
+from headlines_results import CELLS
 
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import headlines  # noqa: E402
-from headlines_check import read_all  # noqa: E402
-from headlines_results import CELLS  # noqa: E402
 
 CELL = "kak-cellular"
 Break = Callable[[pathlib.Path], object]

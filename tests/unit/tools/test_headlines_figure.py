@@ -4,15 +4,10 @@
 from __future__ import annotations
 
 import math
-import pathlib
-import sys
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
-
 from headlines_figure import Mark, mark, marks, picture
 from headlines_results import CellResults, Headline
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.tables import TABLES
+from quiclab.model.tables import TABLES
 
 TOOL = Path(__file__).resolve().parents[3] / "tools" / "replay_fidelity.py"
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("clean",), blocks=6, aa_blocks=2, voids=frozenset())

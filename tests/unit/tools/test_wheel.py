@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from wheels import ROOT, build_wheel
 
+from quiclab import __version__
+
 pytestmark = pytest.mark.alone  # while it is built, a folder of copies lies in the project, where others look
 
 
@@ -86,7 +88,7 @@ def test_the_tag_names_a_glibc_that_every_program_runs_with(wheel: Path) -> None
 def test_the_lock_beside_it_names_the_wheel_and_the_tested_packages(wheel: Path) -> None:
     """Each by its hash; what only builds is left out."""
     lock = (wheel.parent / f"quiclab-{wheel.name.split('-')[1]}.lock").read_text()
-    assert f"quiclab==0.1.0 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" in lock
+    assert f"quiclab=={__version__} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" in lock
     pinned = re.compile(r"(?m)^([\w-]+==[^\s\\]+) \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+")
     ours = pinned.findall((ROOT / "requirements.lock").read_text())
     assert [each for each in ours if not each.startswith("maturin==")] == pinned.findall(lock)

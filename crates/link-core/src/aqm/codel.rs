@@ -4,12 +4,12 @@
 use super::{Leaving, Line, Queued};
 use crate::units::{Bytes, Nanos};
 
-/// How `CoDel` is set.
+/// Settings of `CoDel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDel {
     /// A standing queue of so much time is accepted.
     pub target: Nanos,
-    /// How long it may be longer; of the order of a round trip.
+    /// Time for which it may be longer; of the order of a round trip.
     pub interval: Nanos,
     /// ECN-capable packets are marked where others are dropped.
     pub ecn: bool,
@@ -26,7 +26,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Whether the packet that was just taken out of `line` may be dropped (`dodequeue`).
+    /// True if the packet that was just taken out of `line` may be dropped (`dodequeue`).
     fn may_drop(
         &mut self,
         line_bytes: u64,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::{Leaving, Line, Queued, Rule};
 use crate::units::{Bytes, Nanos};
 
-/// How flows share.
+/// Settings of sharing among flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fair {
     /// Bytes of a turn.

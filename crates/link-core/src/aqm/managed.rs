@@ -12,27 +12,27 @@ use crate::transmitter::Transmitter;
 use crate::units::{Bytes, Nanos};
 use crate::verdict::DropReason;
 
-/// What became of a packet in the queue.
+/// Outcome of a packet in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The packet's number in its direction.
     pub index: u32,
     /// The packet.
     pub packet: Packet,
-    /// What stood in the queue just before it came.
+    /// Occupancy of the queue just before it came.
     pub found: Occupancy,
-    /// How long it was being sent.
+    /// Time that it took to be sent.
     pub service: Nanos,
-    /// Why it did not leave, or how it left.
+    /// Reason why it did not leave, or its departure.
     pub outcome: Result<Departure, DropReason>,
 }
 
-/// How a packet left.
+/// Departure of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// The instant at which its last bit left.
     pub at: Nanos,
-    /// Whether it bears a mark that it did not come with.
+    /// True if it bears a mark that it did not come with.
     pub marked: bool,
 }
 
@@ -213,7 +213,7 @@ impl ManagedQueue {
         self.there.packets -= 1;
     }
 
-    /// What is here now, the packet in service included.
+    /// Occupancy now, the packet in service included.
     fn occupancy(&self) -> Occupancy {
         if self.transmitter.free() > self.now {
             self.there.with(self.in_service)

@@ -15,16 +15,16 @@ use crate::packet::{Ecn, Packet};
 use crate::queue::Occupancy;
 use crate::units::{Bytes, Nanos};
 
-/// How a queue is managed.
+/// Management of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aqm {
-    /// What is done to a packet as it leaves the queue.
+    /// Treatment of a packet as it leaves the queue.
     pub rule: Rule,
     /// One queue for each flow; `None` is one for all.
     pub fair: Option<Fair>,
 }
 
-/// What is done to a packet as it leaves the queue.
+/// Treatment of a packet as it leaves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Nothing: there is no management at the moment.
@@ -47,7 +47,7 @@ struct Queued {
     found: Occupancy,
 }
 
-/// What a queue hands out.
+/// Packet that a queue hands out.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     queued: Queued,

@@ -3,7 +3,8 @@
 
 use crate::packet::{Content, Packet};
 
-/// What a packet is counted by, among the packets of its direction that come to the loss stage.
+/// Kind of an address: that by which a packet is counted, among the packets of its direction that
+/// come to the loss stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressKind {
     /// The packet's number in the direction, from 0; all others count from 1.
@@ -29,20 +30,20 @@ impl AddressKind {
 /// One packet of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// What is counted.
+    /// Kind that is counted.
     pub kind: AddressKind,
     /// The number of the one that is meant.
     pub number: u64,
 }
 
-/// What became of an address.
+/// Outcome of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The address.
     pub address: Address,
     /// Number of the packet that it met; `None` while no such packet came.
     pub packet: Option<u32>,
-    /// Whether this changed what became of that packet.
+    /// True if this changed what became of that packet.
     pub mattered: bool,
 }
 
@@ -119,7 +120,7 @@ impl Addressed {
         met
     }
 
-    /// Whether any address of a kind is among these numbers; it is answered.
+    /// True if any address of a kind is among these numbers; it is answered.
     fn meet(
         &mut self,
         kind: AddressKind,

@@ -43,7 +43,8 @@ impl State {
         }
     }
 
-    /// Where packets share draws, the chain takes a step for each draw, those that no packet needs included.
+    /// Takes a step of the chain for each draw, where packets share draws, those that no packet
+    /// needs included.
     pub(super) fn loses(&mut self, draw: Draw) -> bool {
         if !draw.shared {
             return self.step(draw.number);

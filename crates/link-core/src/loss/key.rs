@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the draws of loss are numbered by, and so which packets of two protocols share a draw.
+//! Keys of the draws of loss, and so which packets of two protocols share a draw.
 
 use crate::packet::Packet;
 
 /// Bytes that share a draw of [`LossKey::Bytes`].
 pub(super) const CELL: u64 = 1500;
 
-/// What the draws of loss are numbered by. Whatever it is, each packet is lost with the chance that was asked for.
+/// Key by which the draws of loss are numbered. Whatever it is, each packet is lost with the chance
+/// that was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossKey {
     /// The packet's number in its direction.
@@ -25,11 +26,11 @@ pub enum LossKey {
 /// One draw of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Draw {
-    /// Whether it is one of the small packets, which are drawn apart.
+    /// True if it is one of the small packets, which are drawn apart.
     pub(super) small: bool,
     /// The number of the draw.
     pub(super) number: u64,
-    /// Whether packets may share it.
+    /// True if packets may share it.
     pub(super) shared: bool,
 }
 

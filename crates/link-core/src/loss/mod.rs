@@ -34,7 +34,7 @@ pub enum Loss {
     List(Vec<u32>),
 }
 
-/// Why a packet was lost at the loss stage.
+/// Kind of a loss at the loss stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossKind {
     /// Lost by a random model.
@@ -90,12 +90,12 @@ impl Running {
 /// Names of the streams of large packets and of small ones.
 const CLASSES: [&str; 2] = ["", "-small"];
 
-/// What is lost, and how it is drawn.
+/// Rules of the loss, and how it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct LossRules<'a> {
     /// The model over time. Each starts afresh at its change, but for periods of time, which go on.
     pub models: &'a Timeline<Option<Loss>>,
-    /// What the draws are numbered by.
+    /// Key by which the draws are numbered.
     pub key: LossKey,
     /// Packets to be lost whatever the model says.
     pub drop: &'a [Address],
@@ -133,7 +133,7 @@ impl LossStage {
         }
     }
 
-    /// Whether packet `index`, which is here at `t`, is lost. `t` never goes back.
+    /// Judges whether packet `index`, which is here at `t`, is lost. `t` never goes back.
     pub fn judge(&mut self, t: Nanos, index: u32, packet: &Packet) -> Option<LossKind> {
         let draw = self.tally.count(self.key, index, packet);
         while let Some((at, model)) = self.models.take(t) {
@@ -157,13 +157,13 @@ impl LossStage {
         self.running = CLASSES.map(|class| Running::new(model, &self.streams, class));
     }
 
-    /// What became of the packets to be dropped, in the order in which they were given.
+    /// Outcomes of the packets to be dropped, in the order in which they were given.
     #[must_use]
     pub fn dropped(&self) -> &[Answer] {
         self.drop.answers()
     }
 
-    /// What became of the packets to be spared, in the order in which they were given.
+    /// Outcomes of the packets to be spared, in the order in which they were given.
     #[must_use]
     pub fn spared(&self) -> &[Answer] {
         self.spare.answers()

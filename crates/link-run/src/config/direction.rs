@@ -165,7 +165,7 @@ pub(super) struct Change {
     pub(super) set: Settings,
 }
 
-/// What a change sets: what is absent stays, what is null is switched off.
+/// Settings that a change sets: what is absent stays, what is null is switched off.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Settings {

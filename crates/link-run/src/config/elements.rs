@@ -20,7 +20,7 @@ impl Direction {
         Nanos(self.delay_ns)
     }
 
-    /// Whether it always passes packets on as fast as they come.
+    /// True if it always passes packets on as fast as they come.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         let limits = |change: &super::direction::Change| {
@@ -195,7 +195,7 @@ impl Direction {
         random.element().map(core::Service::Random)
     }
 
-    /// Whether a rate is given, at the start or later.
+    /// True if a rate is given, at the start or later.
     fn has_rates(&self) -> bool {
         let later =
             |change: &super::direction::Change| matches!(change.set.rate_bit_per_s, Setting::To(_));

@@ -20,7 +20,7 @@ pub struct Link {
     pub up: Direction,
     /// Server to client.
     pub down: Direction,
-    /// What is written about the link.
+    /// Files that are written about the link.
     #[serde(default)]
     pub log: Files,
     /// Bounds beyond which a run does not count.

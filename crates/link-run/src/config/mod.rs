@@ -28,7 +28,7 @@ pub struct Config {
     pub seed: String,
     /// Name of the link; enters the keys of all random streams.
     pub link: String,
-    /// How packets are read and written.
+    /// Means by which packets are read and written.
     pub backend: Backend,
     /// The two ends.
     pub ends: Ends,
@@ -36,16 +36,16 @@ pub struct Config {
     pub up: Direction,
     /// Server to client.
     pub down: Direction,
-    /// What is written.
+    /// Logs that are written.
     #[serde(default)]
     pub log: Log,
     /// Bounds beyond which a run does not count.
     #[serde(default)]
     pub void: Void,
-    /// How to wait.
+    /// Way to wait.
     #[serde(default)]
     pub timer: Timer,
-    /// Whether the workload begins when standard input has a line, and not with the first packet.
+    /// True if the workload begins when standard input has a line, and not with the first packet.
     #[serde(default)]
     pub begins_when_told: bool,
     /// Further links.
@@ -53,7 +53,7 @@ pub struct Config {
     pub more_links: Vec<Link>,
 }
 
-/// How packets are read and written.
+/// Means by which packets are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
@@ -67,9 +67,9 @@ pub enum Backend {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ends {
-    /// Where `up` starts.
+    /// End at which `up` starts.
     pub client: End,
-    /// Where `down` starts.
+    /// End at which `down` starts.
     pub server: End,
 }
 
@@ -102,7 +102,7 @@ pub struct End {
     pub peer_mac: Option<String>,
 }
 
-/// What is written.
+/// Logs that are written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
@@ -149,13 +149,13 @@ impl Default for Void {
     }
 }
 
-/// How to wait.
+/// Way to wait.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timer {
-    /// How long before a packet is due to stop sleeping; `None`: as long as the cores can spare.
+    /// Time before a packet is due at which sleeping stops; `None`: as long as the cores can spare.
     pub spin_ns: Option<u64>,
-    /// Whether to ask for real-time scheduling.
+    /// True if to ask for real-time scheduling.
     pub real_time: bool,
 }
 

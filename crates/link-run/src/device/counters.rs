@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a device has lost, asked over rtnetlink.
+//! Losses of a device, asked over rtnetlink.
 
 use std::ffi::CString;
 use std::io;
@@ -14,7 +14,7 @@ const LINK_STATS: u16 = 1;
 const LINK_STATS_BIT: u32 = 1;
 /// Length of a request: `nlmsghdr` and `if_stats_msg`.
 const REQUEST: usize = 16 + 12;
-/// Where the first attribute's value starts in an answer.
+/// Offset of the first attribute's value in an answer.
 const VALUE: usize = REQUEST + 4;
 /// `tx_dropped` is the eighth of the 64-bit numbers in `rtnl_link_stats64`.
 const TRANSMIT_DROPPED: usize = VALUE + 7 * 8;

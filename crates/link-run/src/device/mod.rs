@@ -24,7 +24,7 @@ pub const FRAME: u32 = 65_536 + 64;
 pub struct Received<'a> {
     /// The packet, from its IP header on.
     pub packet: &'a [u8],
-    /// What is left to do on it; `None` if it cannot be understood.
+    /// Work that is left to do on it; `None` if it cannot be understood.
     pub offload: Option<Offload>,
     /// The instant at which the kernel had it (`CLOCK_MONOTONIC`), if the device tells.
     pub arrival_ns: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// What was lost since `before`.
+    /// Losses since `before`.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Add for Lost {
     }
 }
 
-/// Where packets of an end come from. Reading never waits.
+/// Source of an end's packets. Reading never waits.
 pub trait Source: Send {
     /// Descriptors for `ppoll`.
     fn fds(&self) -> Vec<RawFd>;
@@ -72,7 +72,7 @@ pub trait Source: Send {
     /// What the system says, other than that there is nothing.
     fn receive(&mut self, take: &mut dyn FnMut(Received<'_>)) -> io::Result<bool>;
 
-    /// Whether so much waits that it should be read before all else, lest it be lost.
+    /// True if so much waits that it should be read before all else, lest it be lost.
     fn is_crowded(&self) -> bool {
         false
     }
@@ -83,14 +83,14 @@ pub trait Source: Send {
     /// If the counters cannot be read.
     fn lost(&mut self) -> io::Result<Lost>;
 
-    /// What the kernel leaves to us, by name.
+    /// Work that the kernel leaves to us, by name.
     fn offloads(&self) -> &[&'static str];
 }
 
-/// Where packets of an end go to. Writing never waits.
+/// Sink of an end's packets. Writing never waits.
 pub trait Sink: Send {
-    /// Whether consecutive segments of one super-packet may be handed over together: the end gets each by itself all
-    /// the same, but the way there is shorter.
+    /// True if consecutive segments of one super-packet may be handed over together: the end gets
+    /// each by itself all the same, but the way there is shorter.
     fn takes_trains(&self) -> bool;
 
     /// Writes a packet, or a train of them: their slots.
@@ -102,8 +102,8 @@ pub trait Sink: Send {
 
 /// One end.
 pub struct Port {
-    /// What it sends.
+    /// Packets that it sends.
     pub source: Box<dyn Source>,
-    /// What is sent to it.
+    /// Packets that are sent to it.
     pub sink: Box<dyn Sink>,
 }

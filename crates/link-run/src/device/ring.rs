@@ -12,19 +12,19 @@ use crate::vnet;
 
 /// Blocks are made of whole pages, and the kernel rounds them up to a power of two anyway.
 const BLOCK: u32 = 1 << 20;
-/// What the kernel puts into a frame before the packet's own bytes, at most.
+/// Bytes that the kernel puts into a frame before the packet's own, at most.
 pub const BEFORE_FRAME: u32 = 128;
 /// Frames begin at multiples of this.
 const ALIGNMENT: u32 = 256;
 
-/// What a ring is for.
+/// Purpose and size of a ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Lengths, from the link layer's header on, of what it takes.
     pub takes: (u32, u32),
     /// Bytes that are kept of each.
     pub keeps: u32,
-    /// How many there is room for, at least.
+    /// Number of frames that there is room for, at least.
     pub frames: u32,
 }
 
@@ -44,13 +44,13 @@ pub struct Ring {
 // SAFETY: the memory belongs to this ring alone, and is shared with the kernel only.
 unsafe impl Send for Ring {}
 
-/// What was sent, in the ring.
+/// Frame that was sent, in the ring.
 pub struct Frame<'a> {
-    /// What is left to do on it.
+    /// Work that is left to do on it.
     pub header: [u8; vnet::LENGTH],
     /// Bytes of the frame.
     pub bytes: &'a [u8],
-    /// Whether the ring holds the whole frame.
+    /// True if the ring holds the whole frame.
     pub whole: bool,
     /// The instant at which the kernel had it: `CLOCK_REALTIME`.
     pub stamp_ns: u64,
@@ -146,7 +146,7 @@ impl Ring {
             .map(|header| unsafe { stamp_ns(header) })
     }
 
-    /// Whether a quarter of the ring waits.
+    /// True if a quarter of the ring waits.
     pub fn is_crowded(&self) -> bool {
         self.header((self.next + self.frames / 4) % self.frames)
             .is_some()
@@ -213,7 +213,7 @@ unsafe fn stamp_ns(header: *const libc::tpacket2_hdr) -> u64 {
 /// Has the kernel leave out what comes in, and what is shorter or longer, and keep so much of the rest.
 fn only_outgoing(socket: &OwnedFd, shape: Shape) -> io::Result<()> {
     const LOAD_WORD: u16 = 0x20;
-    /// Where the filter finds the packet's type (`SKF_AD_OFF` + `SKF_AD_PKTTYPE`).
+    /// Offset at which the filter finds the packet's type (`SKF_AD_OFF` + `SKF_AD_PKTTYPE`).
     const PACKET_TYPE: u32 = 0xffff_f000 + 4;
     const OUTGOING: u32 = libc::PACKET_OUTGOING as u32;
     const SKIP_IF_EQUAL: u16 = 0x15;

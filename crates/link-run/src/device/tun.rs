@@ -57,7 +57,7 @@ pub fn open(end: &End) -> Result<Port, Error> {
     })
 }
 
-/// What one end sends.
+/// Packets that one end sends.
 #[derive(Debug)]
 struct TunSource {
     file: File,
@@ -67,7 +67,7 @@ struct TunSource {
     buffer: Vec<u8>,
 }
 
-/// What is sent to one end.
+/// Packets that are sent to one end.
 #[derive(Debug)]
 struct TunSink {
     file: File,

@@ -14,11 +14,11 @@ pub type StreamNumber = usize;
 /// A chunk on its way to the writer, which gives it back to where it came from.
 #[derive(Debug)]
 pub struct Chunk {
-    /// What it belongs to.
+    /// Stream that it belongs to.
     pub stream: StreamNumber,
     /// Whole records.
     pub bytes: Vec<u8>,
-    /// Where it is used again.
+    /// Sender to where it is used again.
     pub home: Sender<Vec<u8>>,
 }
 

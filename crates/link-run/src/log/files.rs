@@ -23,11 +23,12 @@ pub struct Stream {
     pub interface: u32,
 }
 
-/// What one direction writes: the numbers of its streams.
+/// Streams that one direction writes, by their numbers.
 #[derive(Debug, Default)]
 pub struct Streams {
     packet_log: Option<StreamNumber>,
-    /// What leaves the end where the direction begins, and what reaches the other, each with the capture's interface.
+    /// Captures of what leaves the end where the direction begins, and of what reaches the other,
+    /// each with the capture's interface.
     captures: [Option<(StreamNumber, u32)>; 2],
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is written while packets pass: of each link, the packet log and a capture of each end.
+//! Logs that are written while packets pass: of each link, the packet log and a capture of each
+//! end.
 
 pub mod buffer;
 mod files;
@@ -23,7 +24,8 @@ use record::Record;
 /// The first packets that leave an end or reach it are always captured whole: they hold the handshakes, which prove
 /// what was negotiated.
 pub const WHOLE_PACKETS: u64 = 128;
-/// How long a direction keeps what it has captured, so that the writer can put both directions in order.
+/// Time for which a direction keeps what it has captured, so that the writer can put both
+/// directions in order.
 const HAND_OVER_NS: u64 = 25_000_000;
 
 /// The logs of one direction.
@@ -31,18 +33,18 @@ const HAND_OVER_NS: u64 = 25_000_000;
 pub struct Logs {
     buffer: Buffer,
     packet_log: Option<usize>,
-    /// What leaves the end where the direction begins, and what reaches the other.
+    /// Captures of what leaves the end where the direction begins, and of what reaches the other.
     captures: [Option<Stream>; 2],
     /// Bytes of a packet that captures keep, the first `WHOLE_PACKETS` excepted.
     snaplen: usize,
     captured: [u64; 2],
     handed_over_ns: u64,
     holds_captures: bool,
-    /// What has happened so far.
+    /// Counts so far.
     pub counts: Counts,
 }
 
-/// How much was logged, and how much was lost.
+/// Counts of what was logged, and of what was lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Records in the packet log.

@@ -34,7 +34,7 @@ pub struct Packet<'a> {
     pub way: Way,
     /// Number of the packet, as in the capture of the other end.
     pub id: Option<u64>,
-    /// Why it did not reach the other end.
+    /// Reason why it did not reach the other end.
     pub comment: Option<&'a str>,
     /// The IP packet.
     pub data: &'a [u8],

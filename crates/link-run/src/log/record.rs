@@ -5,12 +5,12 @@
 pub const LENGTH: usize = 48;
 /// Length of the file header in bytes.
 pub const HEADER_LENGTH: usize = 64;
-/// Where `model_zero_ns` lies in the file header.
+/// Offset of `model_zero_ns` in the file header.
 pub const MODEL_ZERO_AT: u64 = 16;
 /// The index of a packet outside the model.
 pub const NO_INDEX: u32 = u32::MAX;
 
-/// What was done with a packet.
+/// Action on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Action {
@@ -59,13 +59,13 @@ pub struct Record {
     pub queue_packets: u16,
     /// 0 up, 1 down.
     pub direction: u8,
-    /// What was done.
+    /// Action on the packet.
     pub action: Action,
-    /// Why it was dropped: the number of the reason.
+    /// Reason why it was dropped, as a number.
     pub reason: u8,
     /// [`DUPLICATE`] and its siblings.
     pub flags: u8,
-    /// How long the bottleneck was sending it.
+    /// Time for which the bottleneck was sending it.
     pub service_ns: u32,
 }
 

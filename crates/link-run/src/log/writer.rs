@@ -27,12 +27,12 @@ struct Capture {
 struct Stream {
     number: StreamNumber,
     chunks: VecDeque<Chunk>,
-    /// How much of the first chunk is written.
+    /// Bytes of the first chunk that are written.
     written: usize,
 }
 
 impl Stream {
-    /// What comes next.
+    /// Bytes that come next.
     fn rest(&self) -> Option<&[u8]> {
         Some(&self.chunks.front()?.bytes[self.written..])
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a configuration may say, and what is made of it.
+//! Configurations that are understood, and what is made of them.
 
 use link_core::{
     Address, AddressKind, Aqm, BitRate, Block, Bytes, CoDel, Fair, LossKey, Nanos, Police,
@@ -10,7 +10,7 @@ use serde_json::{json, Value};
 
 use crate::valid;
 
-/// Whatever is left out has its default: a direction that does nothing.
+/// Members that are left out have their defaults: a direction that does nothing.
 #[test]
 fn a_short_configuration_is_enough() {
     let config = Config::parse(&valid().to_string()).expect("valid");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a column is: values are appended, then it is sealed into an immutable [`Array`].
+//! Column: values are appended, then it is sealed into an immutable [`Array`].
 
 use super::Array;
 
@@ -21,13 +21,13 @@ pub trait Column: Default {
     }
 }
 
-/// What a column of a table holds: `u64`, [`Utf8`](super::Utf8), `Option<u64>` (nullable) and so on.
+/// Kind of a table's column: `u64`, [`Utf8`](super::Utf8), `Option<u64>` (nullable) and so on.
 pub trait Kind {
-    /// What one row gives.
+    /// Value that one row gives.
     type Value<'a>;
-    /// Where it goes.
+    /// Column that it goes to.
     type Column: Column;
-    /// Whether a row may hold a null.
+    /// True if a row may hold a null.
     const NULLABLE: bool = false;
     /// Append one row's value.
     fn push(column: &mut Self::Column, value: Self::Value<'_>);

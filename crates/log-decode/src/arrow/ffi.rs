@@ -120,7 +120,7 @@ unsafe extern "C" fn stream_release(stream: *mut ArrowArrayStream) {
     }
 }
 
-/// What an exported schema owns until it is released.
+/// Memory that an exported schema owns until it is released.
 struct SchemaState {
     _texts: [CString; 2],
     children: Vec<*mut ArrowSchema>,
@@ -184,7 +184,7 @@ unsafe extern "C" fn schema_release(released: *mut ArrowSchema) {
     }
 }
 
-/// What an exported array owns until it is released.
+/// Memory that an exported array owns until it is released.
 struct ArrayState {
     _chunk: Arc<Chunk>,
     buffers: Vec<*const c_void>,

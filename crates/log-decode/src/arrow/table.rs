@@ -82,7 +82,8 @@ impl Table {
     }
 }
 
-/// Where full chunks of tables go while their file is still being read; without one they stay in the builders.
+/// Receiver of full chunks of tables while their file is still being read; without one they stay in
+/// the builders.
 #[derive(Clone, Default)]
 pub struct Outlet(Option<Arc<dyn Fn(Table) + Send + Sync>>);
 
@@ -117,7 +118,7 @@ impl std::fmt::Debug for Outlet {
 /// The chunks that a builder has filled, each as a table.
 #[derive(Debug, Default)]
 pub(crate) struct Sealed {
-    /// Whether there has been one, which may have left.
+    /// True if there has been one, which may have left.
     pub(crate) has_been: bool,
     kept: Vec<Table>,
     outlet: Outlet,
@@ -137,7 +138,7 @@ impl Sealed {
         self.kept.extend(self.outlet.offer(chunk));
     }
 
-    /// What has been kept.
+    /// Tables that have been kept.
     pub(crate) fn take(&mut self) -> Vec<Table> {
         std::mem::take(&mut self.kept)
     }
@@ -203,7 +204,7 @@ macro_rules! table {
                 $($crate::arrow::Column::reserve(&mut self.$column, self.room - self.rows);)*
             }
 
-            /// Whether no row was pushed.
+            /// True if no row was pushed.
             pub(crate) fn is_empty(&self) -> bool {
                 self.rows == 0 && !self.sealed.has_been
             }

@@ -24,7 +24,7 @@ impl Addresses {
         (text(src), text(dst))
     }
 
-    /// Where the text of `address` stands, which is not `taken` if it has to be made.
+    /// Slot of the text of `address`, which is not `taken` if it has to be made.
     fn slot(&mut self, address: IpAddr, taken: usize) -> usize {
         let found = (self.kept.iter()).position(|(kept, _)| *kept == Some(address));
         if let Some(found) = found {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the first stage of decoding hands to the second: a stretch of a capture whose headers have been read.
+//! Batch that the first stage of decoding hands to the second: a stretch of a capture whose headers
+//! have been read.
 
 use crate::arrow::Table;
 use crate::quic::UdpDatagram;
@@ -11,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Batch {
     /// The file's own bytes.
     pub(super) bytes: Vec<u8>,
-    /// What the connections are to take from it, in order.
+    /// Items that the connections are to take from it, in order.
     pub(super) items: Vec<Item>,
     /// Full chunks of `ip_packets`.
     pub(super) rows: Vec<Table>,

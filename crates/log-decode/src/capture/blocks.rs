@@ -108,7 +108,7 @@ pub(super) struct Block<'a> {
     pub kind: u32,
     /// The block's fields; a section header's are those behind the byte order magic.
     pub body: Fields<'a>,
-    /// Where in the stretch they begin.
+    /// Offset in the stretch at which they begin.
     pub at: usize,
 }
 

@@ -6,8 +6,8 @@ use super::headers::{TCP, UDP};
 const IPV4_BYTES: usize = 20;
 const IPV6_BYTES: usize = 40;
 
-/// Whether a whole packet is not what was sent: its IPv4 header, or what TCP or UDP protects. Fragments, and IPv6 packets
-/// with extension headers, are taken as they are.
+/// True if a whole packet is not what was sent: its IPv4 header, or what TCP or UDP protects.
+/// Fragments, and IPv6 packets with extension headers, are taken as they are.
 pub(super) fn is_damaged(packet: &[u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) => is_damaged_ipv4(packet).unwrap_or(true),

@@ -11,11 +11,11 @@ use std::io::Read;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// What stands after the magic number.
+/// Bytes behind the magic number.
 const HEADER_BYTES: usize = 20;
 const RECORD_HEADER_BYTES: usize = 16;
 
-/// What the magic number tells.
+/// Layout that the magic number tells.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     big_endian: bool,

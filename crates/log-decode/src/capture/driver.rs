@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What becomes of every packet by itself: a row of `ip_packets`, and its place in what TCP or QUIC is handed.
+//! Reading of every packet by itself: a row of `ip_packets`, and its place in what TCP or QUIC is
+//! handed.
 
 use super::addresses::Addresses;
 use super::batch::{Batch, Item};
@@ -21,14 +22,14 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) struct Frame<'a> {
     pub(super) time_ns: i64,
     pub(super) bytes: &'a [u8],
-    /// Where in the stretch they begin.
+    /// Offset in the stretch at which they begin.
     pub(super) at: usize,
     /// Length on the wire.
     pub(super) original: u32,
     /// The option `epb_flags`.
     pub(super) flags: u32,
     pub(super) packet_index: Option<u32>,
-    /// Why the link dropped it.
+    /// Reason why the link dropped it.
     pub(super) dropped: Option<&'a str>,
     /// The number of the interface, where a file has several.
     pub(super) interface: Option<u32>,
@@ -57,7 +58,7 @@ pub(super) struct Driver {
     pub(super) opener: Opener,
     rows: IpPackets,
     pub(super) stats: Stats,
-    /// What is handed on next.
+    /// Batch that is handed on next.
     pub(super) batch: Batch,
 }
 
@@ -76,7 +77,8 @@ impl Driver {
         }
     }
 
-    /// What has come of the stretch; the next one is put together in the memory of `batch`.
+    /// Hands over what has come of the stretch; the next one is put together in the memory of
+    /// `batch`.
     pub(super) fn hand_over(&mut self, batch: &mut Batch) {
         self.batch.rows = self.rows.sealed.take();
         std::mem::swap(&mut self.batch, batch);
@@ -212,8 +214,8 @@ impl Driver {
         }
     }
 
-    /// Whether a packet that reached this end has a wrong checksum. Only the link's captures can be asked: others may hold
-    /// what a network card has put together, with a checksum of nothing.
+    /// True if a packet that reached this end has a wrong checksum. Only the link's captures can be
+    /// asked: others may hold what a network card has put together, with a checksum of nothing.
     fn came_damaged(&self, frame: &Frame<'_>, packet: &[u8], direction: Option<Direction>) -> bool {
         let is_inbound = direction.is_some_and(|way| self.end == Some(way.reverse().sender()));
         let is_whole = frame.bytes.len() >= frame.original as usize;

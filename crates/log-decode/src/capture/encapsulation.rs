@@ -11,10 +11,10 @@ const IPV6: u16 = 0x86dd;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE_DISCOVERY: u16 = 0x8863;
 const PPPOE_SESSION: u16 = 0x8864;
-/// What may hold IP and is not looked into: 802.1AE, 802.1ah, TRILL, NSH.
+/// Types that may hold IP and are not looked into: 802.1AE, 802.1ah, TRILL, NSH.
 const OPAQUE: [u16; 4] = [0x88e5, 0x88e7, 0x22f3, 0x894f];
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside<'a> {
     /// An IP packet, and the length of all headers before it.
@@ -27,11 +27,11 @@ pub(super) enum Inside<'a> {
     Cut,
 }
 
-/// What is left of a frame.
+/// Bytes that are left of a frame.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     bytes: &'a [u8],
-    /// What stood before.
+    /// Bytes before it that are taken.
     taken: usize,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn by_version(rest: Rest<'_>) -> Inside<'_> {
     }
 }
 
-/// What follows a header of `length` bytes whose `EtherType` stands at `at`.
+/// Content behind a header of `length` bytes whose `EtherType` stands at `at`.
 pub(super) fn behind_ethertype(rest: Rest<'_>, at: usize, length: usize) -> Inside<'_> {
     let found = || {
         let (mut kind, mut rest) = (rest.u16(at)?, rest.skip(length)?);
@@ -126,7 +126,7 @@ pub(super) fn ppp(rest: Rest<'_>) -> Inside<'_> {
     behind_ppp_protocol(rest)
 }
 
-/// What PPP's protocol field says, which may be compressed to one byte (RFC 1661 section 2).
+/// Content by PPP's protocol field, which may be compressed to one byte (RFC 1661 section 2).
 pub(super) fn behind_ppp_protocol(rest: Rest<'_>) -> Inside<'_> {
     let found = || {
         let first = *rest.bytes.first()?;
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(inside(219, &[0, 1, 1, 64]), (4, true));
     }
 
-    /// What may hold IP is told apart from what does not, and from what was cut.
+    /// Frames that may hold IP are told apart from those that do not, and from those that were cut.
     #[test]
     fn what_is_not_looked_into_is_told() {
         let ethernet = |kind: [u8; 2], behind: &[u8]| [&[0; 12][..], &kind, behind].concat();

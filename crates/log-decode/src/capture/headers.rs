@@ -29,7 +29,7 @@ pub(super) struct Headers {
     pub tcp: Option<Tcp>,
     /// Offset of IP's payload in the packet, unless it is a fragment behind the first.
     pub transport_at: Option<usize>,
-    /// Where in the packet the part of the payload stands that was captured.
+    /// Range of the packet in which the captured part of the payload stands.
     pub payload: Range<usize>,
     /// Only a part of what was sent as one packet.
     pub fragment: bool,
@@ -46,7 +46,8 @@ pub(super) struct Tcp {
     pub ack: Option<u32>,
     /// The nine flag bits, FIN lowest.
     pub flags: u16,
-    /// Whether a record header of type `application_data` stands in the payload, which must start with a record header.
+    /// True if a record header of type `application_data` stands in the payload, which must start
+    /// with a record header.
     pub tls_application_data: Option<bool>,
     /// The window as the header has it, not scaled.
     pub window: u16,
@@ -56,7 +57,7 @@ pub(super) struct Tcp {
 /// The transport layer's part of a packet.
 struct Transport<'a> {
     bytes: &'a [u8],
-    /// Where they begin in the packet.
+    /// Offset in the packet at which they begin.
     at: usize,
     /// Length as announced by the IP header; at least what was captured of it, less padding.
     length: u32,

@@ -8,8 +8,8 @@ use crate::{Severity, Stats};
 
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
-/// How the link says which `CLOCK_REALTIME − CLOCK_MONOTONIC` its capture times contain.
-/// What the link says before its offset; captures of older versions have the second.
+/// Words with which the link says which `CLOCK_REALTIME − CLOCK_MONOTONIC` its capture times
+/// contain. What the link says before its offset; captures of older versions have the second.
 const CLOCK_OFFSETS: [&str; 2] = [
     "quiclab realtime_minus_monotonic_ns=",
     "quiclab clock_offset_ns=",
@@ -18,7 +18,7 @@ const CLOCK_OFFSETS: [&str; 2] = [
 const NANOSECONDS: u128 = 1_000_000_000;
 const OUTSIDE_MODEL: u32 = u32::MAX;
 
-/// What is needed to read the packets of one interface.
+/// Properties of an interface that are needed to read its packets.
 #[derive(Debug)]
 pub(super) struct Interface {
     pub(super) link: LinkType,
@@ -26,9 +26,10 @@ pub(super) struct Interface {
     numerator: u128,
     denominator: u128,
     offset_ns: i128,
-    /// Whether the link itself wrote it: then its packet ids are those of the packet log.
+    /// True if the link itself wrote it: then its packet ids are those of the packet log.
     ours: bool,
-    /// Whether its options break off before they tell the resolution: what its times mean is not known.
+    /// True if its options break off before they tell the resolution: what its times mean is not
+    /// known.
     pub(super) is_timeless: bool,
 }
 
@@ -99,7 +100,7 @@ impl Interface {
         }
     }
 
-    /// Whether its times are `CLOCK_MONOTONIC`.
+    /// True if its times are `CLOCK_MONOTONIC`.
     pub(super) fn knows_monotonic(&self) -> bool {
         self.ours
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stands before the IP packet in a frame, by the registry of link types (draft-ietf-opsawg-pcaplinktype).
+//! Headers before the IP packet in a frame, by the registry of link types
+//! (draft-ietf-opsawg-pcaplinktype).
 
 use super::encapsulation::{behind_ethertype, behind_ppp_protocol, by_version, ppp, Inside, Rest};
 use std::borrow::Cow;
@@ -84,7 +85,7 @@ impl LinkType {
         (self == Self::LinuxCooked2).then(|| u32::from_be_bytes(bytes))
     }
 
-    /// What a finding calls a link layer that is not read.
+    /// Name of a link layer that is not read, in a finding.
     pub(super) fn unread(self) -> Option<Cow<'static, str>> {
         let Self::Unread(number) = self else {
             return None;

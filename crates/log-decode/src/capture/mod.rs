@@ -97,7 +97,7 @@ trait Format: Send {
     /// Hand the packets of the next stretch to `driver`, and the stretch itself; false with the last one.
     fn stretch(&mut self, driver: &mut Driver) -> Result<bool, DecodeError>;
 
-    /// What is known of the file when it has been read.
+    /// Source, as it is known when the file has been read.
     fn source(&self) -> Source;
 }
 

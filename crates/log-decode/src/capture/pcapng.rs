@@ -79,7 +79,7 @@ impl<R: Read + Send> Format for Capture<R> {
 struct Reader {
     /// The interfaces of the section.
     interfaces: Vec<Interface>,
-    /// Whether all interfaces so far say how their clock relates to `CLOCK_MONOTONIC`.
+    /// True if all interfaces so far say how their clock relates to `CLOCK_MONOTONIC`.
     monotonic: bool,
     resolution_ns: u64,
 }

@@ -3,19 +3,19 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// What a stretch has at least, unless the file ends: larger than the buffer of the reader below, which then has no need
-/// of it, and small enough for a processor's cache.
+/// Least length of a stretch, unless the file ends: larger than the buffer of the reader below,
+/// which then has no need of it, and small enough for a processor's cache.
 const STRETCH_BYTES: usize = 1 << 18;
 /// Room for the end of what a stretch ends in.
 const MORE_BYTES: usize = 1 << 16;
-/// What is at most copied from one stretch into the next.
+/// Most bytes that are copied from one stretch into the next.
 const LEFT_OVER_BYTES: usize = 16;
 
 /// Reads one portion after the other.
 pub(super) struct Portions<R> {
     input: R,
     stretch: Vec<u8>,
-    /// What of the stretch has been read and not been lent yet.
+    /// Offset from which the stretch has been read and not been lent yet.
     start: usize,
     end: usize,
 }
@@ -41,12 +41,12 @@ impl<R: Read> Portions<R> {
         Ok(self.stretch.get(from..self.start).unwrap_or_default())
     }
 
-    /// Where in the stretch the next portion begins.
+    /// Offset in the stretch at which the next portion begins.
     pub(super) fn position(&self) -> usize {
         self.start
     }
 
-    /// Whether the next portion should begin another stretch.
+    /// True if the next portion should begin another stretch.
     pub(super) fn is_spent(&self) -> bool {
         self.end - self.start < LEFT_OVER_BYTES
     }

@@ -51,8 +51,8 @@ impl Phases {
     }
 }
 
-/// Whether the time for TLS follows that to connect, as Firefox writes it; by HAR 1.2 it is part of it. An entry's
-/// `time` is the sum of its phases, so it says which of the two was meant.
+/// True if the time for TLS follows that to connect, as Firefox writes it; by HAR 1.2 it is part of
+/// it. An entry's `time` is the sum of its phases, so it says which of the two was meant.
 fn secures_apart(entry: &Value) -> bool {
     let phase = |name: &str| {
         let ms = entry["timings"][name].as_f64();

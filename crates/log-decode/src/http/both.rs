@@ -3,7 +3,7 @@
 
 use crate::Direction;
 
-/// What bytes up have, and what bytes down have.
+/// Pair of what bytes up have, and what bytes down have.
 #[derive(Debug, Default)]
 pub(super) struct Both<T> {
     pub up: T,

@@ -4,7 +4,7 @@
 use super::huffman;
 use std::borrow::Cow;
 
-/// Why encoded fields cannot be read.
+/// Reason why encoded fields cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldError {
     /// More bytes are needed: at least this many.

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 4000;
 #[derive(Debug, Default)]
 pub(super) struct Detail {
     text: String,
-    /// Whether something was left out.
+    /// True if something was left out.
     cut: bool,
 }
 

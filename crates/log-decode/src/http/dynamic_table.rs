@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// The largest table that is kept; the programs that we know announce at most 64 KiB.
 const MAX_CAPACITY: u64 = 1 << 20;
-/// What an entry costs beside its texts (RFC 7541 section 4.1).
+/// Size of an entry beside its texts (RFC 7541 section 4.1).
 const ENTRY_OVERHEAD: usize = 32;
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl DynamicTable {
         self.capacity
     }
 
-    /// How many entries were ever inserted.
+    /// Number of entries that were ever inserted.
     pub(super) fn inserted(&self) -> u64 {
         self.evicted.saturating_add(self.entries.len() as u64)
     }

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use crate::tables::{HttpRequest, Tables};
 use crate::{Direction, End};
 
-/// What the rows of one connection share.
+/// Values that the rows of one connection share.
 #[derive(Debug)]
 pub(super) struct Context {
     pub connection: String,
@@ -44,7 +44,7 @@ fn word(text: &str) -> String {
     kept(text, MAX_WORD_BYTES)
 }
 
-/// What is known of a request so far.
+/// State of a request so far.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     /// The version of this response, where it may be another than its connection's.
@@ -132,7 +132,7 @@ impl Exchange {
         }
     }
 
-    /// Whether the response is more than an interim one.
+    /// True if the response is more than an interim one.
     pub(super) fn has_final_response(&self) -> bool {
         self.status.is_some()
     }

@@ -9,9 +9,9 @@ const MAX_FIELDS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     text: String,
-    /// Where in the text each name and each value ends.
+    /// Ends of each name and each value in the text.
     ends: Vec<(usize, usize)>,
-    /// Whether fields are missing because they were too many.
+    /// True if fields are missing because they were too many.
     pub cut: bool,
 }
 

@@ -23,7 +23,7 @@ const LENGTHS: [u8; 257] = [
 
 const END_OF_STRING: u16 = 256;
 
-/// What four more bits lead to.
+/// Step that four more bits lead to.
 #[derive(Clone, Copy, Default)]
 struct Step {
     /// Inner node of the code's tree.

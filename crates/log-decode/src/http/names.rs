@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// What endpoints send to keep each other used to the unknown.
+/// Name of what endpoints send to keep each other used to the unknown.
 pub(super) const RESERVED: &str = "reserved";
 
 type Name = Cow<'static, str>;
@@ -12,7 +12,8 @@ fn unknown(number: u64) -> Name {
     Cow::Owned(format!("{number:#x}"))
 }
 
-/// Whether a frame's type is one of those reserved (RFC 9114 section 7.2.8; HTTP/2: by custom, 0x1f × n + 0x0b).
+/// Name of a frame's type, or `reserved` if it is one of those reserved (RFC 9114 section 7.2.8;
+/// HTTP/2: by custom, 0x1f × n + 0x0b).
 fn frame_or_reserved(number: u64, first_reserved: u64) -> Name {
     let is_reserved = number
         .checked_sub(first_reserved)

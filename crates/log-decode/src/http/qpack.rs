@@ -7,12 +7,12 @@ use super::fields::Fields;
 use super::static_tables;
 use std::borrow::Cow;
 
-/// What an entry takes at the least (RFC 9204 section 3.2.1).
+/// Least size of an entry (RFC 9204 section 3.2.1).
 const MIN_ENTRY_BYTES: u64 = 32;
 /// The longest single instruction on an encoder stream.
 const MAX_INSTRUCTION_BYTES: usize = 1 << 20;
 
-/// What the encoder of one direction has inserted.
+/// Entries that the encoder of one direction has inserted.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     table: DynamicTable,
@@ -46,7 +46,7 @@ impl Decoder {
             .get_or_insert(self.table.capacity() as u64);
     }
 
-    /// How many entries were inserted.
+    /// Number of entries that were inserted.
     pub(super) fn inserted(&self) -> u64 {
         self.table.inserted()
     }

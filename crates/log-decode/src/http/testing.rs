@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the tests of this module share.
+//! Helpers that the tests of this module share.
 
 use crate::tables::{Finished, Tables};
 
@@ -39,7 +39,7 @@ pub(super) fn everything(finished: &Finished) -> Vec<String> {
     tables.chain(stats).collect()
 }
 
-/// What a decoder makes of something.
+/// Tables that a decoder makes of something.
 pub(super) fn finish(run: impl FnOnce(&mut Tables)) -> Finished {
     let mut tables = Tables::default();
     run(&mut tables);

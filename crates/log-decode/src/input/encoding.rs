@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// How a file is encoded, other than as UTF-8 without a mark.
+/// Encoding of a file, other than as UTF-8 without a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// UTF-8 behind a byte order mark.
@@ -25,7 +25,7 @@ pub(super) enum Order {
 pub(super) const MARK_BYTES: usize = 3;
 
 impl Encoding {
-    /// What a file that starts with `head` is.
+    /// Encoding of a file that starts with `head`.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0xef, 0xbb, 0xbf, ..] => Some(Self::Marked),

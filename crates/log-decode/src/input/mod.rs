@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a decoder reads from: a file that can be opened again, as often as a format needs passes.
+//! Input of a decoder: a file that can be opened again, as often as a format needs passes.
 //!
 //! gzip (RFC 1952) and Zstandard (RFC 8878) are recognised by their magic number and unpacked while they are read, one
 //! layer of them: every format may come compressed. Text may be UTF-16, or have a byte order mark.
@@ -41,7 +41,7 @@ impl Input {
         Self::new(From::File(path))
     }
 
-    /// What stands in memory.
+    /// Input of bytes in memory.
     #[must_use]
     pub fn bytes(bytes: &[u8]) -> Self {
         Self::new(From::Bytes(bytes.into()))

@@ -25,7 +25,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
-/// What comes out, and the names of what went wrong.
+/// Bytes that come out, and the names of what went wrong.
 fn unpacked(bytes: &[u8]) -> (Vec<u8>, Vec<String>) {
     let input = Input::bytes(bytes);
     let mut out = Vec::new();

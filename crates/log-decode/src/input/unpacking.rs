@@ -12,7 +12,7 @@ const BOMB_BYTES: u64 = 64 << 20;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Compression {
     Gzip,
@@ -20,7 +20,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// What a file that starts with `head` is, by its magic number.
+    /// Compression of a file that starts with `head`, by its magic number.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         if head.starts_with(&GZIP_MAGIC) {
             Some(Self::Gzip)
@@ -30,7 +30,7 @@ impl Compression {
     }
 }
 
-/// What kept the unpacking from its end.
+/// Trouble that kept the unpacking from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     Truncated,
@@ -135,7 +135,7 @@ impl<R: BufRead> Unpacking<R> {
     }
 }
 
-/// Whether nothing but zeros is left.
+/// True if nothing but zeros is left.
 fn only_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let left = rest.fill_buf()?;

@@ -15,7 +15,7 @@ const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 pub(super) struct Frames<R> {
     inner: R,
     decoder: FrameDecoder,
-    /// Why no more can be decoded; what had been comes out first.
+    /// Error after which no more can be decoded; what had been comes out first.
     broken: Option<ErrorKind>,
 }
 

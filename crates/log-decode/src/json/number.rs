@@ -14,7 +14,7 @@ struct Decimal {
     negative: bool,
     /// The digits without the point.
     digits: u64,
-    /// How many of them stand behind the point.
+    /// Number of them that stand behind the point.
     decimals: u32,
 }
 

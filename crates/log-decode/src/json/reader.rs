@@ -6,7 +6,7 @@
 
 mod values;
 
-/// Why a value cannot be read.
+/// Reason why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The bytes end before it does.
@@ -39,7 +39,7 @@ fn span(start: usize, end: usize) -> Span {
     }
 }
 
-/// What a value is, by its first character.
+/// Kind of a value, by its first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object,
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
 pub(crate) struct Reader<'a> {
     text: &'a [u8],
     at: usize,
-    /// How often a number was asked for where none stands that fits.
+    /// Number of times that a number was asked for where none stands that fits.
     pub(crate) impossible: u64,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Reader<'a> {
         self.text
     }
 
-    /// How many bytes have been read.
+    /// Number of bytes that have been read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// What has not been read.
+    /// Bytes that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         Ok(Some((key, span)))
     }
 
-    /// Whether another item is to be read next; false behind the array.
+    /// True if another item is to be read next; false behind the array.
     #[inline]
     pub(crate) fn next_item(&mut self, inside: &mut Inside) -> Result<bool, Fault> {
         self.more(inside, b']')
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// What stands between the quotes, as it is written.
+    /// Bytes between the quotes, as they are written.
     #[inline]
     pub(crate) fn string(&mut self) -> Result<&'a [u8], Fault> {
         self.expect(b'"')?;
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
         Ok(&self.text[start..end])
     }
 
-    /// Where the closing quote of the text stands that starts at `start`.
+    /// Offset of the closing quote of the text that starts at `start`.
     #[inline]
     fn string_end(&self, start: usize) -> Result<usize, Fault> {
         let mut at = start;
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         self.escaped_string_end(start)
     }
 
-    /// Where a string ends, one character after the other.
+    /// End of a string, one character after the other.
     #[cold]
     fn escaped_string_end(&self, mut at: usize) -> Result<usize, Fault> {
         loop {
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether nothing but white space is left.
+    /// True if nothing but white space is left.
     pub(crate) fn at_end(&mut self) -> bool {
         self.peek().is_err()
     }
@@ -301,7 +301,7 @@ fn quotes(eight: u64) -> u64 {
     without_quotes.wrapping_sub(ONES) & !without_quotes & (ONES * 0x80)
 }
 
-/// Where in a container a reader is.
+/// Position of a reader in a container.
 #[derive(Debug)]
 pub(crate) struct Inside {
     first: bool,

@@ -4,7 +4,7 @@
 use crate::MAX_RECORD_BYTES;
 use std::io::BufRead;
 
-/// Why a document cannot be followed any further.
+/// Reason why a document cannot be followed any further.
 pub(crate) enum Broken {
     Io(std::io::Error),
     /// The document ends too early, or another character stands where it should go on.
@@ -117,7 +117,7 @@ pub(crate) fn members<R: BufRead>(
     })
 }
 
-/// Where a value ends, over any number of buffers.
+/// Search for the end of a value, over any number of buffers.
 #[derive(Default)]
 struct Extent {
     depth: usize,
@@ -126,7 +126,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// How much of `bytes` belongs to the value, if it ends here.
+    /// Number of `bytes` that belong to the value, if it ends here.
     fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, &byte) in bytes.iter().enumerate() {
             if self.in_string {

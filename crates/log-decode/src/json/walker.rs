@@ -5,7 +5,7 @@ use super::{Fault, Reader, Window};
 use crate::MAX_RECORD_BYTES;
 use std::io::{self, Read};
 
-/// Why a walk ends.
+/// Reason why a walk ends.
 pub(crate) enum Stop {
     Io(io::Error),
     /// The document ends too early, or another character stands where it should go on.
@@ -143,7 +143,7 @@ impl<R: Read> Walker<R> {
     }
 }
 
-/// Where a value ends, over any number of buffers.
+/// Search for the end of a value, over any number of buffers.
 #[derive(Default)]
 struct Extent {
     depth: usize,
@@ -152,7 +152,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// How much of `bytes` belongs to the value, if it ends here.
+    /// Number of `bytes` that belong to the value, if it ends here.
     fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {

@@ -26,7 +26,7 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// What stands there unread.
+    /// Bytes that stand there unread.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -35,7 +35,7 @@ impl<R: Read> Window<R> {
         self.start = (self.start + length).min(self.end);
     }
 
-    /// Whether the file ends behind what stands there.
+    /// True if the file ends behind what stands there.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }

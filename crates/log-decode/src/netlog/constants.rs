@@ -51,11 +51,11 @@ pub(super) enum Phase {
     None,
 }
 
-/// What the events mean.
+/// Meanings of the events.
 pub(super) struct Constants {
     pub dialect: String,
     pub on_linux: bool,
-    /// What makes ticks milliseconds of the Unix epoch.
+    /// Offset that makes ticks milliseconds of the Unix epoch.
     pub tick_offset_ms: Option<i64>,
     event_types: Names,
     begin: Option<i64>,

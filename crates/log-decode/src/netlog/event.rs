@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What every event says of itself; its parameters stand beside it.
+/// Facts that every event has; its parameters stand beside it.
 pub(super) struct Written {
     pub phase: i64,
     pub source: i64,

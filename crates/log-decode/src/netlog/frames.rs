@@ -24,7 +24,7 @@ pub(super) struct QuicFrame {
     ack_delay_us: Option<i64>,
     /// Packets that came with ECT(0), ECT(1) and CE.
     ecn: [Option<u64>; 3],
-    /// What no other column holds, as JSON.
+    /// Facts that no other column holds, as JSON.
     detail: Option<String>,
 }
 

@@ -17,9 +17,9 @@ pub(super) struct Handshake {
     round_trip: u32,
     server_spoke: bool,
     levels: [Level; 3],
-    /// How far the client's CRYPTO frames of the level `initial` reach.
+    /// End of the client's CRYPTO frames of the level `initial`.
     hello_end: u64,
-    /// Where the `ClientHello` that answers a `HelloRetryRequest` starts.
+    /// Offset of the `ClientHello` that answers a `HelloRetryRequest`.
     second_hello: Option<u64>,
     client_finished: bool,
 }

@@ -16,7 +16,7 @@ const INITIAL_WINDOW: u64 = 65_535;
 /// Windows of one session that are counted at a time.
 const MAX_WINDOWS: usize = 1 << 12;
 
-/// What a window allows and what was sent, in bytes of DATA.
+/// Limit of a window and what was sent, in bytes of DATA.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     increments: u64,
@@ -29,7 +29,7 @@ pub(super) struct Session {
     pub streams: Streams,
     /// Windows by the stream (0 is the connection) and the way of the data.
     windows: BTreeMap<(u64, Direction), Window>,
-    /// Where windows of streams start.
+    /// Size at which windows of streams start.
     initial_up: u64,
     initial_down: u64,
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Streams of one session whose bodies are counted at a time.
 const MAX_BODIES: usize = 1 << 14;
 
-/// What is kept between the events of one frame.
+/// State that is kept between the events of one frame.
 #[derive(Debug, Default)]
 pub(super) struct Http3 {
     /// Length of the HEADERS frame that was read last, and when; it is told again once it is decoded.

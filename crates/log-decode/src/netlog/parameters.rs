@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was announced or negotiated, as rows of the table `parameters`.
+//! Announced or negotiated parameters, as rows of the table `parameters`.
 
 use super::params::Params;
 use crate::tables::{Parameter, Tables};

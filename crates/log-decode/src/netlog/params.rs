@@ -92,7 +92,7 @@ pub(super) fn plain(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// Where names (without their quotes) and values of one event stand.
+/// Places of the names (without their quotes) and values of one event.
 pub(super) type Members = Vec<(Span, Span)>;
 
 /// Names and values as they are written.

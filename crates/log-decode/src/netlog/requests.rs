@@ -31,7 +31,8 @@ struct Request {
     headers_ns: Option<i64>,
     first_byte_ns: Option<i64>,
     last_byte_ns: Option<i64>,
-    /// What was read before and after its content encoding was undone; the first is told only where there is one.
+    /// Bytes read before and after the content encoding was undone; the first is told only where
+    /// there is one.
     read: (Option<u64>, Option<u64>),
     read_from_cache: bool,
     error: Option<i64>,

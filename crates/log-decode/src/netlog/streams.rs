@@ -35,7 +35,7 @@ impl Stream {
     }
 }
 
-/// What is known of the streams of one session.
+/// State of the streams of one session.
 #[derive(Debug)]
 pub(super) struct Streams {
     transport: &'static str,

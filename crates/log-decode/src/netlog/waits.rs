@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Jobs or sockets that are remembered at a time.
 const MAX_SOURCES: usize = 1 << 14;
 
-/// What a request waits for: a job that makes a connection, or its socket.
+/// Wait of a request: for a job that makes a connection, or for its socket.
 #[derive(Debug, Default)]
 pub(super) struct Wait {
     pub name: Span,

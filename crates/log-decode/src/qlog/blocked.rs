@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What holds a sender back, as it says itself: limits, its congestion controller, its pacer, its application.
+//! Reasons that hold a sender back, as it says itself: limits, its congestion controller, its
+//! pacer, its application.
 
 use super::context::Context;
 use crate::tables::{BlockedState, FlowControl, Tables};
@@ -79,7 +80,7 @@ pub(super) fn by_application(context: &Context<'_>, tables: &mut Tables) {
     });
 }
 
-/// What every row has: whose it is, and when.
+/// Values that every row has: whose it is, and when.
 fn of<'a>(context: &Context<'a>) -> BlockedState<'a> {
     BlockedState {
         vantage: context.who.vantage,

@@ -113,7 +113,7 @@ impl Clock {
         Some(ns)
     }
 
-    /// How far a time may be off: what each delta lost when it was rounded adds up.
+    /// Error that a time may have: what each delta lost when it was rounded adds up.
     pub(super) fn step_ns(&self) -> u64 {
         self.resolution.step_ns().saturating_mul(self.deltas.max(1))
     }
@@ -123,7 +123,7 @@ impl Clock {
         self.latest_ns.unwrap_or(self.epoch_ns.unwrap_or(0))
     }
 
-    /// Whether the times seen so far can be placed without joining packets.
+    /// True if the times seen so far can be placed without joining packets.
     pub(super) fn has_epoch(&self) -> bool {
         self.epoch_ns.is_some()
     }

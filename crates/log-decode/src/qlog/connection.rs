@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is kept of each connection of a trace while its events are read.
+//! State that is kept of each connection of a trace while its events are read.
 
 use super::handshake::Handshake;
 use super::http::Http;

@@ -43,7 +43,8 @@ impl<'a> Context<'a> {
         (span.of(self.text) != b"null").then(|| self.text(span))
     }
 
-    /// Why it happened, in the log's words; the first drafts have a word for no reason at all.
+    /// Reason why it happened, in the log's words; the first drafts have a word for no reason
+    /// at all.
     pub(super) fn trigger(&self) -> Option<Cow<'a, str>> {
         let trigger = self.event.trigger.map(|trigger| self.text(trigger))?;
         let says_nothing = matches!(
@@ -59,7 +60,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What is followed over a connection's events.
+/// State that is followed over a connection's events.
 pub(super) struct State<'a> {
     pub losses: &'a mut super::losses::Losses,
     pub streams: &'a mut super::streams::Streams,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the sender says of itself: recovery metrics, the congestion controller's state, timers.
+//! Statements of the sender about itself: recovery metrics, the congestion controller's state,
+//! timers.
 
 use super::context::{Context, IMPOSSIBLE};
 use super::names::packet_type_of_space;
@@ -81,7 +82,7 @@ pub(super) fn metrics(context: &Context<'_>, tables: &mut Tables) {
     tables.transport_metrics.push(row);
 }
 
-/// Whether a state is one of BBR's (draft-ietf-ccwg-bbr section 5.1), and no other controller's.
+/// True if a state is one of BBR's (draft-ietf-ccwg-bbr section 5.1), and no other controller's.
 fn is_bbr(state: &str) -> bool {
     state == "startup"
         || state == "drain"

@@ -191,23 +191,24 @@ impl Writer {
         }
     }
 
-    /// Whether its `ack_delay` is a length of time: picoquic and pcap2qlog log the field without its exponent.
+    /// True if its `ack_delay` is a length of time: picoquic and pcap2qlog log the field without
+    /// its exponent.
     pub(super) fn ack_delay_is_time(self) -> bool {
         !matches!(self, Self::Picoquic | Self::Pcap2qlog)
     }
 
-    /// Whether it gives `ack_delay` as milliseconds, but leaves out the exponent of 1-RTT packets: quiche divides the field
-    /// as it came by 1,000.
+    /// True if it gives `ack_delay` as milliseconds, but leaves out the exponent of 1-RTT packets:
+    /// quiche divides the field as it came by 1,000.
     pub(super) fn leaves_out_exponent(self) -> bool {
         self == Self::Quiche
     }
 
-    /// Whether the description of its traces is the client's first Destination Connection ID.
+    /// True if the description of its traces is the client's first Destination Connection ID.
     pub(super) fn describes_by_connection_id(self) -> bool {
         self == Self::Picoquic
     }
 
-    /// What it never writes.
+    /// Facts that it never writes.
     fn lacks(self) -> &'static [Lack] {
         const HTTP: [Lack; 2] = [
             ("http_frames", None, NO_HTTP),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is peculiar to a program or a draft, in logs made after the programs' sources.
+//! Peculiarities of a program or a draft, in logs made after the programs' sources.
 
 use super::tests::{decode_bytes, lines, sequence};
 

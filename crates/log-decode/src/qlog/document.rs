@@ -18,7 +18,7 @@ use serde_json::Value;
 /// Traces of one document; a hostile file cannot make the list of headers long.
 const MAX_TRACES: usize = 1 << 10;
 
-/// What the first walk finds.
+/// Members that the first walk finds.
 #[derive(Default)]
 struct Headers {
     file: serde_json::Map<String, Value>,

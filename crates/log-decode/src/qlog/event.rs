@@ -34,13 +34,14 @@ impl Field {
     }
 }
 
-/// How the events end that programs write for every packet and no table holds: their data are not taken apart.
+/// Endings of events that programs write for every packet and no table holds: their data are not
+/// taken apart.
 const NOT_TABLED: &[u8] = b"data_moved";
 
 /// Members that the drafts' closed data have no place for, and that therefore stand beside them.
 const BESIDE: [&[u8]; 4] = [b"reason", b"limit", b"ready_bytes", b"inferred"];
 
-/// What a time counts from.
+/// Origin that a time counts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimeKind {
     #[default]
@@ -50,7 +51,7 @@ pub(super) enum TimeKind {
 }
 
 impl TimeKind {
-    /// What a single event says of its own time.
+    /// Kind of time that a single event says of its own.
     fn of(format: Option<&[u8]>) -> Option<Self> {
         match format? {
             b"relative_to_epoch" | b"relative" => Some(Self::Relative),
@@ -72,7 +73,7 @@ pub(super) struct Event {
     /// Length of what the event is about, without its header.
     pub payload_length: Option<u64>,
     pub frames: Vec<Frame>,
-    /// What its frames have several of, and what is not read.
+    /// Lists of its frames, and what is not read.
     pub store: Store,
     /// Key and value of every other member of its data.
     pub members: Vec<(Span, Span)>,

@@ -33,14 +33,14 @@ pub(super) struct Decoder<'t> {
     tables: &'t mut Tables,
 }
 
-/// What holds for all events of one trace.
+/// Facts that hold for all events of one trace.
 struct Trace {
     name: String,
     ends: Ends,
     writer: Writer,
     fields: Vec<Field>,
     clock: Clock,
-    /// What a length of time is multiplied by to be milliseconds.
+    /// Factor by which a length of time is multiplied to be milliseconds.
     to_ms: f64,
     connections: Connections,
     /// Events that were read.
@@ -348,10 +348,10 @@ impl Trace {
     }
 }
 
-/// How the reading of an event went.
+/// Result of reading an event.
 pub(super) struct Read {
     result: Result<(), Fault>,
-    /// Where it stands in the text.
+    /// Range in the text in which it stands.
     place: Range<usize>,
     /// Values that cannot be.
     impossible: u64,

@@ -21,15 +21,15 @@ pub(super) struct Frame {
     pub ack_delay: Option<f64>,
     /// The counts of ECT(0), ECT(1) and CE.
     pub ecn: [Option<u64>; 3],
-    /// Where its ranges stand in [`Store::ranges`].
+    /// Range of its ranges in [`Store::ranges`].
     pub ranges: (u32, u32),
-    /// Where its other members stand in [`Store::details`].
+    /// Range of its other members in [`Store::details`].
     pub details: (u32, u32),
-    /// Whether `unidirectional` is told, and not merely not said.
+    /// True if `unidirectional` is told, and not merely not said.
     pub stream_type_told: bool,
 }
 
-/// What frames of one event have several of.
+/// Lists of the frames of one event.
 #[derive(Default)]
 pub(super) struct Store {
     /// Acknowledged ranges.

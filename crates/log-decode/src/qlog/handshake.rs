@@ -15,7 +15,7 @@ struct Step {
     round_trip: Option<u32>,
 }
 
-/// What is remembered of a connection's handshake.
+/// State of a connection's handshake.
 #[derive(Debug, Default)]
 pub(super) struct Handshake {
     pending: Vec<Step>,
@@ -124,7 +124,7 @@ impl Handshake {
     }
 }
 
-/// What the program says of its keys or its state.
+/// Takes what the program says of its keys or its state.
 pub(super) fn said(
     step: &str,
     direction: Option<&str>,

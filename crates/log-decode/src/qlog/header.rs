@@ -25,12 +25,12 @@ pub(super) struct FileHeader {
 }
 
 impl FileHeader {
-    /// Whether it says of itself that it is a qlog.
+    /// True if it says of itself that it is a qlog.
     pub(super) fn is_qlog(&self) -> bool {
         self.qlog_version.is_some() || self.file_schema.is_some()
     }
 
-    /// Whether its version is none of the drafts': those are `draft-…` and `0.…`.
+    /// True if its version is none of the drafts': those are `draft-…` and `0.…`.
     pub(super) fn is_of_unknown_version(&self) -> bool {
         let version = self.qlog_version.as_deref();
         version.is_some_and(|version| !version.starts_with("draft-") && !version.starts_with("0."))
@@ -68,7 +68,7 @@ pub(super) struct TraceHeader {
 }
 
 impl TraceHeader {
-    /// What the places of an event in array form mean.
+    /// Meanings of the places of an event in array form.
     pub(super) fn fields(&self) -> Vec<Field> {
         let names = self.event_fields.iter();
         names

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Requests followed at a time on one connection.
 const MAX_REQUESTS: usize = 1 << 14;
 
-/// What is known of the request of one stream.
+/// State of the request of one stream.
 #[derive(Debug, Default)]
 struct Request {
     time_ns: i64,
@@ -46,7 +46,7 @@ pub(super) struct Http {
     requests: HashMap<u64, Request>,
 }
 
-/// What `frame_created` and `frame_parsed` say.
+/// Content of `frame_created` and `frame_parsed`.
 pub(super) struct FrameEvent<'a> {
     pub time_ns: i64,
     pub sent: bool,
@@ -308,7 +308,7 @@ fn setting_name(setting: &Value) -> String {
     }
 }
 
-/// What a frame holds, as JSON.
+/// Content of a frame, as JSON.
 fn detail(
     fields: &[HeaderField<'_>],
     settings: &[(String, &Value)],

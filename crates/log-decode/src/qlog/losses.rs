@@ -36,9 +36,9 @@ struct Declared {
 pub(super) struct Losses {
     sent: [VecDeque<Sent>; 3],
     declared: Vec<Declared>,
-    /// Where in `declared` the packets stand that no acknowledgment has named yet.
+    /// Positions in `declared` of the packets that no acknowledgment has named yet.
     open: [BTreeMap<u64, usize>; 3],
-    /// Whether the log shows what the peer acknowledges.
+    /// True if the log shows what the peer acknowledges.
     acknowledgments_seen: bool,
 }
 

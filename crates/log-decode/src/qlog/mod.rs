@@ -78,7 +78,7 @@ pub fn decode(
     }
 }
 
-/// Whether another record follows the first: then it is no document.
+/// True if another record follows the first: then it is no document.
 fn has_lines(window: &Window<impl Read>) -> bool {
     let mut reader = Reader::new(window.bytes());
     let ended = reader.skip().is_ok();

@@ -13,7 +13,7 @@ const QUIC: &str = "quic";
 /// Longer members of a frame are left out of the column `detail`.
 const MAX_DETAIL_BYTES: usize = 1024;
 
-/// What a packet event says of the packet, in its header or, in some dialects, beside it.
+/// Statements of a packet event about the packet, in its header or, in some dialects, beside it.
 struct Whole {
     packet_type: Option<&'static str>,
     number: Option<u64>,
@@ -135,7 +135,7 @@ pub(super) fn frames(
     row.push_all(true, context, state, tables);
 }
 
-/// What a frame says that no other column holds.
+/// Statements of a frame that no other column holds.
 fn detail(frame: &Frame, context: &Context<'_>) -> Option<String> {
     let (start, end) = frame.details;
     let told = (context.event.store.details).get(start as usize..end as usize)?;
@@ -273,7 +273,7 @@ impl Row {
         }
     }
 
-    /// What a frame that was sent or received changes.
+    /// Follows the changes by a frame that was sent or received.
     fn follow(
         &self,
         frame: &Frame,

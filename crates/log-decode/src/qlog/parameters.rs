@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is announced and negotiated, and how the handshake gets on, as the program says it.
+//! Announcements, negotiations and progress of the handshake, as the program says them.
 
 use super::context::{Context, State};
 use super::handshake;
@@ -10,7 +10,7 @@ use crate::Severity;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Whether the members of an event go to the table `parameters`.
+/// True if the members of an event go to the table `parameters`.
 pub(super) fn holds(name: &[u8]) -> bool {
     matches!(
         name,

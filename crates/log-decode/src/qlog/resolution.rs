@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fine a trace's times are, measured by the decimals that they are written with.
+//! Resolution of a trace's times, measured by the decimals that they are written with.
 
 /// A magnitude counts once it has so many times: a few may end in zeros by chance.
 const ENOUGH: u64 = 32;

@@ -16,7 +16,7 @@ use std::io::{self, Read};
 
 pub(super) const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// What stands between two records.
+/// Separator between two records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Separator {
     pub byte: u8,
@@ -25,7 +25,7 @@ pub(super) struct Separator {
 
 /// A record in the window.
 struct Record {
-    /// Where it ends, its separator not included.
+    /// Offset of its end, its separator not included.
     end: usize,
     kind: End,
 }

@@ -16,7 +16,7 @@ const MAX_PARTS: usize = 1 << 10;
 pub(super) struct Half {
     /// Everything before it has been seen.
     contiguous: u64,
-    /// What has been seen behind that, in order, not touching.
+    /// Parts that have been seen behind that, in order, not touching.
     parts: Vec<(u64, u64)>,
     bytes: u64,
     unknown_length: bool,
@@ -114,7 +114,7 @@ pub(super) struct Stream {
 pub(super) struct Streams {
     list: Vec<(u64, Stream)>,
     by_id: HashMap<u64, usize>,
-    /// Where the stream of the latest frame stands: the next is mostly of the same.
+    /// Position of the latest frame's stream: the next is mostly of the same.
     latest: usize,
 }
 

@@ -18,7 +18,7 @@ const LONG_BYTES: usize = 1 << 12;
 /// Reads events one by one, each for itself.
 pub(super) struct Events {
     fields: Vec<Field>,
-    /// What was counted of all of them.
+    /// Counts over all of them.
     pub(super) unread: Unread,
     stretch_bytes: usize,
 }
@@ -35,13 +35,13 @@ pub(super) struct Stretch {
     pub(super) too_long: usize,
 }
 
-/// How the reading of a record went.
+/// Result of reading a record.
 struct Outcome {
-    /// Where it stands.
+    /// Range in which it stands.
     place: Range<usize>,
     /// The event, and whether nothing stands behind it; `None` where it is still to be read.
     read: Option<(Read, bool)>,
-    /// Whether the record has been written whole.
+    /// True if the record has been written whole.
     whole: bool,
 }
 
@@ -59,7 +59,7 @@ impl Events {
         }
     }
 
-    /// Whether a stretch should be handed on.
+    /// True if a stretch should be handed on.
     pub(super) fn is_enough(&self, stretch: &Stretch) -> bool {
         stretch.text.len() >= self.stretch_bytes || stretch.count >= STRETCH_EVENTS
     }

@@ -8,7 +8,7 @@ use crate::Severity;
 const MAX_NAMES: usize = 64;
 const MAX_NAME_BYTES: usize = 48;
 
-/// How often each was met, by what it is a member of.
+/// Number of times that each was met, by what it is a member of.
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     names: Vec<(Vec<u8>, Vec<u8>, u64)>,

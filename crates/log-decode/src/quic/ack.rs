@@ -16,7 +16,7 @@ pub(super) struct Ack<'a> {
     count: u64,
 }
 
-/// How many packets came with each codepoint, so far.
+/// Number of packets that came with each codepoint, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EcnCounts {
     pub(super) ect0: u64,

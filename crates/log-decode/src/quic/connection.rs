@@ -25,7 +25,7 @@ use std::rc::Rc;
 /// Connection ids that are told, each way.
 const MAX_DCIDS: usize = 64;
 
-/// Where a packet stands.
+/// Position of a packet.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) time_ns: i64,
@@ -56,13 +56,13 @@ pub(super) struct Connection {
     pub(super) told_version: Option<Version>,
     /// The id that a Retry gave, until the client has used it: for Initial and 0-RTT packets.
     retried: [Option<ConnectionId>; 2],
-    /// Whether its start is missing from the capture.
+    /// True if its start is missing from the capture.
     is_late: bool,
-    /// Whether an end has given connection ids for other paths than the first.
+    /// True if an end has given connection ids for other paths than the first.
     pub(super) has_paths: bool,
     /// Attempts at a packet number each way that nothing leads to.
     searches: [u8; 2],
-    /// What the packets each way have borne so far.
+    /// Connection ids that the packets each way have borne so far.
     dcids: [Vec<ConnectionId>; 2],
 }
 
@@ -115,7 +115,7 @@ impl Connection {
         late
     }
 
-    /// What a hello would have told.
+    /// Takes what a hello would have told.
     pub(super) fn know(&mut self, random: Random, suite: u16, version: Version) {
         self.keyring.random = Some(random);
         self.keyring.choose(suite);

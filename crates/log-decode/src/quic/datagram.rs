@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a capture tells of a UDP datagram.
+//! UDP datagrams, as a capture tells them.
 
 use super::connection::At;
 use super::directory::Path;
 use crate::Direction;
 use std::net::SocketAddr;
 
-/// Where QUIC is expected even without having seen how the connection began.
+/// Port on which QUIC is expected even without having seen how the connection began.
 const HTTPS_PORT: u16 = 443;
 
-/// What one UDP datagram of a capture carries.
+/// Content of one UDP datagram of a capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UdpDatagram<'a> {
     pub(crate) time_ns: i64,

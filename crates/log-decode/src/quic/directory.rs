@@ -170,7 +170,7 @@ impl Directory {
         }
     }
 
-    /// Where a packet with a long header may belong.
+    /// Connections that a packet with a long header may belong to.
     pub(super) fn by_long(&self, dcid: &ConnectionId, path: Path) -> Candidates {
         let mut candidates = Candidates::default();
         if let Some(&owner) = self.by_id.get(dcid) {
@@ -180,7 +180,7 @@ impl Directory {
         candidates
     }
 
-    /// Where a packet with a short header may belong, by its connection id.
+    /// Connections that a packet with a short header may belong to, by its connection id.
     pub(super) fn by_short(&self, packet: &[u8]) -> Candidates {
         let mut candidates = Candidates::default();
         let mut lengths = self.id_lengths;
@@ -195,7 +195,8 @@ impl Directory {
         candidates
     }
 
-    /// Where a packet may belong, by its addresses: what is left where connection ids are empty or not known.
+    /// Connections that a packet may belong to, by its addresses: what is left where connection ids
+    /// are empty or not known.
     pub(super) fn by_path(&self, path: Path) -> Candidates {
         let mut candidates = Candidates::default();
         self.add_by_path(path, &mut candidates);

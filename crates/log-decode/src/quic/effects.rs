@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the frames of a packet change in what is known of its connection.
+//! Effects of a packet's frames on what is known of its connection.
 
 use super::connection::Connection;
 use super::frame::Frame;
@@ -13,7 +13,7 @@ use crate::tls::names;
 use crate::{Direction, Severity};
 use serde_json::json;
 
-/// What an end announced about its ACKs (RFC 9000 section 18.2).
+/// Announcement of an end about its ACKs (RFC 9000 section 18.2).
 #[derive(Clone, Copy)]
 pub(super) struct AckDelay {
     pub(super) exponent: u32,
@@ -30,7 +30,7 @@ impl Default for AckDelay {
 }
 
 impl Connection {
-    /// How to read the delay of ACKs that go `way`.
+    /// Unit of the delay of ACKs that go `way`.
     pub(super) fn ack_delay(&self, space: Space, way: Direction) -> AckDelay {
         match space {
             Space::Application => self.ack_delay[way as usize],

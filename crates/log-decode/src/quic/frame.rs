@@ -92,7 +92,7 @@ pub(super) enum Frame<'a> {
     Extension(Extension),
 }
 
-/// Why the rest of a packet cannot be read.
+/// Reason why the rest of a packet cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The type, which is none of those above.
@@ -136,7 +136,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Whether packets of a number space may hold it (RFC 9000 section 12.4); of 0-RTT packets all is taken.
+    /// True if packets of a number space may hold it (RFC 9000 section 12.4); of 0-RTT packets all
+    /// is taken.
     pub(super) fn may_stand_in(&self, space: Space) -> bool {
         let in_handshake = matches!(
             self,

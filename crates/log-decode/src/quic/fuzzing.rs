@@ -134,7 +134,8 @@ mod tests {
         tables.finish()
     }
 
-    /// What the fuzzer says is opened and read; without 0-RTT of the server, which there is not.
+    /// Packets that the fuzzer says to open are opened and read; without 0-RTT of the server, which
+    /// there is not.
     #[test]
     fn packets_are_opened() {
         let finished = decoded(&conversation());

@@ -67,9 +67,9 @@ pub(super) struct Long<'a> {
     pub(super) scid: ConnectionId,
     /// The token of an Initial; a Retry's with the integrity tag behind it.
     pub(super) token: &'a [u8],
-    /// Where the protected packet number starts.
+    /// Offset of the protected packet number.
     pub(super) number_at: usize,
-    /// Where the packet ends: beyond the bytes at hand if the capture cut it.
+    /// Offset of the packet's end: beyond the bytes at hand if the capture cut it.
     pub(super) end: usize,
 }
 

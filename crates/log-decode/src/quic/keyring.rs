@@ -12,12 +12,12 @@ use crate::Direction;
 /// Connection ids that Initial keys may follow from: the client's, a Retry's, each in two versions.
 const MAX_INITIAL_KEYS: usize = 4;
 
-/// What came of an attempt to open a packet; the plain payload stands in the buffer.
+/// Result of an attempt to open a packet; the plain payload stands in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Opening {
     Opened {
         header: Unprotected,
-        /// Where the payload ends in the buffer.
+        /// Offset of the payload's end in the buffer.
         end: usize,
     },
     /// The key log has no secret for it, or the `ClientHello` is not known.

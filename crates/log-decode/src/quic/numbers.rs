@@ -2,7 +2,7 @@
 //! Packet numbers that have been seen in one space and one direction.
 
 const WORDS: usize = 16;
-/// How far back a packet that comes twice is noticed.
+/// Distance back at which a packet that comes twice is noticed.
 const WINDOW: u64 = WORDS as u64 * 64;
 
 #[derive(Debug, Default)]

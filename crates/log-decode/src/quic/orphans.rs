@@ -20,7 +20,7 @@ const MAX_PATHS: usize = 1 << 12;
 const MAX_PACKETS: u8 = 6;
 /// Attempts at a header for the whole capture: below a second. One in four leads to attempts at a payload.
 const MAX_ATTEMPTS: usize = 1 << 20;
-/// How often a capture that brings secrets while it is read has them tried.
+/// Number of times that a capture that brings secrets while it is read has them tried.
 const MAX_REFRESHES: u8 = 32;
 /// Number of keys up to which each is tried with more packet numbers.
 const FEW_KEYS: usize = 64;
@@ -49,7 +49,7 @@ pub(super) struct Orphans {
     attempts: usize,
 }
 
-/// What fits a packet.
+/// Connection and keys that fit a packet.
 struct Found {
     random: Random,
     suite: u16,
@@ -136,7 +136,7 @@ impl Orphans {
 }
 
 impl Connections {
-    /// Whether nothing tells by which secrets this connection goes.
+    /// True if nothing tells by which secrets this connection goes.
     fn has_no_hello(&mut self, owner: Candidate) -> bool {
         let connection = self.directory.get(owner.index);
         connection.is_some_and(|connection| connection.keyring.random.is_none())

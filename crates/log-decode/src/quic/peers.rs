@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the two ends of a connection go by: connection ids, addresses, stateless reset tokens.
+//! Names of the two ends of a connection: connection ids, addresses, stateless reset tokens.
 
 use super::wire::ConnectionId;
 use crate::End;
@@ -38,13 +38,13 @@ impl Peers {
         self.fresh_ids.push((id, end));
     }
 
-    /// How long the connection ids of `end` are, for all that is known.
+    /// Length of the connection ids of `end`, for all that is known.
     pub(super) fn id_bytes(&self, end: End) -> usize {
         let own = self.ids.iter().rev().find(|(_, owner)| *owner == end);
         own.map_or(0, |(id, _)| id.len())
     }
 
-    /// Whether these addresses are new.
+    /// True if these addresses are new.
     pub(super) fn add_path(&mut self, client: SocketAddr, server: SocketAddr) -> bool {
         if self.paths.contains(&(client, server)) || self.paths.len() >= MAX_PATHS {
             return false;

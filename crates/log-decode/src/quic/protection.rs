@@ -39,7 +39,7 @@ fn labels(version: Version) -> Labels {
     }
 }
 
-/// What opens the payloads of one direction, one encryption level and one key phase.
+/// Key that opens the payloads of one direction, one encryption level and one key phase.
 pub(super) struct PayloadKey {
     key: Key,
     iv: [u8; 12],
@@ -82,7 +82,7 @@ pub(super) fn next_secret(suite: Suite, version: Version, secret: &Secret) -> Op
     Secret::new(next)
 }
 
-/// What shows the packet numbers of one direction and one encryption level.
+/// Key that shows the packet numbers of one direction and one encryption level.
 pub(super) struct HeaderKey(quic::HeaderProtectionKey);
 
 /// The header of a packet, unprotected.
@@ -90,7 +90,7 @@ pub(super) struct HeaderKey(quic::HeaderProtectionKey);
 pub(super) struct Unprotected {
     pub(super) first: u8,
     pub(super) number: u64,
-    /// Where the payload starts.
+    /// Offset of the payload.
     pub(super) payload_at: usize,
 }
 

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What may wait behind gaps, in all streams of a capture together.
+/// Most bytes that may wait behind gaps, in all streams of a capture together.
 const MAX_WAITING_BYTES: usize = 48 << 20;
-/// What a piece costs beside its bytes.
+/// Cost of a piece beside its bytes.
 const PIECE_BYTES: usize = 64;
 
 /// Counts what waits in all reassemblies that share it.
@@ -106,7 +106,7 @@ impl Reassembly {
         self.final_size.get_or_insert(size);
     }
 
-    /// Whether everything up to its end has been delivered.
+    /// True if everything up to its end has been delivered.
     pub(super) fn is_complete(&self) -> bool {
         self.final_size.is_some_and(|size| self.next >= size)
     }

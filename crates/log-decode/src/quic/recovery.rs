@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a capture at a sender tells of its recovery: round-trip times, bytes in flight, data that is sent again.
+//! Recovery as a capture at a sender tells it: round-trip times, bytes in flight, data that is sent
+//! again.
 //!
 //! All of it is estimated as RFC 9002 describes it; the sender's own rules may differ. Packets leave the bytes in
 //! flight when acknowledged or when the thresholds of section 6.1 call them lost. A row of `losses` asks for more: that

@@ -8,14 +8,14 @@ use crate::tables::{Ack as AckRow, FlowControl, Frame as FrameRow, Parameter, Ta
 use crate::Direction;
 use serde_json::json;
 
-/// What all rows of one connection have in common.
+/// Values that all rows of one connection have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) vantage: Option<&'static str>,
     pub(super) connection: Option<&'a str>,
 }
 
-/// What all rows of one packet have in common.
+/// Values that all rows of one packet have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     pub(super) vantage: Option<&'static str>,
@@ -138,7 +138,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What the frame says about limits: a receiver grants one for the other way, a sender is held back on its own.
+    /// Adds what the frame says about limits: a receiver grants one for the other way, a sender is
+    /// held back on its own.
     fn limit(&self, frame: &Frame<'_>, tables: &mut Tables) {
         let scope_of_number = |bidirectional| {
             if bidirectional {
@@ -235,7 +236,7 @@ pub(super) fn delay_us(delay: u64, exponent: u32) -> f64 {
     delay * f64::from(1_u32.checked_shl(exponent).unwrap_or(u32::MAX))
 }
 
-/// What a frame says beyond a number, in the words of qlog.
+/// Statements of a frame beyond a number, in the words of qlog.
 fn detail(frame: &Frame<'_>) -> Option<String> {
     let stream_type = |bidirectional| {
         let name = if bidirectional {

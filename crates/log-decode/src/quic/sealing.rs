@@ -18,7 +18,7 @@ pub(super) const RANDOM: [u8; 32] = [7; 32];
 /// A connection whose secrets are made up: each client random, level and direction has a byte of its own.
 pub(super) struct Talk {
     pub(super) version: Version,
-    /// What Initial keys follow from.
+    /// Connection id that Initial keys follow from.
     pub(super) initial_dcid: Vec<u8>,
     /// The connection ids of client and server.
     pub(super) ids: [Vec<u8>; 2],
@@ -26,7 +26,7 @@ pub(super) struct Talk {
     pub(super) random: [u8; 32],
     /// Key updates so far, by direction.
     pub(super) updates: [usize; 2],
-    /// How many bytes of packet numbers are sent.
+    /// Number of bytes of packet numbers that are sent.
     pub(super) number_bytes: usize,
     /// The token of Initial packets.
     pub(super) token: Vec<u8>,
@@ -54,7 +54,7 @@ impl Talk {
         }
     }
 
-    /// How the client's first packet is sealed: the server's connection id is not known yet.
+    /// Sealing of the client's first packet: the server's connection id is not known yet.
     pub(super) fn first(&self) -> Self {
         Self {
             ids: [self.ids[0].clone(), self.initial_dcid.clone()],

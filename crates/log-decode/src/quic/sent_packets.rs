@@ -26,7 +26,7 @@ impl Piece {
     }
 }
 
-/// What a packet carries, as far as its recovery matters.
+/// Content of a packet, as far as its recovery matters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Content {
     pieces: [Piece; MAX_PIECES],
@@ -58,9 +58,9 @@ pub(super) struct Sent {
     pub(super) length: u64,
     pub(super) packet_type: Option<&'static str>,
     pub(super) content: Content,
-    /// Whether it has been acknowledged, or called lost.
+    /// True if it has been acknowledged, or called lost.
     pub(super) settled: bool,
-    /// Whether its data has been sent again.
+    /// True if its data has been sent again.
     pub(super) repeated: bool,
 }
 

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// Endpoints send about fifteen.
 const MAX_PARAMETERS: usize = 64;
 
-/// What one end announced, as far as decoding rests on it.
+/// Announcements of one end, as far as decoding rests on them.
 #[derive(Debug, Default)]
 pub(super) struct TransportParameters {
     pub(super) ack_delay_exponent: Option<u32>,

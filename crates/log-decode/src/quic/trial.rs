@@ -8,7 +8,8 @@ use crate::tls::keylog::Secret;
 use crate::tls::suite::Suite;
 use crate::Direction;
 
-/// How many values of the bytes of a packet number that were not sent are tried, where between one and four were sent.
+/// Number of values that are tried for the bytes of a packet number that were not sent, where
+/// between one and four were sent.
 pub(super) type Reach = [u64; 4];
 /// The reach for one secret among many.
 pub(super) const NEAR: Reach = [4, 4, 1, 1];

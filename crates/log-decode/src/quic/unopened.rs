@@ -131,7 +131,7 @@ impl Connections {
         Some(length)
     }
 
-    /// Whether a packet between these addresses stays closed because of its version.
+    /// True if a packet between these addresses stays closed because of its version.
     pub(super) fn count_closed_version(&self, path: Path, tables: &mut Tables) -> bool {
         let version = self.closed_versions.get(&path);
         version.is_some_and(|&version| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all structures of QUIC are made of: variable-length integers (RFC 9000 section 16) and connection ids.
+//! Elements that all structures of QUIC are made of: variable-length integers (RFC 9000 section 16)
+//! and connection ids.
 
 use crate::tls::Reader;
 use std::hash::{Hash, Hasher};
@@ -48,7 +49,7 @@ impl ConnectionId {
 }
 
 impl Hash for ConnectionId {
-    /// What is behind the id's end is zero.
+    /// Hashes the whole array: bytes behind the id's end are zero.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [first, second, third] = std::array::from_fn(|part| {

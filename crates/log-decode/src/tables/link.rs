@@ -4,7 +4,7 @@
 use crate::arrow::{table, List32, Utf8};
 
 table! {
-    /// What the link did with one packet.
+    /// Fate of one packet on the link.
     "link_packets" => LinkPackets, LinkPacket {
         direction: Utf8,
         index: Option<u32>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables that decoders fill, whatever the format: QUIC and TCP share one wherever the notion is the same.
 //!
-//! What every column means, its unit and when it is null stands in the Python package `quiclab.tables`; a test holds
+//! What every column means, its unit and when it is null stands in the Python package `quiclab.model.tables`; a test holds
 //! both to the same names and types.
 
 mod http;
@@ -30,7 +30,7 @@ pub struct Absent {
     pub table: &'static str,
     /// A column of it; `None` for the whole table.
     pub column: Option<&'static str>,
-    /// Why the log cannot tell.
+    /// Reason why the log cannot tell.
     pub reason: &'static str,
 }
 
@@ -40,9 +40,9 @@ macro_rules! tables {
         #[derive(Debug, Default)]
         pub struct Tables {
             $(pub(crate) $name: $builder,)*
-            /// What did not become a row.
+            /// Counts of what did not become a row.
             pub stats: Stats,
-            /// What the log cannot tell.
+            /// Facts that the log cannot tell.
             pub absent: Vec<Absent>,
         }
 
@@ -62,7 +62,7 @@ macro_rules! tables {
                 vec![$($builder::empty(),)*]
             }
 
-            /// Whether a row was pushed to the table of this name.
+            /// True if a row was pushed to the table of this name.
             pub(crate) fn has_rows(&self, table: &str) -> bool {
                 match table {
                     $(stringify!($name) => !self.$name.is_empty(),)*
@@ -100,14 +100,14 @@ tables! {
     page_events: PageEvents,
 }
 
-/// What is left when a file ends.
+/// Results that are left when a file ends.
 #[derive(Debug)]
 pub struct Finished {
     /// The tables that have rows and have not left through an outlet.
     pub tables: Vec<Table>,
-    /// What did not become a row.
+    /// Counts of what did not become a row.
     pub stats: Stats,
-    /// What the log cannot tell.
+    /// Facts that the log cannot tell.
     pub absent: Vec<Absent>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a browser says about the load of a page.
+//! Statements of a browser about the load of a page.
 
 use crate::arrow::{table, Binary, Utf8};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What only QUIC has.
+//! Tables that only QUIC has.
 
 use crate::arrow::{table, Utf8};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What QUIC and TCP have in common: packets, acknowledgments, recovery, flow control and the handshake.
+//! Tables that QUIC and TCP have in common: packets, acknowledgments, recovery, flow control and
+//! the handshake.
 
 use crate::arrow::{table, Utf8};
 

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 pub(super) struct Flow {
     name: String,
     client: SocketAddr,
-    /// What waits until the client can be told.
+    /// Packets that wait until the client can be told.
     undecided: Option<Box<Undecided>>,
     sequel: u32,
     vantage: Option<End>,
@@ -61,7 +61,7 @@ impl Flow {
         flow
     }
 
-    /// Whether `segment` begins another connection between the same ports.
+    /// True if `segment` begins another connection between the same ports.
     pub(super) fn is_succeeded_by(&self, segment: &Segment<'_>) -> bool {
         if !segment.has(SYN) || segment.ack.is_some() {
             return false;
@@ -233,7 +233,7 @@ impl Flow {
     }
 }
 
-/// What one end announces; `ecn`: it asks for ECN, or agrees to it (RFC 3168 section 6.1.1).
+/// Announcements of one end; `ecn`: it asks for ECN, or agrees to it (RFC 3168 section 6.1.1).
 fn syn_detail(segment: &Segment<'_>) -> String {
     let options = segment.options;
     let wanted = if segment.ack.is_some() {

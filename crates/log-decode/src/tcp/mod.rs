@@ -28,7 +28,7 @@ use std::net::SocketAddr;
 /// Connections followed in one capture; a hostile one could open them without end.
 const MAX_CONNECTIONS: usize = 1 << 16;
 
-/// What all connections together may keep of what is unanswered.
+/// Most bytes that all connections together may keep of what is unanswered.
 const MAX_HELD_BYTES: usize = 1 << 26;
 
 /// Both ends, the lower one first.
@@ -40,11 +40,11 @@ pub(crate) struct Connections {
     keys: KeyLog,
     vantage: Option<End>,
     flows: Vec<Flow>,
-    /// Where the connection between two ends stands, and how many there have been before it.
+    /// Position of the connection between two ends, and how many there have been before it.
     by_ends: HashMap<Ends, (usize, u32)>,
     /// The connection of the last segment: most segments follow one of their own connection.
     last: Option<(Ends, usize)>,
-    /// What all connections keep of what is unanswered.
+    /// Bytes that all connections keep of what is unanswered.
     held_bytes: usize,
 }
 

@@ -6,7 +6,7 @@ use crate::tls::Reader;
 /// A header of 60 bytes has room for four.
 const MAX_SACK_BLOCKS: usize = 4;
 
-/// What is read of the options.
+/// Options that are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TcpOptions {
     pub(crate) mss: Option<u16>,

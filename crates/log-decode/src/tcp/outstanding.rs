@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one end has sent and the other has not acknowledged, as the capture shows it: for samples of the round-trip
-//! time (RFC 6298, with Karn's rule), for what is in flight, and for why something was sent again.
+//! Bytes that one end has sent and the other has not acknowledged, as the capture shows them: for
+//! samples of the round-trip time (RFC 6298, with Karn's rule), for what is in flight, and for why
+//! something was sent again.
 
 use super::ranges::Ranges;
 use super::timers::{Expired, Timers};
@@ -14,7 +15,7 @@ const RTO_MARGIN_NS: i64 = 200_000_000;
 const FIRST_RTO_NS: i64 = 1_000_000_000;
 /// RFC 8985 section 7.2, and Linux: how long a receiver may delay the acknowledgment of a single segment.
 const DELAYED_ACK_NS: i64 = 200_000_000;
-/// What follows an acknowledgment this soon was triggered by it.
+/// Time within which what follows an acknowledgment was triggered by it.
 const AT_ONCE_NS: i64 = 1_000_000;
 /// RFC 5681 section 3.2.
 const DUPLICATE_ACKS: u32 = 3;
@@ -64,7 +65,7 @@ impl Rtt {
 pub(super) struct SentAgain {
     /// The instant at which it had been sent, if the capture shows it.
     pub(super) sent_ns: Option<i64>,
-    /// Why, as far as it can be told.
+    /// Reason, as far as it can be told.
     pub(super) rule: Option<&'static str>,
     /// The timer that made it leave.
     pub(super) expired: Option<Expired>,
@@ -126,8 +127,9 @@ impl Outstanding {
         expired
     }
 
-    /// Whether new bytes from `start` on are a tail loss probe: nothing is said to be missing, and the last word is as
-    /// old as RFC 8985 section 7.2 has it. A sender that merely had nothing to send would have probed by then.
+    /// True if new bytes from `start` on are a tail loss probe: nothing is said to be missing, and
+    /// the last word is as old as RFC 8985 section 7.2 has it. A sender that merely had nothing to
+    /// send would have probed by then.
     fn probes_with(&mut self, start: u64, time_ns: i64, sack: bool) -> Option<Expired> {
         let rtt = self.rtt?;
         let first = self.segments.front().filter(|first| first.start < start)?;

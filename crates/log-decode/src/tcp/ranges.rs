@@ -9,7 +9,7 @@ const MAX_RANGES: usize = 1 << 12;
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// How many numbers it holds.
+    /// Count of the numbers that it holds.
     pub(super) fn total(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
@@ -24,7 +24,7 @@ impl Ranges {
         self.0.last().map(|&(_, end)| end)
     }
 
-    /// How many numbers of `start..end` it holds.
+    /// Count of the numbers of `start..end` that it holds.
     pub(super) fn covered(&self, start: u64, end: u64) -> u64 {
         let from = self.0.partition_point(|range| range.1 <= start);
         let touched = self.0.iter().skip(from).take_while(|range| range.0 < end);

@@ -8,7 +8,7 @@ use super::way::Way;
 use crate::tables::{Ack, FlowControl, Tables, Timer, TransportMetric};
 use crate::{Direction, End, Severity};
 
-/// What the rows of one segment have in common.
+/// Values that the rows of one segment have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) vantage: Option<End>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one packet of a capture says to TCP.
+//! TCP's part of one packet of a capture.
 
 use super::TcpOptions;
 use crate::Direction;

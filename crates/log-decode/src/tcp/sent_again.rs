@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was sent again, until it is known whether that was needed: rows of the table `losses`.
+//! Data that was sent again, until it is known whether that was needed: rows of the table `losses`.
 
 use crate::tables::{Loss, Tables};
 use std::collections::VecDeque;
 
-/// How many wait for a verdict at once, and how many verdicts may still be overturned.
+/// Number of them that wait for a verdict at once, and of verdicts that may still be overturned.
 const MAX_WAITING: usize = 1 << 10;
 
 /// One segment that was sent again.
@@ -29,11 +29,12 @@ pub(super) struct Retransmission {
 pub(super) struct Retransmissions {
     waiting: VecDeque<Retransmission>,
     acknowledged: VecDeque<Retransmission>,
-    /// How many of those that wait are known to have been needless, and wait for an acknowledgment at most.
+    /// Number of those that wait which are known to have been needless, and wait for an
+    /// acknowledgment at most.
     unconfirmed: usize,
 }
 
-/// What stands in every row of one direction.
+/// Values that stand in every row of one direction.
 #[derive(Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) vantage: Option<&'static str>,

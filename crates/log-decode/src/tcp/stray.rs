@@ -5,14 +5,16 @@
 use super::segment::{Segment, RST, SYN};
 use super::way::Way;
 
-/// How far numbers of one connection lie apart at most: the largest window there can be (RFC 7323 section 2.3).
+/// Most distance between numbers of one connection: the largest window there can be (RFC 7323
+/// section 2.3).
 const FAR: i64 = 1 << 30;
-/// How far beyond what was seen numbers may lie before much has been seen: packets that the capture missed.
+/// Distance beyond what was seen at which numbers may lie before much has been seen: packets that
+/// the capture missed.
 const MISSED: i64 = 1 << 20;
-/// How old a reset may be.
+/// Age that a reset may have.
 const LATE: i64 = 1 << 26;
 
-/// Whether `segment`, which goes `way`, is of another connection than that of both ways.
+/// True if `segment`, which goes `way`, is of another connection than that of both ways.
 pub(super) fn is_stray(segment: &Segment<'_>, way: &Way, back: &Way) -> bool {
     let is_far = |way: &Way, seq: u32| way.distance(seq).is_some_and(|far| far.abs() > FAR);
     if segment.has(SYN) {

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-/// What may wait behind a hole: more than a receive window is ever grown to.
+/// Most bytes that may wait behind a hole: more than a receive window is ever grown to.
 const MAX_HELD_BYTES: usize = 1 << 25;
 
-/// What keeping one segment takes beside its bytes, about.
+/// Cost of keeping one segment beside its bytes, about.
 const ENTRY_BYTES: usize = 64;
 
-/// What comes next in the stream.
+/// Piece that comes next in the stream.
 pub(super) enum Piece<'a> {
     Bytes(&'a [u8]),
     /// This many bytes are not in the capture.
@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(pushed(&mut stream, 10, b"j", 1, 0), "j");
     }
 
-    /// What the receiver acknowledged and was not captured is said to be missing, as is what was cut off.
+    /// Bytes that the receiver acknowledged and that were not captured are said to be missing, as
+    /// are those that were cut off.
     #[test]
     fn what_was_not_captured_is_said() {
         let mut stream = Stream::at(1);

@@ -134,7 +134,8 @@ fn what_a_syn_announces_is_told() {
     );
 }
 
-/// What SACK blocks show to be missing and what is sent again then is a fast retransmission, across the wrap.
+/// Segments that SACK blocks show to be missing and that are sent again then are fast
+/// retransmissions, across the wrap.
 #[test]
 fn a_hole_is_a_fast_retransmission() {
     let mut scene = Scene::new(Some(End::Server));

@@ -13,7 +13,7 @@ pub(super) struct Expired {
     pub(super) in_a_row: Option<u32>,
 }
 
-/// What the timers of one sender run from.
+/// Instants that the timers of one sender run from.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     /// Something was sent, for the first time or again.
@@ -44,7 +44,7 @@ impl Timers {
         (self.heard_ns, self.restarted_ns, self.timeouts) = (time_ns, time_ns, 0);
     }
 
-    /// How long neither end has sent what the other had not had before.
+    /// Time for which neither end has sent what the other had not had before.
     pub(super) fn silence_ns(&self, time_ns: i64) -> i64 {
         time_ns.saturating_sub(self.sent_ns.max(self.heard_ns))
     }

@@ -41,7 +41,7 @@ impl Kept {
     }
 }
 
-/// What waits of one connection.
+/// Segments of one connection that wait.
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
     kept: Vec<Kept>,
@@ -68,7 +68,7 @@ impl Undecided {
         self.kept.first().map(|kept| by_port(&kept.segment))
     }
 
-    /// Whether a SYN with `seq` from `src` came late and began what waits.
+    /// True if a SYN with `seq` from `src` came late and began what waits.
     pub(super) fn begins_with(&self, src: SocketAddr, seq: u32) -> bool {
         let mut kept = self.kept.iter().map(|kept| &kept.segment);
         kept.any(|kept| kept.src == src && kept.seq == seq.wrapping_add(1))

@@ -6,12 +6,12 @@ use super::ranges::Ranges;
 use super::sent_again::Retransmissions;
 use super::stream::Stream;
 
-/// What flows one way.
+/// Flow of data one way.
 #[derive(Debug, Default)]
 pub(super) struct Way {
     /// The initial sequence number, or one less than the first that was seen.
     initial: Option<u32>,
-    /// Whether `initial` is that of a SYN.
+    /// True if `initial` is that of a SYN.
     begun: bool,
     /// The initial sequence number of another SYN, which the other end may take instead: a server that keeps no state
     /// sends several.
@@ -26,15 +26,15 @@ pub(super) struct Way {
     pub(super) limit: Option<u64>,
     /// The last window it was told.
     pub(super) window: u64,
-    /// Whether its receiver holds it back.
+    /// True if its receiver holds it back.
     pub(super) blocked: bool,
-    /// How its own windows are scaled, if it offered that.
+    /// Scale of its own windows, if it offered that.
     pub(super) window_scale: Option<u8>,
-    /// Whether it reports what it receives beyond a hole, and twice.
+    /// True if it reports what it receives beyond a hole, and twice.
     pub(super) sack_permitted: bool,
     /// The largest segment seen.
     pub(super) largest: u64,
-    /// Where its FIN stands.
+    /// Position of its FIN.
     pub(super) end: Option<u64>,
     pub(super) stream: Stream,
     pub(super) outstanding: Outstanding,
@@ -46,11 +46,11 @@ pub(super) struct Way {
     pub(super) untold_ns: Option<i64>,
 }
 
-/// What a segment brings.
+/// Data that a segment brings.
 pub(super) struct Arrival {
-    /// Whether some of its bytes had been seen before.
+    /// True if some of its bytes had been seen before.
     pub(super) again: bool,
-    /// Whether it goes beyond all that has been seen.
+    /// True if it goes beyond all that has been seen.
     pub(super) new: bool,
 }
 
@@ -70,36 +70,36 @@ impl Way {
         self.next.saturating_add_signed(self.ahead(seq, initial))
     }
 
-    /// How far `seq` lies beyond all that has been sent.
+    /// Distance of `seq` beyond all that has been sent.
     fn ahead(&self, seq: u32, initial: u32) -> i64 {
         let near = u32::try_from(self.next & u64::from(u32::MAX)).unwrap_or_default();
         let ahead = seq.wrapping_sub(initial).wrapping_sub(near);
         i32::from_ne_bytes(ahead.to_ne_bytes()).into()
     }
 
-    /// How far `seq` lies beyond all that has been sent; `None` where nothing has been seen.
+    /// Distance of `seq` beyond all that has been sent; `None` where nothing has been seen.
     pub(super) fn distance(&self, seq: u32) -> Option<i64> {
         self.initial.map(|initial| self.ahead(seq, initial))
     }
 
-    /// Whether a number so far beyond all that has been sent lies before the first byte.
+    /// True if a number so far beyond all that has been sent lies before the first byte.
     pub(super) fn is_before_start(&self, distance: i64) -> bool {
         self.next
             .checked_add_signed(distance)
             .is_none_or(|number| number == 0)
     }
 
-    /// Whether nothing is known of its numbers.
+    /// True if nothing is known of its numbers.
     pub(super) fn is_unseen(&self) -> bool {
         self.initial.is_none()
     }
 
-    /// Whether its SYN has been seen.
+    /// True if its SYN has been seen.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether a SYN with `seq` comes after another one.
+    /// True if a SYN with `seq` comes after another one.
     pub(super) fn has_begun_otherwise(&self, seq: u32) -> bool {
         self.begun && self.initial != Some(seq)
     }
@@ -116,7 +116,7 @@ impl Way {
         }
     }
 
-    /// Whether a SYN with `seq` shows that what was seen before was of another connection.
+    /// True if a SYN with `seq` shows that what was seen before was of another connection.
     pub(super) fn is_begun_anew(&self, seq: u32) -> bool {
         !self.begun && self.initial.is_some_and(|initial| initial != seq)
     }
@@ -126,12 +126,12 @@ impl Way {
         self.stream.held_bytes() + self.outstanding.held_bytes() + self.unseen.held_bytes()
     }
 
-    /// Whether all bytes before its FIN have been handed on.
+    /// True if all bytes before its FIN have been handed on.
     pub(super) fn has_ended(&self) -> bool {
         self.end.is_some_and(|end| self.stream.next() >= end)
     }
 
-    /// Whether `seq` is that of a SYN which begins another connection.
+    /// True if `seq` is that of a SYN which begins another connection.
     pub(super) fn is_another_start(&self, seq: u32) -> bool {
         self.initial.is_some_and(|initial| initial != seq)
     }

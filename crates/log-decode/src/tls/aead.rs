@@ -8,7 +8,7 @@ use ccm::consts::{U12, U16, U8};
 use ccm::Ccm;
 use ring::aead::{self, Aad, LessSafeKey, UnboundKey};
 
-/// What all of them have in common.
+/// Nonce that all of them have in common.
 pub(crate) type Nonce = [u8; 12];
 
 /// The IV with a sequence number added (RFC 8446 section 5.3, RFC 7905 section 2, RFC 9001 section 5.3).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What TLS or TCP carries, told by ALPN (RFC 7301) or by its first bytes; 0-RTT data wait until the server takes them.
+//! Contents of TLS or TCP, told by ALPN (RFC 7301) or by their first bytes; 0-RTT data wait until
+//! the server takes them.
 
 use super::keylog::KeyLog;
 use super::layer::Layer;
@@ -24,7 +25,7 @@ enum Protocol {
     Other,
 }
 
-/// What a proxy passes on (RFC 9110 section 9.3.6).
+/// Bytes that a proxy passes on (RFC 9110 section 9.3.6).
 #[derive(Debug)]
 struct Tunnel {
     layer: Layer,
@@ -38,7 +39,7 @@ pub(super) struct Application {
     vantage: Option<End>,
     keys: KeyLog,
     scheme: &'static str,
-    /// How many tunnels it is in.
+    /// Number of tunnels that it is in.
     tunnels: u8,
     protocol: Protocol,
     /// Opened, and not taken by the server yet.
@@ -206,7 +207,7 @@ impl Application {
         }
     }
 
-    /// Whether what comes is of no use.
+    /// True if what comes is of no use.
     pub(super) fn is_other(&self) -> bool {
         matches!(self.protocol, Protocol::Other)
     }

@@ -9,7 +9,7 @@ use crate::tables::Tables;
 use crate::{Direction, End, Stats};
 use std::fmt::Write as _;
 
-/// What the fuzzer's hellos have to say for the keys to fit.
+/// Random of the fuzzer's hellos, without which the keys do not fit.
 const CLIENT_RANDOM: [u8; 32] = [7; 32];
 const SERVER_RANDOM: [u8; 32] = [9; 32];
 /// The labels of the secrets of each direction: handshake, application data, 0-RTT.
@@ -181,7 +181,8 @@ mod tests {
         tables.finish()
     }
 
-    /// What the fuzzer says is opened and read, under every suite and behind an update of the keys.
+    /// Records that the fuzzer says to open are opened and read, under every suite and behind an
+    /// update of the keys.
     #[test]
     fn records_are_opened() {
         for about in 0..9 {

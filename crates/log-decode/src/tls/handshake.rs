@@ -20,7 +20,7 @@ pub(crate) struct Message {
 pub(crate) const FINISHED: u8 = 20;
 pub(crate) const KEY_UPDATE: u8 = 24;
 
-/// What a message says that anyone wants to know.
+/// Content of a message that anyone wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     ClientHello(ClientHello),
@@ -78,7 +78,7 @@ impl Message {
 }
 
 impl Content {
-    /// What the message chose or offered, as JSON; `None` where there is nothing to say.
+    /// Choice or offer of the message, as JSON; `None` where there is nothing to say.
     pub(crate) fn detail(&self) -> Option<String> {
         match self {
             Self::ClientHello(hello) => Some(hello.detail()),

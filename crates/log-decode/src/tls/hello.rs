@@ -22,7 +22,7 @@ const KEY_SHARE: u16 = 51;
 /// RFC 9001 section 8.2, and its number in the drafts.
 const TRANSPORT_PARAMETERS: [u16; 2] = [0x39, 0xffa5];
 
-/// What the client offers.
+/// Offers of the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientHello {
     pub(crate) random: Random,
@@ -40,11 +40,11 @@ pub(crate) struct ClientHello {
     pub(crate) token_bytes: Option<usize>,
 }
 
-/// What the server chooses.
+/// Choices of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerHello {
     pub(crate) random: Random,
-    /// Whether it asks for another `ClientHello`.
+    /// True if it asks for another `ClientHello`.
     pub(crate) retry_request: bool,
     pub(crate) version: u16,
     pub(crate) cipher_suite: u16,
@@ -54,7 +54,7 @@ pub(crate) struct ServerHello {
     pub(crate) alpn: Option<String>,
 }
 
-/// What the server chooses, said under the handshake keys.
+/// Choices of the server, said under the handshake keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EncryptedExtensions {
     pub(crate) alpn: Option<String>,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub(crate) enum Label {
     /// The master secret of TLS 1.2.
     ClientRandom,
-    /// What opens 0-RTT data.
+    /// Secret that opens 0-RTT data.
     ClientEarlyTraffic,
     ClientHandshakeTraffic,
     ServerHandshakeTraffic,
@@ -22,7 +22,7 @@ pub(crate) enum Label {
 
 const LABELS: usize = 6;
 
-/// What else stands in key logs: known, and of no use for opening records.
+/// Other labels of key logs: known, and of no use for opening records.
 const OF_NO_USE: [&str; 7] = [
     "EARLY_EXPORTER_MASTER_SECRET",
     "EARLY_EXPORTER_SECRET",
@@ -156,7 +156,7 @@ impl KeyLog {
         *session.secrets.get(label as usize)?
     }
 
-    /// How many sessions are known.
+    /// Number of sessions that are known.
     pub(crate) fn sessions(&self) -> usize {
         self.0.borrow().len()
     }
@@ -176,7 +176,7 @@ impl KeyLog {
         (found, unused.next().is_some())
     }
 
-    /// How many sessions no connection has asked for.
+    /// Number of sessions that no connection has asked for.
     pub(crate) fn unused(&self) -> u64 {
         let sessions = self.0.borrow();
         sessions.values().filter(|session| !session.used).count() as u64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What TCP carries, told by its first bytes: TLS, or HTTP in clear text.
+//! Contents of TCP, told by their first bytes: TLS, or HTTP in clear text.
 
 use super::application::Application;
 use super::keylog::KeyLog;
@@ -8,7 +8,7 @@ use super::RoundTrips;
 use crate::tables::Tables;
 use crate::{Direction, End, Severity};
 
-/// What one TCP connection carries.
+/// Contents of one TCP connection.
 #[derive(Debug)]
 pub(crate) struct Layer {
     connection: String,
@@ -35,7 +35,7 @@ impl Layer {
         Self::within(connection, vantage, keys, 0)
     }
 
-    /// What the innermost of so many tunnels carries.
+    /// Contents of the innermost of so many tunnels.
     pub(super) fn within(
         connection: &str,
         vantage: Option<End>,
@@ -53,12 +53,12 @@ impl Layer {
         }
     }
 
-    /// Whether no further bytes are wanted.
+    /// True if no further bytes are wanted.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
 
-    /// Whether it is known, or has been, what is carried.
+    /// True if it is known, or has been, what is carried.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::Undecided)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers and vectors in the presentation language of TLS (RFC 8446 section 3); every access is checked.
 
-/// What is left of a structure.
+/// Bytes that are left of a structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

@@ -12,7 +12,7 @@ pub(super) const ALERT: u8 = 21;
 pub(super) const HANDSHAKE: u8 = 22;
 pub(super) const APPLICATION_DATA: u8 = 23;
 
-/// How the records of one direction are protected now.
+/// Protection of the records of one direction now.
 #[derive(Debug, Default)]
 pub(super) enum Protection {
     #[default]
@@ -55,11 +55,11 @@ impl Protection {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
-    /// Where the first record begins.
+    /// Offset at which the first record begins.
     start: usize,
 }
 
-/// What stands at the front of the bytes.
+/// Record at the front of the bytes.
 pub(super) enum Next<'a> {
     Record([u8; 5], &'a mut [u8]),
     /// More bytes are needed.

@@ -39,7 +39,7 @@ pub(super) struct Session {
     messages: Messages,
     client: Option<ClientHello>,
     version: u16,
-    /// What the client sends is 0-RTT data until it says otherwise.
+    /// True if what the client sends is 0-RTT data, until it says otherwise.
     early: bool,
     /// The suite cannot be opened: only what is sent in clear text is read.
     refused: bool,
@@ -64,7 +64,7 @@ impl Session {
         }
     }
 
-    /// Whether nothing more can or need be read.
+    /// True if nothing more can or need be read.
     pub(super) fn is_done(&self) -> bool {
         let closed = |way: &Way| matches!(way.protection, Protection::Closed);
         closed(&self.up) && closed(&self.down) || self.application.is_other()

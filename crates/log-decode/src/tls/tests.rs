@@ -227,7 +227,8 @@ fn a_pre_shared_key_of_tls_1_2_is_opened() {
     assert_eq!(finished.stats.iter().count(), 0);
 }
 
-/// What a proxy passes on is read as if it stood alone, tunnels within tunnels too, to a depth.
+/// Bytes that a proxy passes on are read as if they stood alone, tunnels within tunnels too, to a
+/// depth.
 #[test]
 fn tls_in_a_tunnel_is_opened() {
     let inner = include_str!("vectors/tls12-aes256-gcm.txt");

@@ -33,7 +33,7 @@ pub(super) struct Key {
     sequence: u64,
 }
 
-/// What a cipher suite is made of; `None` for those that cannot be opened.
+/// Algorithms of a cipher suite; `None` for those that cannot be opened.
 fn suite(id: u16) -> Option<(Algorithm, hmac::Algorithm)> {
     Some(match id {
         id if CHACHA20.contains(&id) => (Algorithm::ChaCha20Poly1305, hmac::HMAC_SHA256),
@@ -47,7 +47,7 @@ fn suite(id: u16) -> Option<(Algorithm, hmac::Algorithm)> {
     })
 }
 
-/// Whether records of this cipher suite can be opened.
+/// True if records of this cipher suite can be opened.
 pub(super) fn is_supported(id: u16) -> bool {
     suite(id).is_some()
 }

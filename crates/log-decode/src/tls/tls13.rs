@@ -6,7 +6,8 @@ use super::keylog::Secret;
 use super::record::Opened;
 use super::suite::Suite;
 
-/// How many records may fail before the keys are given up: others than those at hand may come first.
+/// Number of records that may fail before the keys are given up: others than those at hand may come
+/// first.
 const MAX_FAILURES: u32 = 64;
 
 /// The key of one epoch.
@@ -79,7 +80,7 @@ impl Keys {
         self.following.extend(key);
     }
 
-    /// Whether there is no key at all.
+    /// True if there is no key at all.
     pub(super) fn is_empty(&self) -> bool {
         self.current.is_none() && self.following.is_empty()
     }

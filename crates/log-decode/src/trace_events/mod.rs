@@ -43,7 +43,7 @@ const PAGE_EVENTS: [&str; 17] = [
     "TracingStartedInBrowser",
 ];
 
-/// What a trace says about itself.
+/// Facts that a trace says about itself.
 #[derive(Default, Deserialize)]
 struct Metadata {
     #[serde(default, rename = "clock-domain")]

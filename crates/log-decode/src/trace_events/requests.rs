@@ -28,7 +28,8 @@ struct Request {
     timing: Value,
     first_byte_ns: Option<i64>,
     last_byte_ns: Option<i64>,
-    /// What came from the network until the header was whole, and until the end: both with the header.
+    /// Bytes that came from the network until the header was whole, and until the end: both with
+    /// the header.
     encoded: (Option<u64>, Option<u64>),
     decoded: Option<u64>,
     failed: bool,

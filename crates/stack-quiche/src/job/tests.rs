@@ -113,7 +113,7 @@ fn a_change_of_address_needs_a_migration() {
     );
 }
 
-/// The golden files of all readers and writers of this format (`tests/unit/endpoints/test_job.py`).
+/// The golden files of all readers and writers of this format (`tests/unit/lab/endpoints/test_job.py`).
 #[test]
 fn golden_jobs_are_read() {
     let job: ClientJob =

@@ -55,7 +55,7 @@ pub struct Endpoint {
     /// Instant at which its program has an answer.
     answers_ns: Option<u64>,
     stirred: Option<Trigger>,
-    /// What is known of its state; of a client's nothing is.
+    /// Observer of its state; of a client's nothing is known.
     pub observer: Observer,
 }
 

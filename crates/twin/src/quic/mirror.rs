@@ -26,11 +26,11 @@ pub struct Lost {
     pub number: u64,
     /// Length with header and tag.
     pub bytes: u64,
-    /// Whether the time threshold declared it; else reordering did.
+    /// True if the time threshold declared it; else reordering did.
     pub by_time: bool,
 }
 
-/// What the server has sent and not heard of again.
+/// Packets that the server has sent and not heard of again.
 #[derive(Default)]
 pub struct Mirror {
     sent: BTreeMap<(Space, u64), Sent>,
@@ -44,7 +44,8 @@ pub struct Mirror {
     pub highest: u64,
     /// Losses in the order in which they were declared.
     pub lost: Vec<Lost>,
-    /// How often it differed from what quinn counts: 0, or what follows from it is no truth.
+    /// Number of times that it differed from what quinn counts: 0, or what follows from it is no
+    /// truth.
     pub mistakes: u32,
 }
 
@@ -62,7 +63,7 @@ impl Mirror {
         self.in_flight
     }
 
-    /// Whether something is to be sent again.
+    /// True if something is to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.again.is_empty()
     }

@@ -13,18 +13,18 @@ use crate::state::{Data, Held, Sent, Step, Trigger};
 /// A row of the server's own log: instant, window, bytes in flight.
 pub type Metrics = (u64, u64, u64);
 
-/// What is observed of one server.
+/// Observations of one server.
 pub struct Observer {
     ear: Ear,
-    /// What is in flight and what was lost.
+    /// Mirror of what is in flight and what was lost.
     pub mirror: Mirror,
     /// Limits of the client as they came: connection, stream.
     limits: (u64, u64),
-    /// What was sent since the last step.
+    /// Packets that were sent since the last step.
     sent: Option<Sent>,
     /// The server's own log.
     pub metrics: Vec<Metrics>,
-    /// What held it back after each of its steps.
+    /// State that held it back after each of its steps.
     pub steps: Vec<Step>,
     /// Probe timeouts.
     pub probes: Vec<u64>,
@@ -130,7 +130,7 @@ impl Observer {
         self.note_metrics(now, connection);
     }
 
-    /// What keeps new data back, the congestion window aside.
+    /// Reason that keeps new data back, the congestion window aside.
     fn data(&self, answer: &Answer, finished: bool) -> Data {
         if self.mirror.has_lost() || self.mirror.highest < answer.written {
             Data::There

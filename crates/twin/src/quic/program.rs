@@ -77,8 +77,8 @@ impl Answer {
         }
     }
 
-    /// What keeps it from handing over more than is sent: `limits` are those of connection and stream, `asked` says
-    /// whether the request has come.
+    /// Reason that keeps it from handing over more than is sent: `limits` are those of connection
+    /// and stream, `asked` says whether the request has come.
     pub(super) fn lacks(&self, (connection, stream): (u64, u64), asked: bool) -> Data {
         if self.resumes_ns.is_some() {
             Data::Application

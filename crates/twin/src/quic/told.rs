@@ -22,16 +22,16 @@ pub enum Told {
     Lost(u64),
 }
 
-/// What was told since it was last asked for.
+/// Events that were told since they were last asked for.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// All of it, in order.
     pub told: Vec<Told>,
-    /// What last tightened the window.
+    /// Event that last tightened the window.
     pub tightened: Tightened,
 }
 
-/// What both sides of the ear hold.
+/// State that both sides of the ear hold.
 pub type Ear = Arc<Mutex<Heard>>;
 
 type Factory = Arc<dyn ControllerFactory + Send + Sync>;
@@ -42,7 +42,7 @@ pub struct Listened {
     pub inner: Option<Factory>,
     /// Window beyond which none grows.
     pub bound: Option<u64>,
-    /// Where it is told.
+    /// Ear that is told.
     pub ear: Ear,
 }
 

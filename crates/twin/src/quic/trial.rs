@@ -40,7 +40,7 @@ fn has_stream(datagram: &Datagram) -> bool {
     frames(datagram).any(|(_, frame)| frame.name == "stream")
 }
 
-/// What the endpoints alone know of a transfer.
+/// Facts that the endpoints alone know of a transfer.
 pub fn marks(world: &World<Endpoint>) -> Option<Marks> {
     let asks = world.sent_up.iter().position(has_stream)?;
     let served = world.sent_down.iter().zip(&world.down.log);
@@ -211,7 +211,7 @@ fn limits(tables: &mut Tables, case: &Case, world: &World<Endpoint>) {
     }
 }
 
-/// What the server's qlog tells: window, bytes in flight, losses, timers.
+/// Metrics of the server's qlog: window, bytes in flight, losses, timers.
 fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
     let base = |at_ns: u64| {
         json!({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a datagram says (RFC 9000 sections 17 and 19), read where it is sent: its headers are not protected.
+//! Contents of a datagram (RFC 9000 sections 17 and 19), read where it is sent: its headers are not
+//! protected.
 
 use quinn_proto::coding::Codec;
 use quinn_proto::VarInt;
@@ -42,7 +43,7 @@ pub struct Frame {
     pub offset: Option<u64>,
     /// Length of its data, or of a run of padding.
     pub length: Option<u64>,
-    /// Whether it ends the stream.
+    /// True if it ends the stream.
     pub fin: bool,
     /// A limit.
     pub value: Option<u64>,
@@ -64,7 +65,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Whether it counts as being in flight (RFC 9002 section 2).
+    /// True if it counts as being in flight (RFC 9002 section 2).
     pub fn in_flight(&self) -> bool {
         self.frames.iter().any(|frame| frame.name != "ack")
     }

@@ -36,7 +36,7 @@ pub struct Endpoint {
     kernel: Option<Kernel>,
     stirred: Option<Trigger>,
     sent: Option<Sent>,
-    /// What held it back after each of its steps.
+    /// State that held it back after each of its steps.
     pub steps: Vec<Step>,
 }
 
@@ -101,7 +101,7 @@ impl Endpoint {
         }
     }
 
-    /// What keeps new data back, the congestion window aside.
+    /// Reason that keeps new data back, the congestion window aside.
     fn data(&self) -> Data {
         match (self.sender.stops(false), &self.program) {
             (None, _) => Data::There,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What Linux tells of a TCP sender (`struct tcp_info`), sampled as the testbed samples it.
+//! Samples of Linux's view of a TCP sender (`struct tcp_info`), as the testbed takes them.
 
 use crate::state::Data;
 use crate::tcp::sender::{Phase, Sender};
@@ -76,7 +76,8 @@ impl Kernel {
         self.since_ns = now;
     }
 
-    /// What is so from now on. The clocks of limits exclude each other: the congestion window counts first.
+    /// Sets what is so from now on. The clocks of limits exclude each other: the congestion window
+    /// counts first.
     pub fn set(&mut self, busy: bool, window: bool, data: Data) {
         self.running = [
             busy,

@@ -17,7 +17,7 @@ const HEADER_BYTES: u64 = 120;
 /// Payload of a full DATA frame.
 const FRAME_BYTES: u64 = 16_384;
 
-/// What the program of an end does.
+/// Behaviour of the program of an end.
 pub enum Program {
     /// The end that asks.
     Client(Client),
@@ -197,7 +197,7 @@ impl Server {
         }
     }
 
-    /// What keeps it from handing over more.
+    /// Reason that keeps it from handing over more.
     pub(super) fn lacks(&self, sender: &Sender) -> Data {
         let done = self.made.saturating_sub(self.begins);
         if self.made > sender.written {

@@ -68,7 +68,7 @@ impl Receiver {
         }
     }
 
-    /// Whether an acknowledgment is to leave now.
+    /// True if an acknowledgment is to leave now.
     pub fn is_due(&self) -> bool {
         self.due
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What goes over the link.
+//! Segments that go over the link.
 
 /// Payload of a full segment: 1,500 bytes less IPv4's header, TCP's and its time stamps.
 pub const MSS: u64 = 1448;

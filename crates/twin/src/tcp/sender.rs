@@ -10,10 +10,10 @@ const LEAST_RTO_NS: u64 = 200_000_000;
 const FIRST_RTO_NS: u64 = 1_000_000_000;
 const LONGEST_RTO_NS: u64 = 120_000_000_000;
 
-/// How a loss was noticed.
+/// Rule by which a loss was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// What came beyond it tells.
+    /// Acknowledgments of what came beyond it tell.
     FastRetransmit,
     /// The timer tells.
     Timeout,
@@ -30,7 +30,7 @@ pub struct Declared {
     pub start: u64,
     /// Length of its payload.
     pub length: u64,
-    /// How it was noticed.
+    /// Rule by which it was noticed.
     pub rule: Rule,
 }
 
@@ -55,7 +55,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Whether it is to be sent again.
+    /// True if it is to be sent again.
     fn waits(&self) -> bool {
         self.lost.is_some() && !self.again && !self.arrived
     }
@@ -65,7 +65,7 @@ impl Piece {
     }
 }
 
-/// What stops the sending half.
+/// Reason that stops the sending half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The congestion window.
@@ -264,12 +264,12 @@ impl Sender {
         true
     }
 
-    /// What stops it now; `None` if something may leave.
+    /// Reason that stops it now; `None` if something may leave.
     pub fn stop(&self) -> Option<Stop> {
         self.stops(self.in_flight() >= self.window.segments)
     }
 
-    /// What would stop it if the congestion window were full or not.
+    /// Reason that would stop it if the congestion window were full or not.
     pub fn stops(&self, full: bool) -> Option<Stop> {
         if full {
             return Some(Stop::Window);

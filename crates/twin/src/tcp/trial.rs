@@ -23,7 +23,7 @@ pub fn run(case: &Case) -> Result<World<Endpoint>, String> {
     World::run(case, Endpoint::client(case), Endpoint::server(case))
 }
 
-/// What the endpoints alone know of a transfer.
+/// Facts that the endpoints alone know of a transfer.
 pub fn marks(case: &Case, world: &World<Endpoint>) -> Option<Marks> {
     let sent = |wanted: &dyn Fn(&Segment) -> bool| {
         let index = world.sent_up.iter().position(wanted)?;

@@ -19,7 +19,7 @@ pub struct Window {
     bound: u64,
     /// Slow start ends here; `None` before anything has set it.
     pub threshold: Option<u64>,
-    /// What last tightened it.
+    /// Event that last tightened it.
     pub tightened: Tightened,
     /// Segments acknowledged towards the next step of congestion avoidance.
     counted: u64,

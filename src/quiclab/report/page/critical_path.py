@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.accounting import PLAYING, UNIONS, What, Why, laid_out, spells
-from quiclab.figures import reason_colour
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packets_behind import links, packets_behind
-from quiclab.report.page.packing import column
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model import number_text
+from quiclab.report.figures import FURTHER, reason_colour
+from quiclab.report.page.column_packing import column
+from quiclab.why.account import PLAYING, UNIONS, What, Why, laid_out, spells
 
 _LONGEST = 8
 """Waits of each trial that the page lists, beside the longest one of each reason."""
@@ -52,7 +52,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a page shows beside the timeline."""
+    """Texts that a page shows beside the timeline."""
 
     arms: tuple[str, ...]
     sums: tuple[Sum, ...]
@@ -65,7 +65,7 @@ class CriticalPath:
 
 def critical_path(study: OpenedStudy, trials: Mapping[str, str], metric: str) -> CriticalPath | None:
     """The critical path of one trial of each arm, of the time that a metric is of; None where none has an account."""
-    tables = {arm: study.of_trial("account", trial) for arm, trial in trials.items()}
+    tables = {arm: study.trial_table("account", trial) for arm, trial in trials.items()}
     accounts = {arm: laid_out(table, metric) for arm, table in tables.items() if table is not None}
     known = {arm: account for arm, account in accounts.items() if account.height}
     if not known:
@@ -111,7 +111,7 @@ def _sums(accounts: Mapping[str, pl.DataFrame]) -> tuple[tuple[Sum, ...], tuple[
 
 
 def _ms(value: float) -> str:
-    return wording.quantity(value, "ms")
+    return number_text.quantity(value, "ms")
 
 
 def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
@@ -125,13 +125,13 @@ def _waits(band: int, arm: str, account: pl.DataFrame) -> list[Wait]:
         Wait(
             arm, band, row["spell"], f"{(row['from_ns'] - zero_ns) / 1e6:.2f}", f"{row['length'] / 1e6:.2f}",
             Why(row["why"]).heading, reason_colour(row["why"]), row["what"].replace("_", " "), row["evidence"],
-            _named(account.slice(row["edge"], row["edges"]), row["event_packet"], _way(account)),
+            _packet_names(account.slice(row["edge"], row["edges"]), row["event_packet"], _way(account)),
         )
         for row in longest.sort("from_ns").iter_rows(named=True)
     ]  # fmt: skip
 
 
-def _named(edges: pl.DataFrame, lost: int | None, way: str) -> str:
+def _packet_names(edges: pl.DataFrame, lost: int | None, way: str) -> str:
     known = (
         edges.drop_nulls(("direction", "packet_index")).select("direction", "packet_index").unique(maintain_order=True)
     )
@@ -142,7 +142,7 @@ def _named(edges: pl.DataFrame, lost: int | None, way: str) -> str:
 
 
 def _links(study: OpenedStudy, trial_id: str) -> list[str]:
-    log = study.of_trial("link_packets", trial_id)
+    log = study.trial_table("link_packets", trial_id)
     return [] if log is None else links(log)
 
 
@@ -164,3 +164,94 @@ def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, Any]:
     logs = account["link"].to_list() if "link" in account.columns else [None] * account.height
     columns["link"] = [known.index(log) if log in known else 0 for log in logs]
     return {"points": account.height, **{name: column(values) for name, values in columns.items()}}
+
+
+# The packets of one transfer as its page lists them: what each carries, and where it was when.
+_SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
+_SYN, _FIN, _RST = 0b10, 0b1, 0b100
+_KEY = ("direction", "index", "link")
+
+
+def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, Any]:
+    """Columns of a trial's packets, packed, in the order in which they came to the link; instants in µs since its
+    account begins. Those that came after its end are left out."""
+    log = study.trial_table("link_packets", trial_id)
+    if log is None:
+        return {"points": 0}
+    zero_ns, end_ns = int(account["from_ns"][0]), int(account["until_ns"][-1])
+    rows = log.filter(pl.col("action") != "outside_model", pl.col("arrival_ns").is_between(zero_ns, end_ns))
+    sources = links(log)
+    place = pl.col("source").fill_null("").replace_strict(sources, range(len(sources)), return_dtype=pl.Int64)
+    rows = rows.select(
+        pl.col("direction"),
+        place.alias("link"),
+        pl.col("index").cast(pl.Int64),
+        pl.col("size_bytes").cast(pl.Int64).alias("bytes"),
+        ((pl.col("arrival_ns") - zero_ns) // 1000).alias("came"),
+        ((pl.col("left_ns") - zero_ns) // 1000).alias("left"),
+        pl.when(pl.col("action") == "delivered")
+        .then((pl.col("due_ns") + pl.col("lateness_ns") - zero_ns) // 1000)
+        .alias("arrived"),
+    ).sort("came", maintain_order=True)
+    # Each end captures the link that it is at: of several in a row the first and the last.
+    in_a_row = all(re.search(FURTHER, source) for source in sources[1:])
+    at_end = {"client": 0, "server": len(sources) - 1}
+    for end, link in at_end.items():
+        known = _numbers(study, trial_id, end).with_columns(pl.lit(link, pl.Int64).alias("link"))
+        rows = rows.join(known if in_a_row else known.clear(), on=_KEY, how="left", maintain_order="left")
+    sender = pl.when(pl.col("direction") == "up").then(at_end["client"]).otherwise(at_end["server"])
+    labels = _labels(study, trial_id).with_columns(sender.cast(pl.Int64).alias("link"))
+    rows = rows.join(labels if in_a_row else labels.clear(), on=_KEY, how="left", maintain_order="left")
+    columns = {name: column(rows[name].to_list()) for name in rows.columns}
+    return {"points": rows.height, **columns}
+
+
+def links(log: pl.DataFrame) -> list[str]:
+    """Logs of a trial's links, the client's first."""
+
+    def number(source: str) -> int:
+        further = re.search(FURTHER, source)
+        return int(further[2]) if further else 1
+
+    return sorted(log["source"].fill_null("").unique().sort().to_list(), key=number)
+
+
+def _numbers(study: OpenedStudy, trial_id: str, end: str) -> pl.DataFrame:
+    """(direction, index) → place of the packet in the capture of an end, from 1, as Wireshark counts."""
+    schema = {"direction": pl.String, "index": pl.Int64, end: pl.Int64}
+    captured = study.trial_table("ip_packets", trial_id)
+    if captured is None:
+        return pl.DataFrame(schema=schema)
+    own = captured.filter(pl.col("vantage") == end).drop_nulls("packet_index")
+    return own.group_by("direction", pl.col("packet_index").cast(pl.Int64).alias("index")).agg(
+        (pl.col("number").min().cast(pl.Int64) + 1).alias(end)
+    )
+
+
+def _labels(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
+    """(direction, index) → `1-RTT 17`, or of TCP `data 14481`, by the capture of the end that sent it."""
+    packets, captured = study.trial_table("packets", trial_id), study.trial_table("ip_packets", trial_id)
+    if packets is None or captured is None:
+        return pl.DataFrame(schema={"direction": pl.String, "index": pl.Int64, "label": pl.String})
+    sender = pl.when(pl.col("direction") == "up").then(pl.lit("client")).otherwise(pl.lit("server"))
+    own = packets.filter(pl.col("vantage") == sender, pl.col("event") == "sent").drop_nulls("packet_index")
+    captures = own.filter(pl.col("ip_packet").is_not_null())
+    own = captures if captures.height else own
+    flags = captured.select("source", pl.col("number").alias("ip_packet"), pl.col("tcp_flags").fill_null(0))
+    own = own.join(flags, on=["source", "ip_packet"], how="left", maintain_order="left")
+    number = pl.col("packet_number").cast(pl.String).fill_null("")
+    bits = pl.col("tcp_flags").fill_null(0)
+    syn = pl.when(pl.col("direction") == "up").then(pl.lit("SYN")).otherwise(pl.lit("SYN-ACK"))
+    tcp = (
+        pl.when((bits & _SYN) != 0).then(syn)
+        .when((bits & _RST) != 0).then(pl.lit("RST"))
+        .when((bits & _FIN) != 0).then(pl.lit("FIN"))
+        .when(pl.col("length_bytes") > 0).then(pl.lit("data"))
+        .otherwise(pl.lit("ACK"))
+    )  # fmt: skip
+    quic = pl.col("packet_type").replace(_SPACES).fill_null("unreadable")
+    name = pl.when(pl.col("transport") == "quic").then(quic).otherwise(tcp)
+    again = pl.when(pl.col("retransmission")).then(pl.lit(" (again)")).otherwise(pl.lit(""))
+    return own.group_by("direction", pl.col("packet_index").cast(pl.Int64).alias("index"), maintain_order=True).agg(
+        pl.concat_str(name, pl.lit(" "), number, again).unique(maintain_order=True).str.join(" + ").alias("label")
+    )

@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis import path_asked
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.study import Study, read_json
+from quiclab.compare import path_asked
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study import Study, read_json
+from quiclab.model import number_text
 
 _HTTP = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
 
@@ -48,7 +48,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above the answer."""
+    """Heading above the answer."""
 
     when: str
     machine: str
@@ -74,7 +74,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
         networks=tuple(_networks(study, analysis)),
         arms=tuple(ArmLine(name, _arm(by_name.get(name, {}), name, names, host, differences)) for name in names),
         differences=differences,
-        differ_in=wording.listed(points),
+        differ_in=number_text.listed(points),
     )
 
 
@@ -121,7 +121,7 @@ def _arm(
         for role in ("client", "proxy", "server")
         if isinstance(arm.get(role), Mapping) and arm[role].get("name")
     ]
-    told = [wording.listed(parts)] if parts else []
+    told = [number_text.listed(parts)] if parts else []
     told += [_HTTP[str(arm.get("protocol"))]] if arm.get("protocol") in _HTTP else []
     place = names.index(name)
     told += [
@@ -190,7 +190,7 @@ def _machine(host: Mapping[str, Any]) -> str:
     if isinstance(cpus, int):
         parts.append(f"{cpus} processor" + ("s" if cpus != 1 else ""))
     if isinstance(memory, int):
-        parts.append(f"{wording.number(memory / 2**30)} GiB")
+        parts.append(f"{number_text.number(memory / 2**30)} GiB")
     return ", ".join([*parts, f"Linux {kernel}"] if kernel else parts)
 
 
@@ -199,9 +199,9 @@ def _size(study: Study, analysis: StudyAnalysis) -> str:
     cells = len({comparison.cell_id for comparison in analysis.comparisons})
     pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
     least, most = min(pairs), max(pairs)
-    each = wording.counted(most, "pair") if least == most else f"{least} to {most} pairs"
+    each = number_text.counted(most, "pair") if least == most else f"{least} to {most} pairs"
     counting = study.trials.filter(pl.col("status").is_in(["verified", "failed"]))
     trials = counting["trial_id"].drop_nulls().n_unique()
     each += " each" if cells != 1 else ""
-    counted = wording.counted(trials, "trial")
-    return f"{wording.counted(cells, 'cell')}, {each}; {counted} that count, controls (A/A) included"
+    counted = number_text.counted(trials, "trial")
+    return f"{number_text.counted(cells, 'cell')}, {each}; {counted} that count, controls (A/A) included"

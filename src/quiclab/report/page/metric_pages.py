@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.analysis.analyse import usual_metric
-from quiclab.analysis.study import Study
-from quiclab.errors import SpecError
+from quiclab.compare.analyse import usual_metric
+from quiclab.compare.study import Study
+from quiclab.model.errors import SpecError
 
 
 def metrics_of_pages(study: Study, asked: str | None = None) -> list[str]:

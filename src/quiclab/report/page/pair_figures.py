@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.errors import QuiclabError
-from quiclab.figures import Asked, Chosen, Where
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packing import packed
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model.errors import QuiclabError
+from quiclab.report import figures
+from quiclab.report.figures import Asked, Chosen, Where
+from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pairs import Pair
 
 
@@ -60,16 +60,16 @@ class _ReadOnce(OpenedStudy):
         vars(self).update(vars(study))  # its files are listed already
         self._read: dict[tuple[str, str], pl.DataFrame | None] = {}
 
-    def of_trial(self, name: str, trial_id: str) -> pl.DataFrame | None:
+    def trial_table(self, name: str, trial_id: str) -> pl.DataFrame | None:
         """Return the table of a trial as the study has it; it is read the first time only."""
         key = (name, trial_id)
         if key not in self._read:
-            self._read[key] = super().of_trial(name, trial_id)
+            self._read[key] = super().trial_table(name, trial_id)
         return self._read[key]
 
 
 def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple[list[Drawn], list[Absent]]:
-    """What can be drawn, in the order of the registry, and what cannot."""
+    """Figures that can be drawn, in the order of the registry, and those that cannot."""
     drawn: list[Drawn] = []
     absent: list[Absent] = []
     asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)

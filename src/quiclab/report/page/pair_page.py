@@ -13,17 +13,17 @@ from urllib.parse import quote
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.study import Study
-from quiclab.errors import QuiclabError
-from quiclab.opened import OpenedStudy
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study import Study
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model import number_text
+from quiclab.model.errors import QuiclabError
+from quiclab.model.text_table import TextTable
 from quiclab.processes import by_all_processors
 from quiclab.report.page.critical_path import CriticalPath, critical_path
 from quiclab.report.page.pair_figures import Absent, Drawn, figures_of
 from quiclab.report.page.pairs import Cell, Pair, folder_of
 from quiclab.report.page.rendering import plotly, render, script
-from quiclab.text_table import TextTable
 
 _ROOT = "../../../"
 """Path from a pair's page to the study."""
@@ -63,7 +63,7 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
 
 @dataclass(frozen=True)
 class _Workshop:
-    """What every cell's pages are made with."""
+    """Means with which every cell's pages are made."""
 
     study: Study
     analysis: StudyAnalysis
@@ -120,7 +120,7 @@ def _path(study: OpenedStudy, pair: Pair, metric: str) -> CriticalPath | None:
 
 
 def _command(analysis: StudyAnalysis, pair: Pair) -> str:
-    """What follows the name of a figure: it takes the same trials."""
+    """Arguments after the name of a figure: it takes the same trials."""
     which = ["--cell", shlex.quote(pair.cell)]
     if pair.block is not None:
         which += ["--block", str(pair.block)]
@@ -136,7 +136,7 @@ def _trials_table(analysis: StudyAnalysis, pair: Pair) -> TextTable:
             trial.trial_id,
             str(trial.block),
             _STATUS.get(trial.status, trial.status),
-            wording.quantity(trial.value, analysis.metric.unit),
+            number_text.quantity(trial.value, analysis.metric.unit),
             str(len(trial.folders)),
         )
         for trial in pair.trials
@@ -157,7 +157,7 @@ def _metrics(study: Study) -> dict[str, dict[str, tuple[float, str]]]:
 def _metrics_table(metrics: dict[str, dict[str, tuple[float, str]]], pair: Pair) -> TextTable:
     of_trials = [metrics.get(trial.trial_id, {}) for trial in pair.trials]
     names = dict.fromkeys(name for each in of_trials for name in each)
-    rows = tuple((name, *(wording.quantity(*each.get(name, (None, ""))) for each in of_trials)) for name in names)
+    rows = tuple((name, *(number_text.quantity(*each.get(name, (None, ""))) for each in of_trials)) for name in names)
     return TextTable(
         "",
         "Their definitions: docs/reference/metrics.md.",
@@ -174,5 +174,5 @@ def _files(study: Path, folder: str) -> Iterator[tuple[str, str, str]]:
         folders.sort()
         for name in sorted(names):
             file = Path(place, name)
-            size = wording.size(file.stat().st_size)
+            size = number_text.size(file.stat().st_size)
             yield _ROOT + quote(str(file.relative_to(study))), str(file.relative_to(top)), size

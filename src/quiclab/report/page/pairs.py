@@ -11,19 +11,19 @@ from pathlib import Path
 
 import polars as pl
 
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, Comparison, StudyAnalysis
-from quiclab.analysis.study import Study
+from quiclab.compare import comparison_words
+from quiclab.compare.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.compare.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 
 
 def folder_of(analysis: StudyAnalysis) -> str:
-    """Where the pages of pairs lie in a study."""
+    """Folder of the pages of pairs in a study."""
     return f"{analysis.page}/pairs"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTrial:
     """One trial on the page of a pair."""
 
     arm: str
@@ -49,7 +49,7 @@ class Pair:
     cell_title: str
     block: int | None
     """Block of the trials; None where each is the median trial of its arm."""
-    trials: tuple[Shown, ...]
+    trials: tuple[ShownTrial, ...]
     """One trial of each arm, the baseline first."""
 
     @property
@@ -95,13 +95,13 @@ def cells_of(study: Study, analysis: StudyAnalysis) -> list[Cell]:
 
 def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFrame, analysis: StudyAnalysis) -> Cell:
     arms = {arm.arm: arm for comparison in compared for arm in (comparison.baseline, comparison.other)}
-    title = comparison_words.place(compared[0], analysis) if compared else cell_id
+    title = comparison_words.cell_name(compared[0], analysis) if compared else cell_id
     if compared and compared[0].kind != "main":
         title += f", {compared[0].baseline.arm.partition('#')[0]} against itself"
     folder = f"{folder_of(analysis)}/{number}-{_file_name(cell_id)}"
     values = {trial.trial_id: trial.value for arm in arms.values() for trial in arm.trials}
     known = _trials(rows, list(arms), values, StudyDir(Path()))
-    blocks: dict[int, list[Shown]] = {}
+    blocks: dict[int, list[ShownTrial]] = {}
     for trial in known:
         blocks.setdefault(trial.block, []).append(trial)
     pairs = [
@@ -118,7 +118,9 @@ def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFr
     return Cell(cell_id, title, "; ".join(differences), tuple(pairs))
 
 
-def _trials(rows: pl.DataFrame, order: list[str], values: Mapping[str, float | None], study: StudyDir) -> list[Shown]:
+def _trials(
+    rows: pl.DataFrame, order: list[str], values: Mapping[str, float | None], study: StudyDir
+) -> list[ShownTrial]:
     """Every trial by its last attempt, arms in the order of the comparison."""
     trials = []
     for (trial_id,), tries in rows.sort("attempt").group_by("trial_id", maintain_order=True):
@@ -128,7 +130,7 @@ def _trials(rows: pl.DataFrame, order: list[str], values: Mapping[str, float | N
             for row in tries.iter_rows(named=True)
         ]
         trials.append(
-            Shown(
+            ShownTrial(
                 str(last["arm"]), str(trial_id), last["block"], str(last["status"]), last["reason"] or "",
                 values.get(str(trial_id)), tuple(dict.fromkeys(reversed(folders))),
             )
@@ -136,7 +138,7 @@ def _trials(rows: pl.DataFrame, order: list[str], values: Mapping[str, float | N
     return sorted(trials, key=lambda trial: (order.index(trial.arm) if trial.arm in order else len(order), trial.arm))
 
 
-def _medians(arms: Mapping[str, ArmResult], known: list[Shown]) -> tuple[Shown, ...]:
+def _medians(arms: Mapping[str, ArmResult], known: list[ShownTrial]) -> tuple[ShownTrial, ...]:
     by_id = {trial.trial_id: trial for trial in known}
     medians = [arm.median_trial for arm in arms.values()]
     return tuple(by_id[trial.trial_id] for trial in medians if trial is not None and trial.trial_id in by_id)

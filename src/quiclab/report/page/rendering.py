@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from quiclab import figures
+from quiclab.report import figures
 
 
 def render(template: str, **values: Any) -> str:

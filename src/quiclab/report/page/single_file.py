@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from quiclab import wording
+from quiclab.model import number_text
 from quiclab.report.page.rendering import script
 from quiclab.store.disk import write_atomically
 
@@ -38,7 +38,7 @@ class SingleFile:
     pairs: int
     """Pages of pairs in it."""
     left_out: str
-    """What it lacks, as a list in a sentence."""
+    """Parts that it lacks, as a list in a sentence."""
 
 
 def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> SingleFile:
@@ -51,14 +51,16 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
     # What comes from here on are scripts, which have no links.
     head, mark, scripts = report.partition('<script type="application/json" id="themes">')
     head = head.replace("<body>", _BODY, 1)
-    told = f"the report and the pages of {wording.counted(len(parts), 'pair')}; not {left_out}"
+    told = f"the report and the pages of {number_text.counted(len(parts), 'pair')}; not {left_out}"
     fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
     head = links.followed(head, "").replace("</dl>", fact, 1)
     packed = "\n".join(_part(name, links.followed(body, posixpath.dirname(name), name), title)
                        for name, (title, body) in parts.items())  # fmt: skip
     place = '<div id="part" hidden></div>\n'
     end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
-    write_atomically(out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}")
+    write_atomically(
+        out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}", option="--single-file"
+    )
     return SingleFile(out.stat().st_size, len(parts), left_out)
 
 
@@ -71,11 +73,11 @@ def _pages_of_pairs(report: str, page: Path) -> list[str]:
     """Paths of the pages that the report leads to: those of median trials first, then block by block."""
     found = re.findall(rf'href="({re.escape(page.stem)}/pairs/[^"#]+)"', report)
 
-    def place(name: str) -> int:
+    def position(name: str) -> int:
         number = re.search(r"block-(\d+)\.html$", name)
         return int(number[1]) if number else -1
 
-    return sorted(dict.fromkeys(found), key=place)
+    return sorted(dict.fromkeys(found), key=position)
 
 
 def _fitting(study: Path, names: list[str], most_bytes: int) -> dict[str, tuple[str, str]]:
@@ -102,12 +104,12 @@ def _part(name: str, body: str, title: str) -> str:
 
 
 def _left_out(report: str, page: Path, pairs: int, of: int) -> str:
-    """What the file lacks, as a list in a sentence."""
+    """Parts that the file lacks, as a list in a sentence."""
     told = [f"the pages of {of - pairs} more pairs (they would make it too large)"] if pairs < of else []
     told += [f"the page about {name}" for name in re.findall(r'<a href="report[^"/]*\.html">([^<]+)</a>', report)]
     data = page.with_suffix("") / "data"
     large = [each.name for each in sorted(data.iterdir()) if not _is_small_table(each)] if data.is_dir() else []
-    return wording.listed([*map(html.unescape, told), *large, "the raw logs", "the tables of single trials"])
+    return number_text.listed([*map(html.unescape, told), *large, "the raw logs", "the tables of single trials"])
 
 
 def _is_small_table(file: Path) -> bool:
@@ -116,7 +118,7 @@ def _is_small_table(file: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Links:
-    """Where the links of the pages lead within one file."""
+    """Targets of the pages' links within one file."""
 
     page: Path
     parts: frozenset[str]

@@ -10,15 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.analysis.factors import factor_title, factors_of, leading
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.rows import distributions
-from quiclab.analysis.study import Study
-from quiclab.errors import QuiclabError
-from quiclab.figures import Asked, Figure, Where
-from quiclab.opened import OpenedStudy
-from quiclab.report.page.packing import packed
+from quiclab.compare.factors import factor_title, factors_of, leading
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.rows import distributions
+from quiclab.compare.study import Study
+from quiclab.compare.study_tables import OpenedStudy
+from quiclab.model import number_text
+from quiclab.model.errors import QuiclabError
+from quiclab.report import figures
+from quiclab.report.figures import Asked, Figure, Where
+from quiclab.report.page.column_packing import packed
 
 MOST_PANELS = 12
 """Panels of one factor on the page: more take a reader's time to open and are better looked at by themselves."""
@@ -31,9 +32,9 @@ class Part:
     name: str
     """Name of its element on the page."""
     title: str
-    """What tells it from the others; empty where there is one."""
+    """Title that tells it from the others; empty where there is one."""
     rest: str
-    """What it leaves out, with the command that draws that too; empty where it is whole."""
+    """Part that it leaves out, with the command that draws that too; empty where it is whole."""
     spec: Mapping[str, Any]
 
 
@@ -45,7 +46,7 @@ class Section:
     question: str
     parts: tuple[Part, ...]
     by_cell: bool
-    """Whether they are small enough to stand side by side."""
+    """True if they are small enough to stand side by side."""
 
 
 def study_figures(study: Study, analysis: StudyAnalysis) -> list[Section]:
@@ -79,7 +80,7 @@ Placed = tuple[pl.DataFrame, list[Part]]
 
 def _whole(figure: Figure, asked: Asked) -> Placed:
     data = figures.gathered(figure, asked)
-    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.shown(asked, data) else []
+    return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.is_worth_showing(asked, data) else []
 
 
 def _by_factor(figure: Figure, asked: Asked) -> Placed:
@@ -102,8 +103,8 @@ def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         return data, ""
     most = values.sort("x", descending=True, maintain_order=True).head(MOST_PANELS)["panel"]
     rest = (
-        f"{MOST_PANELS} of {wording.counted(values.height, 'panel')} are drawn here; the data has every cell. To draw "
-        f"all: quiclab figure factor STUDY --factor {name}"
+        f"{MOST_PANELS} of {number_text.counted(values.height, 'panel')} are drawn here; the data has every cell. To "
+        f"draw all: quiclab figure factor STUDY --factor {name}"
     )
     return data.filter(pl.col("panel").is_in(most.implode())), rest
 
@@ -127,11 +128,11 @@ def _by_cell(figure: Figure, asked: Asked) -> Placed:
 def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Part]:
     trials = asked.trials_of_cell().filter(pl.col("value").is_not_null())
     for number, ((_, title), rows) in enumerate(data.group_by("cell_id", "cell_title", maintain_order=True), 1):
-        if figure.shown(asked, rows):
+        if figure.is_worth_showing(asked, rows):
             drawn = rows.select(pl.col("arm").cast(pl.String), "block")
             untold = trials.filter(cell_title=title).join(drawn, ["arm", "block"], "anti", maintain_order="left")
             counts = untold.group_by("arm", maintain_order=True).len().rows()
-            rest = wording.listed([f"{wording.counted(count, 'trial')} of {arm}" for arm, count in counts])
+            rest = number_text.listed([f"{number_text.counted(count, 'trial')} of {arm}" for arm, count in counts])
             rest = f"Unknown for {rest}." if rest else ""
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 

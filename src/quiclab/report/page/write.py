@@ -3,48 +3,79 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from quiclab import figures, wording
-from quiclab.accounting import Of
-from quiclab.analysis import comparison_words
-from quiclab.analysis.analyse import analyse, metric_of, page_of
-from quiclab.analysis.cost import cost_data
-from quiclab.analysis.effects import effects, effects_table, tails, tails_table
-from quiclab.analysis.looks import remember_look
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.paper.claims_section import PaperSection, paper_section
-from quiclab.analysis.path_measured import path_data
-from quiclab.analysis.rows import differences, distributions
-from quiclab.analysis.study import Study, read_study
-from quiclab.analysis.system_calls import read_counts, system_call_data
-from quiclab.report.page import curves
-from quiclab.report.page.because import Because, because
-from quiclab.report.page.cell_figures import cell_figures
-from quiclab.report.page.cell_reasons import with_reasons
-from quiclab.report.page.findings import findings
+from quiclab.compare import comparison_words
+from quiclab.compare.analyse import analyse, metric_of, page_of
+from quiclab.compare.cost import cost_data
+from quiclab.compare.effects import effects, effects_table, tails, tails_table
+from quiclab.compare.factor_effects import factor_tables
+from quiclab.compare.false_alarms import false_alarm_table
+from quiclab.compare.interim_analyses import remember_look
+from quiclab.compare.least_time import least_time_table
+from quiclab.compare.model import Conclusion, Outcome, StudyAnalysis
+from quiclab.compare.papers.claims_section import PaperSection, paper_section
+from quiclab.compare.path_measured import path_data
+from quiclab.compare.rows import differences, distributions
+from quiclab.compare.sequential import sequential_table
+from quiclab.compare.study import Study, read_study
+from quiclab.compare.system_calls import read_counts, system_call_data
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
+from quiclab.report import figures
+from quiclab.report.page import pair_selector
+from quiclab.report.page.column_packing import packed
+from quiclab.report.page.explanation import Because, because
 from quiclab.report.page.heading import heading
-from quiclab.report.page.maps import maps
 from quiclab.report.page.metric_pages import metrics_of_pages
-from quiclab.report.page.packing import packed
+from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pair_page import write_pairs
 from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
-from quiclab.report.page.trust import trust_tables
-from quiclab.report.page.why import Why, why
-from quiclab.report.words.account import of_another_time
+from quiclab.report.page.validity import trust_tables
+from quiclab.report.words.account import other_time_note
 from quiclab.report.words.answers import answers
 from quiclab.report.words.cost_table import cost_table
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
+from quiclab.report.words.remarks import remark_tables
 from quiclab.report.words.results import results_table
 from quiclab.report.words.system_call_table import system_call_table
 from quiclab.store.own_files import read_own
-from quiclab.text_table import TextTable
+from quiclab.why.account import MetricScope
+
+
+# The figures that show why arms differ, where the difference is largest.
+@dataclass(frozen=True)
+class Why:
+    """The place to look for reasons, and the figures that show it."""
+
+    place: str
+    """Title of the cell."""
+    reason: str
+    """Reason for the choice of this cell."""
+    leads: tuple[tuple[str, str], ...]
+    """(question, link to the figure that answers it for the cell's median trials)."""
+
+
+def why(analysis: StudyAnalysis, cells: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> Why | None:
+    """The cell of the largest difference that was found, else the first; None where no page of a cell has a figure."""
+    significant = [c for c in analysis.comparisons if c.outcome.significant]
+    largest = max(significant, key=lambda c: abs(c.difference_pct or 0), default=None)
+    wanted = [cell for cell in cells if largest is not None and cell.cell_id == largest.cell_id] or list(cells)
+    pair = next((pair for cell in wanted for pair in cell.pairs if shown.get(pair.file)), None)
+    if pair is None:
+        return None
+    reason = "where the difference is largest" if largest is not None else "though no difference was found"
+    leads = tuple((drawn.question, f"{pair.file}#figure-{drawn.name}") for drawn in shown[pair.file])
+    return Why(pair.cell_title, reason, leads)
 
 
 def write_report(study_dir: Path, metric: str | None = None) -> Path:
@@ -63,7 +94,7 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the page about one metric is made of."""
+    """Parts of the page about one metric."""
 
     study: Study
     analysis: StudyAnalysis
@@ -99,7 +130,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
         others=[(metric_of(study, name).title, f"{page_of(study, name)}.html") for name in metrics if name != metric],
         differences=differences(analysis),
         trials=trials,
-        acknowledged=curves.bytes_acknowledged(study.directory, trials),
+        acknowledged=pair_selector.bytes_acknowledged(study.directory, trials),
         medians=metric_medians(study, analysis),
         cost=_cost(study, analysis, data),
         beside={"effects.csv": effects_table(sizes), "tails.csv": tails_table(slow)},
@@ -127,7 +158,7 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
 
 def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
-    selector = curves.selector(analysis, parts.acknowledged)
+    selector = pair_selector.selector(analysis, parts.acknowledged)
     _lead_to_pairs(selector, parts.cells)
     beside_answer = findings(study, analysis)
     return render(
@@ -135,8 +166,8 @@ def _page(parts: _Parts) -> str:
         analysis=analysis,
         others=parts.others,
         answers=answers(analysis),
-        noise_floor=wording.percent(analysis.noise_floor_pct, signed=False),
-        level=wording.level(1 - analysis.alpha),
+        noise_floor=number_text.percent(analysis.noise_floor_pct, signed=False),
+        level=number_text.level(1 - analysis.alpha),
         heading=heading(study, analysis),
         contents=_contents(parts, beside_answer),
         question=study.resolved.get("question"),
@@ -148,7 +179,7 @@ def _page(parts: _Parts) -> str:
         curve_spec=_curve_styles(selector),
         results=results_table(analysis),
         whys=comparison_words.whys(analysis),
-        counted=wording.counted,
+        counted=number_text.counted,
         beside=parts.beside,
         other_metrics=other_metrics(parts.medians),
         paper=parts.paper,
@@ -166,9 +197,9 @@ def _page(parts: _Parts) -> str:
 
 
 def _no_reasons(study: Study, analysis: StudyAnalysis) -> str:
-    """Why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
+    """Reason why a page of a transfer's time has no reasons; "" where it has, and for what no account is of."""
     metric = analysis.metric.name
-    return of_another_time(metric, Of.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
+    return other_time_note(metric, MetricScope.TTLB, study.directory.name) if metric in ("ttfb_ms", "upload_ms") else ""
 
 
 def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTable]:
@@ -224,3 +255,129 @@ def _read(path: Path) -> str:
         return read_own(path).decode(errors="replace")
     except OSError:
         return ""
+
+
+# The tables beside the answer, each from a file of its own, in the order of the page.
+def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
+    """Return the findings that have something to say."""
+    return [
+        *sequential_table(study, analysis),
+        *remark_tables(study, analysis),
+        *factor_tables(study, analysis),
+        *least_time_table(study, analysis),
+        false_alarm_table(analysis),
+    ]
+
+
+# The spread of the trials of every main cell: as boxes, which the page also draws as violins, and as shares done.
+@dataclass(frozen=True)
+class CellFigures:
+    """Two drawings of the same trials."""
+
+    box: dict[str, Any]
+    share: dict[str, Any]
+
+
+def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequence[str]) -> list[CellFigures]:
+    """Return the drawings of every main cell; a click on a mark opens its place among the `selectable` cells."""
+    found = []
+    for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
+        cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
+        if cell.height:
+            cell = figures.in_order(cell, [arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)])
+            place = selectable.index(cell_id) if cell_id in selectable else -1
+            box, share = (_spec(each, cell, place) for each in (figures.Distribution(), figures.Cumulative()))
+            found.append(CellFigures(box, share))
+    return found
+
+
+def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, Any]:
+    spec = packed(figures.spec(figure.draw(cell)))
+    for trace in spec["data"]:
+        trace["meta"] = {"cell": place}
+    return spec
+
+
+# The maps of differences on the page: what a click on a cell opens, and what the reader may have shown besides.
+def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
+    """Return a map for each arm that is compared with the baseline.
+
+    Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;
+    never those of cells that are undecided.
+    """
+    if not differences.height:
+        return []
+    opens = {cell.cell_id: cell.pairs[0].file for cell in cells}
+    drawn = []
+    for _, arm in differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True):
+        spec = packed(figures.spec(figures.DifferenceMap().draw(arm)))
+        rows, columns = (arm[name].unique(maintain_order=True) for name in ("path_title", "workload_title"))
+        places = {(cell["path_title"], cell["workload_title"]): cell for cell in arm.iter_rows(named=True)}
+        grid = [[places.get((row, column), {}) for column in columns] for row in rows]
+        meta = {
+            "opens": [[opens.get(cell.get("cell_id", "")) for cell in row] for row in grid],
+            "unfound": [[_unfound(cell) for cell in row] for row in grid],
+            "texts": [[number_text.percent(_unfound(cell)) for cell in row] for row in grid],
+        }
+        for trace in spec["data"]:
+            trace["meta"] = meta
+        drawn.append(spec)
+    return drawn
+
+
+def _unfound(cell: dict[str, Any]) -> float | None:
+    difference: float | None = cell.get("difference_pct")
+    return difference if cell.get("outcome") == Outcome.NOT_SIGNIFICANT.value else None
+
+
+# The reason why a cell of a map has no answer, in the cell itself: the head of the sentence that stands below, or the
+# interval that leaves it open.
+_LINE, _NAME = 10, 17
+"""Characters of a line: in a cell of three on a phone, and before it."""
+
+
+def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the maps with a reason below the word of every cell that has one, and with names of rows that leave room
+    for cells on a phone; `maps` are in the order of the arms."""
+    if not maps:
+        return []
+    arms = differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True)
+    for spec, (_, arm) in zip(maps, arms, strict=True):
+        reasons = {
+            (figures.text(cell["path_title"]), figures.text(cell["workload_title"])): _reason(cell)
+            for cell in arm.iter_rows(named=True)
+        }
+        for trace in spec["data"]:
+            words = trace["text"]
+            trace["text"] = [
+                [_broken_lines(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
+                for y, row in enumerate(trace["y"])
+            ]
+            trace["y"] = [_lines(row) for row in trace["y"]]
+    return maps
+
+
+def _lines(name: str) -> str:
+    """Name of a row in lines: it is broken after commas alone, so that `1 % loss` stays together."""
+    parts = name.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
+    return "<br>".join(textwrap.wrap(parts, _NAME, break_long_words=False, break_on_hyphens=False)) or name
+
+
+def _broken_lines(word: str | None, reason: str) -> str | None:
+    """Words of a cell in lines that fit a phone, with the reason below them."""
+    for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median alike", "median<br>alike")):
+        word = word and word.replace(at, broken)
+    return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
+
+
+def _reason(cell: Mapping[str, Any]) -> str:
+    """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
+    if cell["conclusion"] == Conclusion.NOT_JUDGED.value:
+        return ""  # its number stands there, and the word
+    head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
+    low, high = cell["interval_low_pct"], cell["interval_high_pct"]
+    if not head and cell["cell_text"] == "undecided" and None not in (low, high):
+        ends = (number_text.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
+        head = "\N{NO-BREAK SPACE}… ".join(ends)
+    lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")
+    return "<br>".join(map(figures.text, lines))

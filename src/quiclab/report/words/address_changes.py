@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the changes of the client's address, as a table: counted, proven, failed."""
+"""Outcomes of the changes of the client's address, as a table: counted, proven, failed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis.study import Study, read_record
-from quiclab.text_table import TextTable
+from quiclab.compare.study import Study, read_record
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 
 def address_change_tables(study: Study) -> list[TextTable]:
@@ -32,7 +32,7 @@ def address_change_tables(study: Study) -> list[TextTable]:
     rows = []
     for (arm, workload), count in sorted(counts.items()):
         here = joined.filter((pl.col("arm") == arm) & (pl.col("workload") == workload))["value"]
-        gap = "–" if here.is_empty() else f"{wording.number(float(here.median()))} ms"  # type: ignore[arg-type]
+        gap = "–" if here.is_empty() else f"{number_text.number(float(here.median()))} ms"  # type: ignore[arg-type]
         rows.append((arm, workload, *(str(count[name]) for name in _OUTCOMES), gap))
     note = (
         "Migrated: a PATH_RESPONSE matched a challenge on the new path, and data flowed there afterwards. Reconnected: "

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.analysis.comparison_words import advantage_words, faster, percent_words, slower
-from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
-from quiclab.wording import listed
+from quiclab.compare.comparison_words import advantage_words, faster, percent_words, slower
+from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
+from quiclab.model.number_text import listed
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ def _rest(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
     ):
         here = [cell for cell in cells if cell.conclusion is conclusion]
         if here:
-            parts.append(f"{words} {listed([_named(cell, analysis) for cell in here])}")
+            parts.append(f"{words} {listed([_cell_text(cell, analysis) for cell in here])}")
     return parts
 
 
-def _named(cell: Comparison, analysis: StudyAnalysis) -> str:
+def _cell_text(cell: Comparison, analysis: StudyAnalysis) -> str:
     """The cell, with the difference that was found in it and what its slow tail is like, where either must be said."""
     told = [advantage_words(cell, analysis.metric)] if cell.conclusion is Conclusion.SMALL else []
     if cell.tail is not None and cell.conclusion in (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE):

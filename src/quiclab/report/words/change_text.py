@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.builds.change import Change
-from quiclab.analysis.builds.gate import Judgement, Verdict, exit_verdict
-from quiclab.analysis.builds.two_studies import StudiesCompared
-from quiclab.analysis.model import Conclusion, Metric, Outcome
+from quiclab.compare import comparison_words
+from quiclab.compare.builds.change import Change
+from quiclab.compare.builds.gate import Judgement, Verdict, exit_verdict
+from quiclab.compare.builds.two_studies import StudiesCompared
+from quiclab.compare.model import Conclusion, Metric, Outcome
+from quiclab.model import number_text
 
 HEADINGS = ("OLD", "NEW", "change, + is more", "interval, %", "p", "trials", "")
 _STYLES = {
@@ -39,7 +39,7 @@ def render_change(found: StudiesCompared, judgements: Sequence[Judgement], conso
 
 
 def opening(found: StudiesCompared) -> list[str]:
-    """What is compared and how, before any number."""
+    """Lines on what is compared and how, before any number."""
     lines = [found.pairing, f"Study: {found.old}." if found.interleaved else f"OLD is {found.old}, NEW is {found.new}."]
     if found.sequential:
         lines.append(_SEQUENTIAL if found.paired else _UNPAIRED)
@@ -80,11 +80,11 @@ def numbers(each: Change, judgements: Iterable[Judgement]) -> tuple[str, ...]:
     verdict = answer(each, judgements)
     trials = str(each.pairs) if each.pairs is not None else f"{len(each.old.trials)}+{len(each.new.trials)}"
     return (
-        wording.quantity(each.old.median, each.metric.unit),
-        wording.quantity(each.new.median, each.metric.unit),
-        (wording.percent(each.change_pct) or "no ratio") if each.p is not None else "",
-        wording.interval_text(each.interval_pct),
-        wording.p_text(each.adjusted_p),
+        number_text.quantity(each.old.median, each.metric.unit),
+        number_text.quantity(each.new.median, each.metric.unit),
+        (number_text.percent(each.change_pct) or "no ratio") if each.p is not None else "",
+        number_text.interval_text(each.interval_pct),
+        number_text.p_text(each.adjusted_p),
         trials,
         verdict,
     )
@@ -101,10 +101,10 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
 
 
 def legend(found: StudiesCompared) -> str:
-    """What the signs and blanks mean."""
+    """Meaning of the signs and blanks."""
     tested = sum(not each.refused for each in found.changes)
     levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
-    told = " to ".join(dict.fromkeys(wording.level(level) for level in levels[:1] + levels[-1:]))
+    told = " to ".join(dict.fromkeys(number_text.level(level) for level in levels[:1] + levels[-1:]))
     selected = f" ({told} where the word says more than undecided, after Benjamini and Yekutieli)" if levels else ""
     if found.sequential:
         selected = f" for all {tested} together, at any time" if tested else ""
@@ -114,9 +114,9 @@ def legend(found: StudiesCompared) -> str:
     return (
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
         f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}, corrected for "
-        f"{wording.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
+        f"{number_text.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
         f"Alike: no change of {matters} or more; median alike: that of the median, the slowest trials (p90) may still "
-        f"differ. Interval: of the change, at {wording.level(1 - found.alpha)}{selected}."
+        f"differ. Interval: of the change, at {number_text.level(1 - found.alpha)}{selected}."
     )
 
 
@@ -127,29 +127,29 @@ def remarks(found: StudiesCompared) -> list[str]:
         for study, arm in (("OLD", each.old), ("NEW", each.new)):
             trouble = comparison_words.trouble(arm)
             if trouble and each.metric == found.metrics[0]:
-                lines.append(f"{each.arm}, {found.place(each)}, {study}: {trouble} of {arm.attempts} attempts.")
+                lines.append(f"{each.arm}, {found.cell_name(each)}, {study}: {trouble} of {arm.attempts} attempts.")
     lines = lines or ["No trial failed and none was repeated."]
     lines += _whys(found)
     for metric in found.metrics:
         floors = [f for f in found.floors if f.metric == metric]
-        told = ", ".join(f"{f.study} {wording.percent(f.reach_pct, signed=False) or 'unknown'}" for f in floors)
+        told = ", ".join(f"{f.study} {number_text.percent(f.reach_pct, signed=False) or 'unknown'}" for f in floors)
         if not found.interleaved:
             lines.append(f"Noise floor of the {metric.title} (A/A, an arm against itself): {told}.")
         reach = max((f.reach_pct for f in floors if f.reach_pct is not None), default=0.0)
         small = [c for c in found.changes if c.metric == metric and c.outcome.significant]
         small = [c for c in small if c.change_pct is not None and abs(c.change_pct) < reach]
         if small:
-            cells = wording.listed([f"{c.arm} in {found.place(c)}" for c in small])
+            cells = number_text.listed([f"{c.arm} in {found.cell_name(c)}" for c in small])
             lines.append(f"Significant, yet smaller than this floor: {cells}.")
     return [*lines, *_surroundings(found), *found.notes]
 
 
 def _whys(found: StudiesCompared) -> list[str]:
-    """Why cells have no answer, the cells of one reason together."""
+    """Reasons why cells have no answer, the cells of one reason together."""
     places: dict[str, dict[str, None]] = {}
     for each in found.changes:
         if each.why:
-            places.setdefault(each.why, {})[f"{each.arm}, {found.place(each)}"] = None
+            places.setdefault(each.why, {})[f"{each.arm}, {found.cell_name(each)}"] = None
     every = len({(each.arm, each.workload, each.path) for each in found.changes})
     return [
         comparison_words.placed(why, "every cell" if len(at) == every > 1 else "; ".join(at))
@@ -164,7 +164,9 @@ def _surroundings(found: StudiesCompared) -> list[str]:
         cells = [each for each in found.controls if each.arm == arm and each.metric == found.metrics[0]]
         moved = [each for each in cells if each.outcome.significant]
         told = f"{arm} ran the same programs in both studies, and differs in {len(moved)} of {len(cells)} cells"
-        where = wording.listed([f"{found.place(c)} ({wording.percent(c.change_pct) or 'no ratio'})" for c in moved])
+        where = number_text.listed(
+            [f"{found.cell_name(c)} ({number_text.percent(c.change_pct) or 'no ratio'})" for c in moved]
+        )
         warning = f": {where}. Something other than the build changed: do not trust the other arms until you know what"
         lines.append(f"{told}{warning if moved else ''}.")
     return lines
@@ -178,18 +180,18 @@ def gate_lines(found: StudiesCompared, judgements: Sequence[Judgement]) -> list[
         count = {verdict: sum(each.verdict is verdict for each in mine) for verdict in Verdict}
         verdict = exit_verdict(mine)
         others = ", ".join(f"{number} {other}" for other, number in count.items() if number and other is not verdict)
-        cells = wording.counted(len(mine), "cell")
+        cells = number_text.counted(len(mine), "cell")
         told = f"{verdict.upper()} {count[verdict]} of {cells}{f' ({others})' if others else ''}"
         lines.append(f"Gate {bound.text}: {told}.")
         lines += [
-            f"  {each.change.arm}, {found.place(each.change)}: {each.reason}"
+            f"  {each.change.arm}, {found.cell_name(each.change)}: {each.reason}"
             for each in mine
             if each.verdict is Verdict.FAILED
         ]
         lines += _not_judged(found, mine)
         open_cells = sum(each.open_ended for each in mine)
         if open_cells:
-            cells = wording.counted(open_cells, "passed cell")
+            cells = number_text.counted(open_cells, "passed cell")
             lines.append(f"  In {cells} more than the bound is not excluded: a study of more blocks would tell.")
     return [*lines, *_error_rate(found, judgements)] if judgements else []
 
@@ -199,12 +201,12 @@ def _not_judged(found: StudiesCompared, judgements: Iterable[Judgement]) -> list
     places: dict[str, list[str]] = {}
     for each in judgements:
         if each.verdict is Verdict.NOT_JUDGED:
-            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.place(each.change)}")
+            places.setdefault(each.reason, []).append(f"{each.change.arm}, {found.cell_name(each.change)}")
     return [f"  Not judged: {'; '.join(cells)}: {reason}" for reason, cells in places.items()]
 
 
 def _error_rate(found: StudiesCompared, judgements: Iterable[Judgement]) -> list[str]:
-    """How often such a gate fails a build that it should not, and what that chance leaves out."""
+    """Rate at which such a gate fails a build that it should not, and what that chance leaves out."""
     tested = sum(not each.change.refused for each in judgements)
     if not tested:
         return []

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from quiclab import wording
-from quiclab.accounting import Why
-from quiclab.analysis.confirm.declared import (
+from quiclab.compare.statistics import Interval
+from quiclab.model import number_text
+from quiclab.why.account import Why
+from quiclab.why.confirm.declaration import (
     DOSE,
     FAST,
     FAST_WITHOUT,
@@ -25,8 +26,7 @@ from quiclab.analysis.confirm.declared import (
     Declared,
     Value,
 )
-from quiclab.analysis.confirm.judge import Check, Effect, Judgement, State, Verdict
-from quiclab.statistics import Interval
+from quiclab.why.confirm.judge import Check, Effect, Judgement, State, Verdict
 
 _LETTERS = {"removed": "a", "moved": "b", "stayed_away": "c", "dose": "d", "sham": "e", "given": "f"}
 _NAMES = {
@@ -46,9 +46,9 @@ def setting(declared: Declared, value: Value | None = None) -> str:
 
 
 def declaration(declared: Declared, title: str) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     predicted, low_high = declared.predicted, declared.expected_ms
-    blocks = wording.counted(predicted.blocks, "block")
+    blocks = number_text.counted(predicted.blocks, "block")
     within = in_ms(declared.tolerance_ms)
     roles = _roles(declared)
     width = max(len(role) for role, _ in roles)
@@ -58,8 +58,8 @@ def declaration(declared: Declared, title: str) -> list[str]:
         else f"has a share of {in_ms(predicted.ms)} in the {in_ms(declared.total_ms)} of {declared.arm}"
     )
     return [
-        f"{declared.cell}: {title} ({declared.cause}) {share} (medians; "
-        f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {wording.level(predicted.confidence)}).",
+        f"{declared.cell}: {title} ({declared.mechanism}) {share} (medians; "
+        f"{span(predicted.low_ms, predicted.high_ms)} in {blocks}, at {number_text.level(predicted.confidence)}).",
         f"Put to the test by {setting(declared)}{_kind(declared)}. Each block runs, in random order and with one seed:",
         *(f"  {role:{width}}  {told}" for role, told in roles),
         *(f"  not run: {each}" for each in declared.left_out if not each.startswith(NOT_APPLICABLE)),
@@ -70,14 +70,14 @@ def declaration(declared: Declared, title: str) -> list[str]:
         f"  (d) dose: {_dose(declared)}",
         f"  (e) sham: it moves the whole by no more than {within}",
         f"  (f) makes the difference: {_difference(declared)}",
-        f"{'A condition' if declared.of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the whole "
-        f"stays within {within}; else undecided.",
+        f"{'A condition' if declared.is_of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the "
+        f"whole stays within {within}; else undecided.",
     ]
 
 
 def _kind(declared: Declared) -> str:
     """Say what a run without it can show of the arms' difference."""
-    if declared.of_path:
+    if declared.is_of_path:
         return ", which both arms share: it can show a condition of their difference, not which of them makes it"
     return f", which makes {declared.arm} equal to {declared.other} in it" if declared.equal else ""
 
@@ -90,7 +90,7 @@ def _own(declared: Declared) -> str:
 
 def _roles(declared: Declared) -> list[tuple[str, str]]:
     arm, other = declared.arm, declared.other
-    of_path = declared.of_path
+    of_path = declared.is_of_path
     told = {
         REPLAY: f"{arm} as it is",
         WITHOUT: f"{arm} {'over the path ' if of_path else ''}with {setting(declared)}",
@@ -107,7 +107,7 @@ def _dose(declared: Declared) -> str:
     if not declared.doses:
         return "not run, the setting has no degrees"
     return (
-        f"of two of {wording.listed(declared.dose_roles)} that differ in the cause's own time by more than "
+        f"of two of {number_text.listed(declared.dose_roles)} that differ in the cause's own time by more than "
         f"{in_ms(declared.tolerance_ms)}, the one with less of it is faster"
     )
 
@@ -140,7 +140,7 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
     """Say how many blocks fit into the minutes, and what so many can decide."""
     fit = int(minutes * 60_000 / block_ms)
     told = (
-        f"A block takes about {in_ms(block_ms)}: {minutes:g} min hold about {wording.counted(fit, 'block')}. "
+        f"A block takes about {in_ms(block_ms)}: {minutes:g} min hold about {number_text.counted(fit, 'block')}. "
         f"{least} are the least that decide anything"
     )
     if needed is None:
@@ -150,9 +150,11 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
 
 
 def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
-    """What the run showed: the verdict, the checks that it rests on, and what limits next."""
+    """Result of the run: the verdict, the checks that it rests on, and what limits next."""
     lines = [_headline(declared, judgement, title)]
-    lines += [f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_told(each, declared)}" for each in judgement.checks]
+    lines += [
+        f"  ({_LETTERS[each.name]}) {_NAMES[each.name]}: {_check_line(each, declared)}" for each in judgement.checks
+    ]
     effects = {each.name: each for each in judgement.effects}
     if "gap" in effects and "gap_without" in effects:
         lines.append(_gap(declared, effects["gap"], effects["gap_without"]))
@@ -167,7 +169,7 @@ def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:
         )
     if judgement.lacking:
         lines.append(
-            f"{wording.counted(judgement.lacking, 'block')} without an account of both is left out."
+            f"{number_text.counted(judgement.lacking, 'block')} without an account of both is left out."
             if judgement.lacking == 1
             else f"{judgement.lacking} blocks without an account of both are left out."
         )
@@ -185,12 +187,12 @@ def in_a_line(declared: Declared, judgement: Judgement | None, title: str, sound
 
 def _is_condition(declared: Declared, judgement: Judgement) -> bool:
     """True if all checks hold of a setting of the path. Runs of earlier versions called that confirmed."""
-    return judgement.verdict is Verdict.CONDITION or (declared.of_path and judgement.verdict is Verdict.CONFIRMED)
+    return judgement.verdict is Verdict.CONDITION or (declared.is_of_path and judgement.verdict is Verdict.CONFIRMED)
 
 
 def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
     effect = judgement.effects[0]
-    blocks = wording.counted(judgement.blocks, "block")
+    blocks = number_text.counted(judgement.blocks, "block")
     where = f"{declared.cell} in {declared.arm}"
     if _is_condition(declared, judgement):
         return (
@@ -214,17 +216,17 @@ def _headline(declared: Declared, judgement: Judgement, title: str) -> str:
         )
     failed = [each for each in judgement.checks if each.state is State.FAILS]
     if failed:
-        named = wording.listed([f"({_LETTERS[each.name]}) “{_NAMES[each.name]}”" for each in failed])
+        named = number_text.listed([f"({_LETTERS[each.name]}) “{_NAMES[each.name]}”" for each in failed])
         checks = "check" if len(failed) == 1 else "checks"
         return f"Undecided: {title} in {where} failed the {checks} {named} after {blocks}."
-    still = wording.listed(
+    still = number_text.listed(
         [f"({_LETTERS[each.name]}) {_NAMES[each.name]}" for each in judgement.checks if each.state is State.OPEN]
     )
     why = f"{still} open" if still else "too many blocks have no account"
     return f"Undecided: of {title} in {where}, {blocks} leave {why}; the same command goes on with more blocks."
 
 
-def _told(check: Check, declared: Declared) -> str:
+def _check_line(check: Check, declared: Declared) -> str:
     state = check.state.value
     if check.state is State.NOT_APPLICABLE:
         return f"not applicable: {_cannot(declared)}"
@@ -235,7 +237,7 @@ def _told(check: Check, declared: Declared) -> str:
     if check.median is None:
         told = f"{REPLAY} shows nothing of the cause" if check.blocks else "no block has it"
         return f"{state}: {told}"
-    blocks = wording.counted(check.blocks, "block")
+    blocks = number_text.counted(check.blocks, "block")
     within = _interval(check.interval)
     if check.name == "removed":
         of = f"what {declared.arm} had more of it" if declared.equal else "its time"
@@ -268,7 +270,7 @@ def next_to_try(
     declared: Declared, judgement: Judgement, gain: str, also: Sequence[str], own: Sequence[str]
 ) -> list[str]:
     """The setting as the program at hand has it, with what it gained here and what else it changes."""
-    if judgement.verdict is not Verdict.CONFIRMED or declared.of_path:
+    if judgement.verdict is not Verdict.CONFIRMED or declared.is_of_path:
         return []
     written = f" ({'; '.join(own)})" if own else ""
     lines = [f"To try: {setting(declared)}{written}. {gain} Here it gained {_gained(judgement.effects[0], declared)}."]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.figures.cost import WRITTEN, cost_rows
-from quiclab.text_table import TextTable
+from quiclab.compare.model import StudyAnalysis
+from quiclab.model.text_table import TextTable
+from quiclab.report.figures.cost import WRITTEN, cost_rows
 
 
 def cost_table(data: pl.DataFrame, analysis: StudyAnalysis) -> TextTable:

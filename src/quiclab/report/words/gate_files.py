@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from quiclab.analysis.builds.gate import Judgement, Verdict
-from quiclab.analysis.builds.two_studies import StudiesCompared
+from quiclab.compare.builds.gate import Judgement, Verdict
+from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.report.words.change_text import HEADINGS, gate_lines, legend, numbers, opening, remarks
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -32,7 +32,7 @@ def junit_xml(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
             change = each.change
             case = Xml.SubElement(suite, "testcase", {
                 "classname": _xml(f"{change.metric.name}.{change.arm}"),
-                "name": _xml(f"{change.arm}: {found.place(change)}"),
+                "name": _xml(f"{change.arm}: {found.cell_name(change)}"),
             })  # fmt: skip
             if each.verdict is Verdict.FAILED:
                 Xml.SubElement(case, "failure", {"message": _xml(each.reason), "type": "beyond the bound"})
@@ -66,7 +66,7 @@ def markdown(found: StudiesCompared, judgements: Sequence[Judgement]) -> str:
         lines += [f"### {_md(metric.title)}", "", f"| arm | cell | {' | '.join(HEADINGS)} |"]
         lines.append("|---|---|" + "---:|" * len(HEADINGS))
         for each in (c for c in found.changes if c.metric == metric):
-            row = (each.arm, found.place(each), *numbers(each, judgements))
+            row = (each.arm, found.cell_name(each), *numbers(each, judgements))
             lines.append(f"| {' | '.join(map(_md, row))} |")
         lines.append("")
     lines += [_md(legend(found)), ""]

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else was measured in each cell, beside the metric that is compared."""
+"""Other metrics of each cell, beside the one that is compared."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.metric_values import by_cell_and_arm, middle
-from quiclab.analysis.model import StudyAnalysis
-from quiclab.analysis.study import Study
-from quiclab.metrics import METRICS
-from quiclab.text_table import TextTable
+from quiclab.compare import comparison_words
+from quiclab.compare.metric_values import by_cell_and_arm, middle
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study import Study
+from quiclab.evidence.metrics import METRICS
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 
 def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     """One row per metric that was measured, cell and arm: the median over the verified trials."""
     arms = {
-        (comparison.cell_id, arm.arm): comparison_words.place(comparison, analysis)
+        (comparison.cell_id, arm.arm): comparison_words.cell_name(comparison, analysis)
         for comparison in analysis.comparisons
         for arm in (comparison.baseline, comparison.other)
     }
@@ -39,7 +39,7 @@ def other_metrics(data: pl.DataFrame) -> TextTable:
     columns = [metric for metric in METRICS if metric.name in measured]
     rows = []
     for (_, place, arm), group in data.group_by("cell_id", "cell_title", "arm", maintain_order=True):
-        known = {row["metric"]: wording.quantity(row["median"], row["unit"]) for row in group.iter_rows(named=True)}
+        known = {row["metric"]: number_text.quantity(row["median"], row["unit"]) for row in group.iter_rows(named=True)}
         rows.append((str(place), str(arm), *(known.get(metric.name, "–") for metric in columns)))
     return TextTable(
         "Every metric",

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.analyse import analyse
-from quiclab.analysis.model import Comparison, StudyAnalysis
-from quiclab.analysis.study import Study
-from quiclab.errors import DecodeError
+from quiclab.compare import comparison_words
+from quiclab.compare.analyse import analyse
+from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.compare.study import Study
+from quiclab.model import number_text
+from quiclab.model.errors import DecodeError
+from quiclab.model.text_table import TextTable
 from quiclab.store.remarks import excluded, read_remarks
-from quiclab.text_table import TextTable
 
 
 def remark_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
@@ -44,7 +44,7 @@ def both_ways(study: Study, analysis: StudyAnalysis) -> TextTable:
     pairs = _pairs(study, analysis)
     typical, interval = (
         comparison_words.difference_heading(analysis.metric),
-        f"its {wording.level(analysis.confidence)} interval",
+        f"its {number_text.level(analysis.confidence)} interval",
     )
     return TextTable(
         "With and without the excluded trials",
@@ -66,8 +66,8 @@ def remark_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
     lines = [f"Excluded by hand: trial {trial_id}, because {reason}." for trial_id, reason in out.items()]
     for old, new in _pairs(study, analysis) if out else []:
         lines.append(
-            f"{comparison_words.place(old, analysis)}, {old.other.arm}: with all {_told(old, analysis)}; "
-            f"without the excluded {_told(new, analysis)}; {_change(old, new)}."
+            f"{comparison_words.cell_name(old, analysis)}, {old.other.arm}: with all {_difference(old, analysis)}; "
+            f"without the excluded {_difference(new, analysis)}; {_change(old, new)}."
         )
     return lines
 
@@ -88,18 +88,18 @@ def _pairs(study: Study, analysis: StudyAnalysis) -> list[tuple[Comparison, Comp
 def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     p = comparison.p if comparison.kind == "aa" else comparison.adjusted_p
     return (
-        comparison_words.place(comparison, analysis),
+        comparison_words.cell_name(comparison, analysis),
         comparison.other.arm,
         str(comparison.pairs),
         comparison_words.estimate_text(comparison, analysis.metric),
         comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
-        wording.p_text(p),
+        number_text.p_text(p),
     )
 
 
-def _told(comparison: Comparison, analysis: StudyAnalysis) -> str:
+def _difference(comparison: Comparison, analysis: StudyAnalysis) -> str:
     shown = comparison_words.advantage_words(comparison, analysis.metric) or "no difference that can be told"
-    return f"{shown} ({wording.counted(comparison.pairs, 'pair')})"
+    return f"{shown} ({number_text.counted(comparison.pairs, 'pair')})"
 
 
 def _change(old: Comparison, new: Comparison) -> str:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import Comparison, StudyAnalysis
-from quiclab.text_table import TextTable
+from quiclab.compare import comparison_words
+from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 
 def results_table(analysis: StudyAnalysis) -> TextTable:
@@ -16,7 +16,7 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
         _method(analysis),
         ("network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void", "pairs",
          comparison_words.difference_heading(analysis.metric),
-         f"its {wording.level(analysis.confidence)} interval", "p", "adjusted p", "conclusion",
+         f"its {number_text.level(analysis.confidence)} interval", "p", "adjusted p", "conclusion",
          "slow tail", "Mann–Whitney p", "Welch p"),
         tuple(_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)),
         "There is nothing to compare.",
@@ -26,7 +26,7 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
     sides: list[str] = []
     for arm in (comparison.baseline, comparison.other):
-        sides += [arm.arm, wording.quantity(arm.median, analysis.metric.unit), str(arm.failures), str(arm.voids)]
+        sides += [arm.arm, number_text.quantity(arm.median, analysis.metric.unit), str(arm.failures), str(arm.voids)]
     path, size = comparison.path, comparison.workload
     return (
         analysis.path_titles.get(path, path),
@@ -35,15 +35,15 @@ def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
         str(comparison.pairs),
         comparison_words.estimate_text(comparison, analysis.metric),
         comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
-        *map(wording.p_text, (comparison.p, comparison.adjusted_p)),
+        *map(number_text.p_text, (comparison.p, comparison.adjusted_p)),
         comparison_words.conclusion_words(comparison, analysis.matters_pct),
         comparison_words.tail_words(comparison.tail, analysis.metric),
-        *map(wording.p_text, (comparison.mann_whitney_p, comparison.welch_p)),
+        *map(number_text.p_text, (comparison.mann_whitney_p, comparison.welch_p)),
     )
 
 
 def _method(analysis: StudyAnalysis) -> str:
-    """What each number is, and which null hypothesis each test has."""
+    """Meaning of each number, and null hypothesis of each test."""
     decided = _sequential(analysis) if analysis.sequential else _fixed(analysis)
     levels = comparison_words.interval_levels(analysis)
     return " ".join((_DIFFERENCE, decided, levels, _conclusions(analysis), _BESIDE))

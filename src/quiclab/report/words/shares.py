@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from quiclab import wording
-from quiclab.analysis.study import Study, read_table
+from quiclab.compare.study import Study, read_table
+from quiclab.model import number_text
 
 FLOWS = {"flow": pl.String, "background": pl.String, "share_pct": pl.Float64}
 
@@ -20,15 +20,15 @@ def shares(study: Study) -> list[str]:
     for (path, workload, arm), trials in verified.sort("position").group_by(
         "path", "workload", "arm", maintain_order=True
     ):
-        found = [_of_trial(study, trial_id) for trial_id in trials["trial_id"]]
+        found = [_trial_shares(study, trial_id) for trial_id in trials["trial_id"]]
         rows = pl.concat([pl.DataFrame(schema=FLOWS), *found]).drop_nulls("share_pct")
         if rows["flow"].n_unique() < 2:
             continue
         middle = rows.group_by("flow", maintain_order=True).agg(pl.col("share_pct").median())
         each = ", ".join(f"{flow} {share:.0f} %" for flow, share in middle.iter_rows())
-        lines.append(f"{path}, {workload}, {arm}: {each} ({wording.counted(len(found), 'trial')}).")
+        lines.append(f"{path}, {workload}, {arm}: {each} ({number_text.counted(len(found), 'trial')}).")
     return sorted(lines)
 
 
-def _of_trial(study: Study, trial_id: str) -> pl.DataFrame:
+def _trial_shares(study: Study, trial_id: str) -> pl.DataFrame:
     return read_table(study.directory / "tables" / "flows" / f"{trial_id}.parquet", FLOWS, [])

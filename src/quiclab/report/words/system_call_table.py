@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quiclab import wording
-from quiclab.text_table import TextTable
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
 
 _MOST_FREQUENT = 5
 
@@ -17,7 +17,7 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
     for arm, count in counts.items():
         if "unsupported" in count:
             rows.append((arm, "–", "–", "–", f"unsupported: {count['unsupported']}"))
-        rows += [(arm, role, *_told(told, count)) for role, told in count.get("roles", {}).items()]
+        rows += [(arm, role, *_count_cells(told, count)) for role, told in count.get("roles", {}).items()]
     cells = {(count["workload"], count["path"]) for count in counts.values() if "workload" in count}
     where = " and ".join(f"{workload} over {path}" for workload, path in sorted(cells))
     return TextTable(
@@ -30,10 +30,10 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
     )
 
 
-def _told(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
+def _count_cells(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
     if "unsupported" in told:
         return "–", "–", f"unsupported: {told['unsupported']}"
     frequent = list(told["calls"].items())[:_MOST_FREQUENT]
-    names = ", ".join(f"{name} {wording.count(calls)}" for name, calls in frequent)
+    names = ", ".join(f"{name} {number_text.count(calls)}" for name, calls in frequent)
     wrong = "" if count.get("body_right") else f" (the transfer went wrong: {count.get('problem')})"
-    return wording.count(told["total"]), wording.count(told["calls_per_mb"]), names + wrong
+    return number_text.count(told["total"]), number_text.count(told["calls_per_mb"]), names + wrong

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from quiclab import wording
-from quiclab.analysis import comparison_words
-from quiclab.analysis.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
+from quiclab.compare import comparison_words
+from quiclab.compare.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
+from quiclab.model import number_text
 from quiclab.report.words.answers import answers
 
 _STYLES = {Outcome.OTHER_BETTER: "bold dark_orange3", Outcome.BASELINE_BETTER: "bold blue"}
@@ -58,24 +58,24 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
 def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     unit, conclusion = analysis.metric.unit, cell.conclusion
     matters = conclusion in (Conclusion.DIFFERENT, Conclusion.PERHAPS_SMALL)
-    interval = wording.interval_text(cell.interval_pct)
+    interval = number_text.interval_text(cell.interval_pct)
     if cell.interval is not None:
         interval = comparison_words.estimate_interval(cell, analysis.metric, cell.interval.confidence)
-    yield Text(wording.quantity(cell.baseline.median, unit))
-    yield Text(wording.quantity(cell.other.median, unit))
+    yield Text(number_text.quantity(cell.baseline.median, unit))
+    yield Text(number_text.quantity(cell.other.median, unit))
     yield Text(
         comparison_words.estimate_text(cell, analysis.metric),
         style=_STYLES.get(cell.outcome, "") if matters else "" if conclusion.found else "dim",
     )
     yield Text(interval, style="dim")
-    yield Text(wording.p_text(cell.adjusted_p))
+    yield Text(number_text.p_text(cell.adjusted_p))
     yield Text(str(cell.pairs))
     undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
     yield Text(_WORDS.get(conclusion, conclusion.value), style="yellow" if undecided else "")
 
 
 def _legend(analysis: StudyAnalysis) -> str:
-    """What the columns, signs and words of the tables mean."""
+    """Meaning of the columns, signs and words of the tables."""
     said = {comparison.conclusion for comparison in analysis.comparisons}
     matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
     baseline = analysis.comparisons[0].baseline.arm
@@ -106,7 +106,7 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
     are none."""
     arms: dict[tuple[str, str], tuple[str, ArmResult]] = {}
     for cell in (*analysis.comparisons, *analysis.controls):
-        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.place(cell, analysis)
+        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.cell_name(cell, analysis)
         for arm in (cell.baseline, cell.other):
             arms.setdefault((cell.cell_id, arm.arm), (place, arm))
     lines = [
@@ -133,12 +133,12 @@ def _controls(analysis: StudyAnalysis) -> list[str]:
     for control in analysis.controls:
         arm = control.baseline.arm.partition("#")[0]
         of = control.interval_pct or control.interval
-        level = wording.level(of.confidence) if of else ""
+        level = number_text.level(of.confidence) if of else ""
         interval = comparison_words.estimate_interval(control, analysis.metric, of.confidence) if of else ""
         shown = f" ({level} interval {interval})" if interval else ""
         lines.append(
-            f"A/A, {arm} against itself ({comparison_words.place(control, analysis)}): "
+            f"A/A, {arm} against itself ({comparison_words.cell_name(control, analysis)}): "
             f"difference within pairs {comparison_words.estimate_text(control, analysis.metric) or 'unknown'}{shown}, "
-            f"{wording.counted(control.pairs, 'pair')}."
+            f"{number_text.counted(control.pairs, 'pair')}."
         )
     return lines

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quiclab import wording
-from quiclab.analysis.confirm.declared_together import DeclaredTogether
-from quiclab.analysis.confirm.kept_together import KeptTogether
-from quiclab.analysis.confirm.together import Difference, Part, Together
+from quiclab.compare.statistics import Interval
+from quiclab.model import number_text
 from quiclab.report.words.confirmation import in_ms, span, value_text
-from quiclab.statistics import Interval
+from quiclab.why.confirm.factorial import Difference, Part, Together
+from quiclab.why.confirm.joint_declaration import DeclaredTogether
+from quiclab.why.confirm.joint_records import KeptTogether
 
 
 def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[str]:
-    """What is declared before the run, a line each."""
+    """Declaration before the run, a line each."""
     lines = [
-        f"{declared.cell}: {wording.listed([titles[cause] for cause in declared.predicted])} in {declared.arm}, which "
-        f"takes {in_ms(declared.total_ms)} (median)."
+        f"{declared.cell}: {number_text.listed([titles[cause] for cause in declared.predicted])} in {declared.arm}, "
+        f"which takes {in_ms(declared.total_ms)} (median)."
     ]
     for cause, predicted in declared.predicted.items():
         table, key, value = declared.settings[cause]
@@ -36,11 +36,14 @@ def declaration(declared: DeclaredTogether, titles: Mapping[str, str]) -> list[s
 
 
 def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str]) -> list[str]:
-    """What the run showed, a line each."""
-    blocks = wording.counted(found.blocks, "block")
-    lines = [f"Without all of them {declared.cell} in {declared.arm} takes {_told(found.whole)} less, in {blocks}."]
+    """Result of the run, a line each."""
+    blocks = number_text.counted(found.blocks, "block")
+    lines = [
+        f"Without all of them {declared.cell} in {declared.arm} takes {_time_text(found.whole)} less, in {blocks}."
+    ]
     lines += [
-        f"  {titles[each.cause]}: {_told(each.part)} of it ({_orders(each)}{_removed(each)})" for each in found.parts
+        f"  {titles[each.cause]}: {_time_text(each.part)} of it ({_orders(each)}{_removed(each)})"
+        for each in found.parts
     ]
     lines.append(
         "The parts are Shapley values, means over all orders; in each block they add up to the whole. A cause that "
@@ -52,17 +55,17 @@ def result(declared: DeclaredTogether, found: Together, titles: Mapping[str, str
 def in_a_line(kept: KeptTogether, titles: Mapping[str, str]) -> str:
     """The result in one sentence, for a list of causes."""
     if not kept.sound:
-        named = wording.listed([titles.get(cause, cause) for cause in kept.parts_ms])
+        named = number_text.listed([titles.get(cause, cause) for cause in kept.parts_ms])
         return (
             f"{named} together: the declaration was changed after it had been kept, so that the run counts for nothing."
         )
     parts = [f"{titles.get(cause, cause)} {_ms_or_unknown(ms)}" for cause, ms in kept.parts_ms.items()]
-    still = f"; not decided: {wording.listed([titles.get(each, each) for each in kept.open_parts])}" * bool(
+    still = f"; not decided: {number_text.listed([titles.get(each, each) for each in kept.open_parts])}" * bool(
         kept.open_parts
     )
     return (
         f"Run without several causes: {kept.cell} in {kept.arm} takes {_ms_or_unknown(kept.whole_ms)} less without all "
-        f"of them, in {wording.counted(kept.blocks, 'block')}; of it {wording.listed(parts)}{still}."
+        f"of them, in {number_text.counted(kept.blocks, 'block')}; of it {number_text.listed(parts)}{still}."
     )
 
 
@@ -91,14 +94,14 @@ def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
 
 
 def _orders(part: Part) -> str:
-    return f"{_told(part.first)} where it goes first, {_told(part.last)} where it goes last"
+    return f"{_time_text(part.first)} where it goes first, {_time_text(part.last)} where it goes last"
 
 
 def _removed(part: Part) -> str:
     return "" if part.removed_share is None else f"; {100 * part.removed_share:.0f} % of its own time is gone"
 
 
-def _told(difference: Difference) -> str:
+def _time_text(difference: Difference) -> str:
     if difference.ms is None:
         return "an unknown time"
     interval = difference.interval

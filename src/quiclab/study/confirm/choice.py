@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from quiclab.diagnoses import Mechanism, Setting, Transport
-from quiclab.endpoints import find
-from quiclab.errors import SpecError
+from quiclab.lab.endpoints import find
+from quiclab.model.errors import SpecError
 from quiclab.spec.counterfactual import Change, Value, role_of
 from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
+from quiclab.why.mechanisms import Mechanism, Setting, Transport
 
 if TYPE_CHECKING:
-    from quiclab.analysis.causes import Verdict
-    from quiclab.analysis.confirm.predict import Suspect
+    from quiclab.why.causes import Verdict
+    from quiclab.why.confirm.predict import Suspect
 
 _EQUAL = frozenset({"initial_window", "max_window", "pacing", "stream_window", "connection_window", "send_buffer",
                     "receive_buffer", "congestion_control", "ack_delay", "ack_frequency", "packet_threshold",
@@ -57,7 +57,7 @@ def shown_of_slower(
             refused.append(f"{verdict.name}: costs {arms[int(ms > 0)]} time, which is the faster arm")
         elif verdict.mechanism is None:
             refused.append(f"{verdict.name}: no single mechanism to be taken away")
-        elif not verdict.status.named:
+        elif not verdict.status.names_one:
             refused.append(f"{verdict.name}: {verdict.status}")
         elif suspect is None or suspect.arm != slower:
             refused.append(f"{verdict.name}: its median is no larger in {slower}, the slower arm")
@@ -81,7 +81,7 @@ def tried(cell: Cell, mechanism: Mechanism) -> tuple[list[Tried], list[str]]:
     for setting in mechanism.settings:
         if setting.table == "path":
             continue
-        mine, others = _known(cell, setting), None if cannot_have(mechanism, cell) else _of_other(cell, setting)
+        mine, others = _known(cell, setting), None if cannot_have(mechanism, cell) else _value_of_other(cell, setting)
         if others is not None and others == mine:
             has = f"{cell.other.name} has {setting.key} = {_text(others)} too"
             refused.append(f"{setting.table}.{setting.key}: {has}, so that it is not what makes the arms differ")
@@ -105,7 +105,7 @@ def _known(cell: Cell, setting: Setting) -> Value | None:
     return _declared_window(cell, change) if value is None and setting.key == "initial_window" else value
 
 
-def _of_other(cell: Cell, setting: Setting) -> Value | None:
+def _value_of_other(cell: Cell, setting: Setting) -> Value | None:
     """The value that the other arm has, where two arms may have it alike; None where it is not known."""
     if setting.key not in _EQUAL or (setting.key == "congestion_control" and not same_sender(cell)):
         return None  # one name is not one algorithm: Linux's reno leaves half of a window, that of quic-go 70 %
@@ -121,6 +121,6 @@ def _declared_window(cell: Cell, change: Change) -> int | None:
     if role is None:
         return None
     program, protocol = next((program, protocol) for each, program, protocol in cell.arm.programs() if each == role)
-    told = find(role, program.name).facts(program, protocol, cell.arm.tcp).get("initial_window", "")
+    told = find(role, program.name).traits(program, protocol, cell.arm.tcp).get("initial_window", "")
     found = _PACKETS.fullmatch(told)
     return int(found[1]) if found else None

@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Mapping
 from pathlib import Path
 
-from quiclab.analysis.confirm.declared import REPLAY, WITHOUT
-from quiclab.endpoints import Command, Context, Origin, find
+from quiclab.lab.endpoints import Command, Context, Origin, find
+from quiclab.model.study import Arm, Role, Study, Workload
 from quiclab.spec.counterfactual import Change, role_of
-from quiclab.spec.model import Arm, Role, Study, Workload
+from quiclab.why.confirm.declaration import REPLAY, WITHOUT
 
 _TCP: Mapping[str, str] = {
     "congestion_control": "sysctl net.ipv4.tcp_congestion_control={}",
@@ -29,13 +29,13 @@ _LAB = Path("/lab")
 
 def own_words(study: Study, workload: Workload, change: Change) -> tuple[str, ...]:
     """The lines and options that the change adds for the program itself; empty where there are none to name."""
-    if change.of_path:
+    if change.is_of_path:
         return ()
     before, after = (next((arm for arm in study.arms if arm.name == name), None) for name in (REPLAY, WITHOUT))
     if before is None or after is None:
         return ()
     if change.table == "tcp":
-        return _of_tcp(change)
+        return _tcp_words(change)
     role = role_of(change.table, after, workload)
     if role is None or change.table == "certificate":
         return ()
@@ -43,7 +43,7 @@ def own_words(study: Study, workload: Workload, change: Change) -> tuple[str, ..
     return _added(*commands)
 
 
-def _of_tcp(change: Change) -> tuple[str, ...]:
+def _tcp_words(change: Change) -> tuple[str, ...]:
     form = _TCP.get(change.key)
     if form is None:
         return ()
@@ -64,7 +64,7 @@ def _added(before: Command, after: Command) -> tuple[str, ...]:
 
 
 def _inserted(before: list[str], after: list[str]) -> list[str]:
-    """What a list has more than another one, in its order."""
+    """Items that a list has more than another one, in its order."""
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     changed = (slice(first, last) for tag, _, _, first, last in matcher.get_opcodes() if tag in ("insert", "replace"))
     return [word for each in changed for word in after[each]]

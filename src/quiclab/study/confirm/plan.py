@@ -9,24 +9,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.errors import SpecError, nearest
-from quiclab.spec.model import Study
+from quiclab.model.errors import SpecError, nearest
+from quiclab.model.mechanism_names import names_of
+from quiclab.model.study import Study
 from quiclab.spec.two_builds import Build
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 
 if TYPE_CHECKING:
-    from quiclab.analysis.confirm.declared import Declared
-    from quiclab.analysis.confirm.kept import Confirmation
-    from quiclab.analysis.confirm.predict import CellTimes, Following, Suspect
-    from quiclab.diagnoses import Mechanism, Setting
-    from quiclab.opened import OpenedStudy
+    from quiclab.compare.study_tables import OpenedStudy
     from quiclab.study.confirm.choice import Tried
     from quiclab.study.confirm.variants import Cell, Variants
+    from quiclab.why.confirm.declaration import Declared
+    from quiclab.why.confirm.predict import CellTimes, Following, Suspect
+    from quiclab.why.confirm.records import Confirmation
+    from quiclab.why.mechanisms import Mechanism, Setting
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asks for."""
+    """Request of a user."""
 
     study: Path
     cell: str
@@ -44,15 +45,15 @@ class Plan:
     """Everything about a confirming run before it begins."""
 
     directory: Path
-    """Where the confirming study is, or goes on."""
+    """Directory in which the confirming study is, or goes on."""
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: Declared
     spec: str
     title: str
     """Name of the mechanism for readers."""
     gain: str
-    """What the setting is for, as a sentence."""
+    """Purpose of the setting, as a sentence."""
     also_changes: tuple[str, ...]
     own_words: tuple[str, ...]
     """The setting as the program's own configuration or command line has it."""
@@ -79,9 +80,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     Raises SpecError for another cell or cause, and where no setting takes the mechanism away here; DecodeError for
     tables that do not name mechanisms.
     """
-    from quiclab.analysis.confirm.predict import cell_times, following, named, suspects
-    from quiclab.diagnoses import BY_NAME
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
+    from quiclab.why.confirm.predict import cell_times, following, suspect_named, suspects
+    from quiclab.why.mechanisms import BY_NAME
 
     opened = open_study(asked.study)
     names = cell_of(study, asked.cell)
@@ -92,9 +93,9 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     if asked.cause is not None:
         if asked.cause not in BY_NAME:
             raise SpecError(f"there is no cause {asked.cause!r}", nearest(asked.cause, list(BY_NAME), "known are"))
-        found = [named(found, asked.cause, asked.cell)]
+        found = [suspect_named(found, asked.cause, asked.cell)]
     else:
-        found, refused = _shown(opened, asked, arms, study.alpha, found)
+        found, refused = _shown_suspects(opened, asked, arms, study.alpha, found)
     of_cell = _OfCell(opened, asked, study, names, times, following(opened, asked.cell, arms, study.alpha))
     for suspect in found:
         planned = of_cell.plan(suspect)
@@ -109,16 +110,16 @@ def plan_confirmation(asked: Asked, study: Study) -> Plan:
     )
 
 
-def _shown(
+def _shown_suspects(
     opened: OpenedStudy, asked: Asked, arms: tuple[str, str], alpha: float, found: Sequence[Suspect]
 ) -> tuple[list[Suspect], list[str]]:
     """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises
     SpecError where they show none."""
-    from quiclab.analysis.cause_parts import known_of
-    from quiclab.analysis.causes import verdicts_of
-    from quiclab.analysis.confirm.times import pairs_in
-    from quiclab.statistics import pairs_needed, smallest_p
+    from quiclab.compare.statistics import pairs_needed, smallest_p
     from quiclab.study.confirm.choice import shown_of_slower
+    from quiclab.why.cause_parts import known_of
+    from quiclab.why.causes import verdicts_of
+    from quiclab.why.confirm.times import pairs_in
 
     known = known_of(opened, "ttlb_ms")
     pairs = (
@@ -148,10 +149,10 @@ class _OfCell:
 
     def plan(self, suspect: Suspect) -> Plan | str:
         """The plan of one mechanism; a clause where it cannot be put to the test."""
-        from quiclab.analysis.confirm.predict import beyond_ms, excess
-        from quiclab.analysis.confirm.times import mechanisms_in
-        from quiclab.diagnoses import BY_NAME
         from quiclab.study.confirm.choice import tried
+        from quiclab.why.confirm.predict import beyond_ms, excess
+        from quiclab.why.confirm.times import mechanisms_in
+        from quiclab.why.mechanisms import BY_NAME
 
         asked, mechanism = self.asked, BY_NAME[suspect.cause]
         if (told := _not_predicted(suspect)) is not None:
@@ -203,8 +204,8 @@ def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
 
 
 def _not_predicted(suspect: Suspect) -> str | None:
-    """Why nothing can be predicted of a mechanism; None where something can."""
-    from quiclab.analysis.confirm.predict import LEAST_BLOCKS
+    """Reason why nothing can be predicted of a mechanism; None where something can."""
+    from quiclab.why.confirm.predict import LEAST_BLOCKS
 
     predicted = suspect.predicted
     if predicted.blocks < LEAST_BLOCKS:
@@ -238,12 +239,12 @@ def _placed(
 
     A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
     """
-    from quiclab.analysis.confirm.kept import DECLARATION, FOLDER, read_confirmation
+    from quiclab.why.confirm.records import FOLDER, read_confirmation
 
     changed: list[str] = []
     number = 1
     while True:
-        folder = asked.study.resolve() / FOLDER / f"{asked.cell.replace('/', '-')}-{suspect.cause}-{number}"
+        folder = _folder_of(asked.study.resolve() / FOLDER, asked.cell, suspect.cause, number)
         chosen, why_not = possible(folder)
         if chosen is None or is_free(folder, DECLARATION):
             return folder, tuple(changed), chosen, why_not
@@ -257,6 +258,12 @@ def _placed(
         number += 1
 
 
+def _folder_of(confirmed: Path, cell: str, cause: str, number: int) -> Path:
+    """Folder of a confirming study, named after its cause: by a former name of that, if the study began with it."""
+    folders = [confirmed / f"{cell.replace('/', '-')}-{name}-{number}" for name in names_of(cause)]
+    return next((folder for folder in folders if folder.exists()), folders[-1])
+
+
 def is_free(folder: Path, declaration: str) -> bool:
     """True if a confirming study can begin in a folder: it is not there, or a run was ended before anything was
     declared in it."""
@@ -264,14 +271,14 @@ def is_free(folder: Path, declaration: str) -> bool:
 
 
 def _goes_on(found: Confirmation, suspect: Suspect) -> bool:
-    """Whether a run was declared for the same arms, and more blocks could decide it."""
+    """True if a run was declared for the same arms, and more blocks could decide it."""
     is_same = (found.declared.arm, found.declared.other) == (suspect.arm, suspect.other)
     return is_same and (found.judgement is None or not found.judgement.final)
 
 
 def _taken_by(setting: Setting) -> frozenset[str]:
     """Mechanisms that a setting takes away."""
-    from quiclab.diagnoses import MECHANISMS
+    from quiclab.why.mechanisms import MECHANISMS
 
     place = (setting.table, setting.key)
     return frozenset(each.name for each in MECHANISMS if place in {(other.table, other.key) for other in each.settings})
@@ -281,9 +288,9 @@ def _first_possible(
     cell: Cell, mechanism: Mechanism, ways: Sequence[Tried], place: Path
 ) -> tuple[tuple[Tried, Variants] | None, tuple[str, ...]]:
     """The first way that is possible here with its variants, and why those before it are not."""
-    from quiclab.analysis.confirm.predict import least_blocks
     from quiclab.study.confirm.choice import cannot_have
     from quiclab.study.confirm.variants import variants
+    from quiclab.why.confirm.predict import least_blocks
 
     own = {
         "name": f"{cell.study.name[:40]}-confirm",
@@ -320,10 +327,10 @@ def _plan(
     place: Path,
     why_not: tuple[str, ...],
 ) -> Plan:
-    from quiclab.analysis.confirm.declared import Declared
-    from quiclab.analysis.confirm.kept import read_confirmation
-    from quiclab.analysis.confirm.predict import blocks_needed, least_blocks, tolerance_of
     from quiclab.study.confirm.own_words import own_words
+    from quiclab.why.confirm.declaration import Declared
+    from quiclab.why.confirm.predict import blocks_needed, least_blocks, tolerance_of
+    from quiclab.why.confirm.records import read_confirmation
 
     way, made = chosen
     before = read_confirmation(place)

@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.analysis.confirm.declared import REPLAY, WITHOUT, Place
-from quiclab.analysis.confirm.kept_together import DECLARATION, RESULT
-from quiclab.errors import DecodeError, SpecError
-from quiclab.spec.model import Study
+from quiclab.model.errors import DecodeError, SpecError
+from quiclab.model.study import Study
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
+from quiclab.study.confirm.confirming_run import Judged
 from quiclab.study.confirm.plan import Asked, arms_of, cell_of, cell_with, is_free, new_seed
-from quiclab.study.confirm.run import Judged
+from quiclab.why.confirm.declaration import REPLAY, WITHOUT, TrialPlace
+from quiclab.why.confirm.joint_records import DECLARATION, RESULT
 
 if TYPE_CHECKING:
-    from quiclab.analysis.confirm.declared_together import DeclaredTogether, Removed
-    from quiclab.analysis.confirm.predict import Suspect
-    from quiclab.analysis.confirm.together import Together
     from quiclab.spec.counterfactual import Change
     from quiclab.study.confirm.variants import Cell
+    from quiclab.why.confirm.factorial import Together
+    from quiclab.why.confirm.joint_declaration import DeclaredTogether, Removed
+    from quiclab.why.confirm.predict import Suspect
 
 _MOST_CAUSES = 3
 
@@ -35,7 +35,7 @@ class PlanTogether:
 
     directory: Path
     begun: bool
-    """Whether it has been declared before, and goes on."""
+    """True if it has been declared before, and goes on."""
     declared: DeclaredTogether
     spec: str
     least_blocks: int
@@ -54,16 +54,23 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
 
     Raises SpecError for causes that one arm does not have all of, and where no setting takes one of them away.
     """
-    from quiclab.analysis.confirm.declared_together import DeclaredTogether, combinations_of, joined
-    from quiclab.analysis.confirm.predict import blocks_needed, cell_times, least_blocks, named, suspects, tolerance_of
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
+    from quiclab.why.confirm.joint_declaration import DeclaredTogether, combinations_of, joined
+    from quiclab.why.confirm.predict import (
+        blocks_needed,
+        cell_times,
+        least_blocks,
+        suspect_named,
+        suspects,
+        tolerance_of,
+    )
 
     if not 2 <= len(set(causes)) <= _MOST_CAUSES:
         raise SpecError(f"{len(set(causes))} causes together", f"give --cause two or {_MOST_CAUSES} times")
     opened, names = open_study(asked.study), cell_of(study, asked.cell)
     arms = arms_of(study, asked)
     shown = suspects(opened, asked.cell, arms, study.alpha)
-    found = {cause: named(shown, cause, asked.cell) for cause in sorted(set(causes))}
+    found = {cause: suspect_named(shown, cause, asked.cell) for cause in sorted(set(causes))}
     first = next(iter(found.values()))
     _refuse_others(found.values())
     cell = cell_with(study, asked.study, names, first)
@@ -84,7 +91,7 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
             settings={cause: (change.table, change.key, change.value) for cause, change in changes.items()},
             predicted={cause: each.predicted for cause, each in found.items()},
             tolerance_ms={cause: tolerance_of(each.predicted) for cause, each in found.items()},
-            places={joined(gone): Place(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
+            places={joined(gone): TrialPlace(asked.cell, _arm(changes, gone)) for gone in combinations_of(list(found))},
             spec_sha256=hashlib.sha256(spec.encode()).hexdigest(),
         )
         if (is_new := is_free(directory, DECLARATION)) or _is_open(directory, declared):
@@ -97,20 +104,20 @@ def plan_together(asked: Asked, causes: Sequence[str], study: Study) -> PlanToge
 
 def beside(asked: Asked, study: Study, cause: str) -> str | None:
     """The largest other cause of the same arm that can be taken away together with one; None where there is none."""
-    from quiclab.analysis.confirm.predict import named, suspects
-    from quiclab.diagnoses import BY_NAME
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
+    from quiclab.why.confirm.predict import suspect_named, suspects
+    from quiclab.why.mechanisms import BY_NAME
 
     names, arms = cell_of(study, asked.cell), arms_of(study, asked)
     shown = [each for each in suspects(open_study(asked.study), asked.cell, arms, study.alpha) if each.cause in BY_NAME]
-    first = named(shown, cause, asked.cell)
+    first = suspect_named(shown, cause, asked.cell)
     cell = cell_with(study, asked.study, names, first)
     others = [each.cause for each in shown if each.arm == first.arm and each.predicted.ms > 0 and each.cause != cause]
     return next((other for other in others if _is_possible(cell, cause, other)), None)
 
 
 def _is_possible(cell: Cell, *causes: str) -> bool:
-    """Whether each of these can be taken away together with others, by a setting of its own."""
+    """True if each of these can be taken away together with others, by a setting of its own."""
     try:
         changes = [_possible(cell, cause) for cause in causes]
     except SpecError:
@@ -128,8 +135,8 @@ def _refuse_others(found: Iterable[Suspect]) -> None:
 
 def _possible(cell: Cell, cause: str) -> Change:
     """The first setting that takes a cause away in an arm. Raises SpecError where there is none."""
-    from quiclab.diagnoses import BY_NAME
     from quiclab.study.confirm.variants import variants
+    from quiclab.why.mechanisms import BY_NAME
 
     why_not = []
     own = {"name": "possible", "seed": 0, "blocks": 1, "baseline": REPLAY}
@@ -151,10 +158,10 @@ def _arm(changes: Mapping[str, Change], gone: Removed) -> str:
 
 def _spec(cell: Cell, changes: Mapping[str, Change], directory: Path, alpha: float) -> tuple[str, int]:
     """The spec's text, and its seed. Raises SpecError for settings that cannot be combined."""
-    from quiclab.analysis.confirm.declared_together import combinations_of
-    from quiclab.analysis.confirm.predict import least_blocks
     from quiclab.spec.counterfactual import PathVariant, Variant
     from quiclab.study.confirm.variants import read_back, refuse_what_cannot_run
+    from quiclab.why.confirm.joint_declaration import combinations_of
+    from quiclab.why.confirm.predict import least_blocks
 
     seed = new_seed(cell, directory)
     own = {
@@ -176,7 +183,7 @@ def _spec(cell: Cell, changes: Mapping[str, Change], directory: Path, alpha: flo
 
 
 def _is_open(directory: Path, declared: DeclaredTogether) -> bool:
-    """Whether a run was declared in just this way, and its result is not final."""
+    """True if a run was declared in just this way, and its result is not final."""
     try:
         kept = read_object(directory / DECLARATION)
         shown = read_object(directory / RESULT) if (directory / RESULT).exists() else {}
@@ -195,9 +202,9 @@ def declare_together(plan: PlanTogether) -> None:
 
 def found_together(plan: PlanTogether) -> Together:
     """Share out what there is so far."""
-    from quiclab.analysis.confirm.times import times_of
-    from quiclab.analysis.confirm.together import judge_together
-    from quiclab.opened import open_study
+    from quiclab.compare.study_tables import open_study
+    from quiclab.why.confirm.factorial import judge_together
+    from quiclab.why.confirm.times import times_of
 
     opened, declared = open_study(plan.directory), plan.declared
     places = {name: (place.cell, place.arm) for name, place in declared.places.items()}

@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quiclab.analysis.confirm.declared import (
+from quiclab.lab.endpoints import KnowsOwnValues, find, objections
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Arm, Study, Workload
+from quiclab.model.units import ByteCount, Duration, Share
+from quiclab.spec.arms import PROGRAM_KEYS
+from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
+from quiclab.study.specs import load_study
+from quiclab.why.confirm.declaration import (
     DOSE,
     FAST,
     FAST_WITHOUT,
@@ -19,16 +26,9 @@ from quiclab.analysis.confirm.declared import (
     SHAM,
     WITH,
     WITHOUT,
-    Place,
+    TrialPlace,
 )
-from quiclab.diagnoses import Setting
-from quiclab.endpoints import KnowsOwnValues, find, objections
-from quiclab.errors import SpecError
-from quiclab.spec.arms import PROGRAM_KEYS
-from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
-from quiclab.spec.model import Arm, Study, Workload
-from quiclab.study.specs import load_study
-from quiclab.units import ByteCount, Duration, Share
+from quiclab.why.mechanisms import Setting
 
 _OF_BOTH = frozenset({"congestion_control", "initial_window", "pacing"})
 """Settings that QUIC's program and TCP's kernel both have, each in a table of its own."""
@@ -42,7 +42,7 @@ class Variants:
 
     change: Change
     spec: str
-    places: Mapping[str, Place]
+    places: Mapping[str, TrialPlace]
     doses: tuple[Dose, ...]
     sham: str
     left_out: tuple[str, ...]
@@ -82,7 +82,7 @@ def variants(cell: Cell, setting: Setting, own: Mapping[str, Any], cannot: str |
     # An arm with the value that the study has, or with that of `without`, is there already.
     present = present_value(cell.arm, cell.workload, change.table, change.key)
     doses = tuple(each for each in setting.doses if each not in {setting.value, present})
-    if not change.of_path:
+    if not change.is_of_path:
         doses = nearest_doses(doses, present, setting.value)
     try:
         return _made(cell, change, doses, own, cannot)
@@ -123,18 +123,24 @@ def _magnitude(value: Value) -> float | None:
 
 
 def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
-    found = _of_path(cell, change, doses, own) if change.of_path else _of_arms(cell, change, doses, own, cannot)
+    found = (
+        _variants_of_path(cell, change, doses, own)
+        if change.is_of_path
+        else _variants_of_arms(cell, change, doses, own, cannot)
+    )
     refuse_what_cannot_run(found.study, cell.workload.name)
     return found
 
 
-def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
+def _variants_of_arms(
+    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
+) -> Variants:
     name = cell.arm.name
     value, known_by = value_of(cell, change)
     if value is None and change.key in PROGRAM_KEYS:
         raise SpecError(f"no program of {name} has its {change.key} limited")
     if value == change.value:
-        raise SpecError(f"{change.table}.{change.key} is {_shown(value)} in {name} already, {known_by}")
+        raise SpecError(f"{change.table}.{change.key} is {_value_text(value)} in {name} already, {known_by}")
     sham: tuple[Change, ...] = () if value is None else (replace(change, value=value),)
     arms = [
         Variant(REPLAY, name),
@@ -161,16 +167,16 @@ def _of_arms(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     spec, study = read_back(cell, arms, [PathVariant(cell.path)], own)
     before, after = (next(arm for arm in study.arms if arm.name == role) for role in (REPLAY, WITHOUT))
     if replace(before, name="") == replace(after, name=""):
-        raise SpecError(f"{change.table}.{change.key} is {_shown(change.value)} in {name} already")
-    places = {each.name: Place(cell.name, each.name) for each in arms}
-    told = f"{change.key} set to {_shown(value)}, {known_by}" if value is not None else (
+        raise SpecError(f"{change.table}.{change.key} is {_value_text(change.value)} in {name} already")
+    places = {each.name: TrialPlace(cell.name, each.name) for each in arms}
+    told = f"{change.key} set to {_value_text(value)}, {known_by}" if value is not None else (
         f"the same arm under another name: the value of {change.key} that its program has by itself is not known"
     )  # fmt: skip
     left_out = (f"{NOT_APPLICABLE if cannot else WITH}: {why_not}",) if why_not else ()
     return Variants(change, spec, places, tuple(doses), told, left_out, study)
 
 
-def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
+def _variants_of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
     """Both arms over both paths: blocks of two cells of the same number run within the same minutes."""
     name, without = cell.path, f"{cell.path}-{WITHOUT}"[-64:]
     others = {f"{DOSE}{at + 1}": f"{name}-{DOSE}{at + 1}"[-64:] for at in range(len(doses))}
@@ -188,15 +194,15 @@ def _of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str
     there = (built[name], built[without])
     new = [dose for dose, path in zip(doses, others.values(), strict=True) if built[path] not in there][-_MOST_DOSES:]
     if len(new) < len(doses):
-        return _of_path(cell, change, new, own)
+        return _variants_of_path(cell, change, new, own)
     workload = cell.workload.name
     places = {
-        REPLAY: Place(cell.name, REPLAY),
-        SHAM: Place(cell.name, SHAM),
-        FAST: Place(cell.name, FAST),
-        WITHOUT: Place(f"{workload}/{without}", REPLAY),
-        FAST_WITHOUT: Place(f"{workload}/{without}", FAST),
-        **{role: Place(f"{workload}/{path}", REPLAY) for role, path in others.items()},
+        REPLAY: TrialPlace(cell.name, REPLAY),
+        SHAM: TrialPlace(cell.name, SHAM),
+        FAST: TrialPlace(cell.name, FAST),
+        WITHOUT: TrialPlace(f"{workload}/{without}", REPLAY),
+        FAST_WITHOUT: TrialPlace(f"{workload}/{without}", FAST),
+        **{role: TrialPlace(f"{workload}/{path}", REPLAY) for role, path in others.items()},
     }
     sham = "the same arm under another name: a path is shared by all arms"
     return Variants(change, spec, places, tuple(doses), sham, (), study)
@@ -273,7 +279,8 @@ def value_of(cell: Cell, change: Change) -> tuple[Value | None, str]:
 
 
 def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
-    """Whether the other arm has the value too, and why the mechanism cannot be given to it; None where it can."""
+    """Pair of a flag and a reason: the other arm has the value too, and why the mechanism cannot be given to it; None
+    where it can."""
     try:
         # Two arms are the least that a spec has.
         _, study = read_back(
@@ -286,11 +293,11 @@ def _not_given(cell: Cell, given: Change) -> tuple[bool, str | None]:
         return False, error.message
     before, after = study.measured_arms
     if replace(before, name="") == replace(after, name=""):
-        has = f"{cell.other.name} has {given.key} = {_shown(given.value)} too"
+        has = f"{cell.other.name} has {given.key} = {_value_text(given.value)} too"
         return True, f"{has}, so that it is not what makes the arms differ"
     found = objections(after, [cell.workload])
     return False, found[0] if found else None
 
 
-def _shown(value: Value | None) -> str:
+def _value_text(value: Value | None) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from quiclab.errors import HostError, SpecError
+from quiclab.model.errors import HostError, SpecError
 
 _MOST_LOCAL = 64
 _CONNECT_S = 20
@@ -56,7 +56,7 @@ class Task:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is an answer, or none will come."""
+        """True if there is an answer, or none will come."""
         return self._arriving.done()
 
     def answer(self) -> Any:
@@ -75,7 +75,7 @@ class Cluster:
     def __init__(self, client: Any, *, is_local: bool) -> None:
         self._client = client
         self.is_local = is_local
-        """Whether it was started for this run, on this machine."""
+        """True if it was started for this run, on this machine."""
 
     @property
     def scheduler_address(self) -> str:

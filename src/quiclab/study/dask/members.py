@@ -13,7 +13,7 @@ from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
-from quiclab.study.dask.observer import ClusterObserver
+from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.merge import differences
 
 _FAILURES_IN_A_ROW = 2
@@ -36,14 +36,14 @@ class Member:
     """Name of its machine, as a file name."""
     examining: Task | None = None
     is_in: bool = False
-    """Whether it may have blocks."""
+    """True if it may have blocks."""
     ends_s: float | None = None
     """Time at which it will end, by the monotonic clock of this process."""
     failures: int = 0
     """Blocks in a row that ended in an error."""
 
     def has_time_for(self, seconds: float) -> bool:
-        """Whether it will be there that long."""
+        """True if it will be there that long."""
         return self.ends_s is None or time.monotonic() + seconds < self.ends_s
 
 
@@ -75,7 +75,7 @@ class Members:
         self.cannot_run: Mapping[str, str] = {}
         """Arms whose programs workers lack, each with the reason."""
 
-    def look(self) -> dict[str, Member]:
+    def refresh(self) -> dict[str, Member]:
         """See which workers there are, and have new ones examined. Returns those that are gone, by address."""
         self._takes_work = self._cluster.workers()
         gone = {address: self._known.pop(address) for address in self._known.keys() - self._takes_work.keys()}
@@ -100,12 +100,12 @@ class Members:
 
     @property
     def hopeless(self) -> bool:
-        """Whether workers are there and none of them can be expected to take a block, now or later."""
+        """True if workers are there and none of them can be expected to take a block, now or later."""
         return bool(self._known) and not any(each.is_in or each.examining for each in self._known.values())
 
     @property
     def nobody(self) -> bool:
-        """Whether no worker is there, or all that are in are about to go."""
+        """True if no worker is there, or all that are in are about to go."""
         return not any(
             each.examining is not None or (each.is_in and self._takes_work[address])
             for address, each in self._known.items()
@@ -146,7 +146,7 @@ class Members:
         self._observer.joined(member.name)
 
     def _problems(self, told: Mapping[str, Any]) -> list[str]:
-        """Why a worker cannot run trials of this study."""
+        """Reasons why a worker cannot run trials of this study."""
         if told["quiclab"] != __version__:
             return [f"quiclab is {told['quiclab']} there, and {__version__} here: install the same one"]
         if told["problems"]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of a cluster is asked to do. Arguments and answers are plain values, so that workers with another
-version of quiclab can at least say so."""
+"""Tasks of a cluster's worker. Arguments and answers are plain values, so that workers with another version of quiclab
+can at least say so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab import __version__
-from quiclab.errors import QuiclabError
+from quiclab.model.errors import QuiclabError
 from quiclab.plan.part import Part
 from quiclab.processes import EndedByMachineError, in_fresh_process
 from quiclab.store.archive import pack
@@ -73,9 +73,9 @@ def stop_at_once() -> None:
 
 def _examine(asked: tuple[Path, str | None]) -> dict[str, Any]:
     """Look at this machine, in a process without threads."""
+    from quiclab.lab.testbed.machine import NEEDED, machine_findings
     from quiclab.study.run import told_by_the_sandbox
     from quiclab.study.specs import held, load_study
-    from quiclab.testbed.machine import NEEDED, machine_findings
 
     folder, wanted = asked
     missing = [each for each in machine_findings() if each.state == "missing" and each.name in NEEDED]
@@ -85,16 +85,16 @@ def _examine(asked: tuple[Path, str | None]) -> dict[str, Any]:
     study = load_study(study_dir.spec)
     with held(study_dir, study_dir.spec, study):
 
-        def look() -> dict[str, str]:
+        def examine_machine() -> dict[str, str]:
+            from quiclab.lab.testbed.backend import choose_backend
             from quiclab.study.trials import keep_host, with_own_servers
-            from quiclab.testbed.backend import choose_backend
 
             backend = wanted or choose_backend()[0]
             laboratory, _ = with_own_servers(study, study_dir.root, backend)  # type: ignore[arg-type]
             keep_host(study_dir, laboratory, backend)  # type: ignore[arg-type]
             return dict(laboratory.cannot_run)
 
-        cannot_run = told_by_the_sandbox(study_dir, look)
+        cannot_run = told_by_the_sandbox(study_dir, examine_machine)
     return {"problems": [], "host": read_object(study_dir.host), "cannot_run": cannot_run}
 
 

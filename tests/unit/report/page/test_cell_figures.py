@@ -8,9 +8,9 @@ from pathlib import Path
 
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.rows import distributions
-from quiclab.report.page.cell_figures import cell_figures
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.rows import distributions
+from quiclab.report.page.write import cell_figures
 
 
 def test_a_share_counts_what_the_box_shows(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.report.page.cell_reasons import with_reasons
+from quiclab.report.page.write import with_reasons
 
 CELL: dict[str, Any] = {
     "kind": "main", "other_arm": "h3", "path_title": "a & b", "workload_title": "1 MB", "why": "",

@@ -9,15 +9,14 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.compare import arm_result
-from quiclab.analysis.factor_effects import factor_tables
-from quiclab.analysis.false_alarms import against_itself, false_alarm_table, false_alarm_verdict
-from quiclab.analysis.model import Metric, TrialResult
-from quiclab.analysis.study import read_study
-from quiclab.report.page.findings import findings
-from quiclab.report.page.write import write_report
-from quiclab.statistics import share_interval
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.cell_comparison import arm_result
+from quiclab.compare.factor_effects import factor_tables
+from quiclab.compare.false_alarms import against_itself, false_alarm_table, false_alarm_verdict
+from quiclab.compare.model import Metric, TrialResult
+from quiclab.compare.statistics import share_interval
+from quiclab.compare.study import read_study
+from quiclab.report.page.write import findings, write_report
 
 TTLB = Metric("ttlb_ms", "time", "ms", lower_is_better=True)
 

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study, usual_metric
-from quiclab.analysis.study import read_study
-from quiclab.errors import SpecError
-from quiclab.report import write_report
+from quiclab.compare.analyse import analyse_study, usual_metric
+from quiclab.compare.study import read_study
+from quiclab.model.errors import SpecError
 from quiclab.report.page.metric_pages import metrics_of_pages
+from quiclab.report.page.write import write_report
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss", "far"), failures=frozenset(), voids=frozenset())
 

@@ -18,11 +18,12 @@ import pytest
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
 from quiclab.cli.main import main
-from quiclab.report import read_study, write_report
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study import read_study
 from quiclab.report.page import pair_page
 from quiclab.report.page.pairs import Cell, cells_of
+from quiclab.report.page.write import write_report
 
 SMALL = replace(
     Shape(), workloads=("1 MB",), paths=("loss",), blocks=3, aa_blocks=1, voids=frozenset(),

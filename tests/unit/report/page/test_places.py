@@ -11,14 +11,14 @@ from synthetic_logs import write_account
 from synthetic_pages import add_pages
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.study import read_study
-from quiclab.figures import FIGURES, Where
-from quiclab.opened import open_study
-from quiclab.report import write_report
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study import read_study
+from quiclab.compare.study_tables import open_study
+from quiclab.report.figures import FIGURES, Where
 from quiclab.report.page.pair_figures import figures_of
 from quiclab.report.page.pairs import cells_of
 from quiclab.report.page.study_figures import study_figures
+from quiclab.report.page.write import write_report
 
 MADE_BY_THE_PAGE = {
     "differences": "differences.csv",

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.report import write_report, write_single_file
+from quiclab.report.page.single_file import write_single_file
+from quiclab.report.page.write import write_report
 
 SMALL = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=3, aa_blocks=1, voids=frozenset(),
                 failures=frozenset())  # fmt: skip

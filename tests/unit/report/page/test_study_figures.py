@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.path_measured import MEASURED
-from quiclab.analysis.study import read_study
-from quiclab.report import write_report
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.path_measured import MEASURED
+from quiclab.compare.study import read_study
 from quiclab.report.page import study_figures
 from quiclab.report.page.study_figures import Section
+from quiclab.report.page.write import write_report
 
 SHAPE = replace(Shape(), blocks=4, aa_blocks=2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quiclab.report.page.thinning import THINNED_FROM, kept, thinned
+from quiclab.report.page.standalone_figure import THINNED_FROM, kept, thinned
 
 
 def test_a_single_spike_among_a_million_points_stays() -> None:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.report import write_report
+from quiclab.report.page.write import write_report
 
 SMALL = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozenset(), voids=frozenset())
 NASTY = "<script>alert('1')</script>&{{ 7*7 }}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.study import read_study
+from quiclab.compare.study import read_study
 from quiclab.report.words.address_changes import address_change_tables
 
 SHAPE = replace(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.model import Comparison, Conclusion, Outcome, StudyAnalysis, Tail, TailState
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, Tail, TailState
+from quiclab.compare.statistics import Interval
 from quiclab.report.words.answers import Answer, answers
-from quiclab.statistics import Interval
 
 
 def of_arms(analysis: StudyAnalysis, **conclusions: Conclusion) -> StudyAnalysis:

@@ -12,12 +12,12 @@ from typing import Any
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse
-from quiclab.analysis.cost import cost_data
-from quiclab.analysis.study import read_study
-from quiclab.figures.cost import NOT_MEASURED
+from quiclab.compare.analyse import analyse
+from quiclab.compare.cost import cost_data
+from quiclab.compare.study import read_study
+from quiclab.model.text_table import TextTable
+from quiclab.report.figures.cost import NOT_MEASURED
 from quiclab.report.words.cost_table import cost_table
-from quiclab.text_table import TextTable
 
 SHAPE = replace(
     Shape(),

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.builds.gate import Judgement, judge, parse_bound
-from quiclab.analysis.builds.setting import Difference
-from quiclab.analysis.builds.two_studies import StudiesCompared, compare_studies
-from quiclab.analysis.study import read_study
+from quiclab.compare.builds.gate import Judgement, judge, parse_bound
+from quiclab.compare.builds.setting import Difference
+from quiclab.compare.builds.two_studies import StudiesCompared, compare_studies
+from quiclab.compare.study import read_study
 from quiclab.report.words.change_text import render_change
 from quiclab.report.words.gate_files import junit_xml, markdown
 

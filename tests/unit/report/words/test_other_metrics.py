@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse
-from quiclab.analysis.study import read_study
+from quiclab.compare.analyse import analyse
+from quiclab.compare.study import read_study
 from quiclab.report.words.other_metrics import metric_medians, other_metrics
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozenset(), voids=frozenset())

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.study import read_study
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.study import read_study
 from quiclab.report.page.write import write_report
 from quiclab.report.words.remarks import both_ways, remark_lines, remark_tables, without
 from quiclab.store.remarks import excluded, read_remarks, say, take_back, write_remarks

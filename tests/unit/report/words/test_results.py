@@ -8,7 +8,7 @@ from pathlib import Path
 
 from synthetic_study import write_study
 
-from quiclab.analysis.analyse import analyse_study
+from quiclab.compare.analyse import analyse_study
 from quiclab.report.words.results import results_table
 
 

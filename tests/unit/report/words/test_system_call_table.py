@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.study import read_study
-from quiclab.analysis.system_calls import read_counts, system_call_data
+from quiclab.compare.study import read_study
+from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.report.page.write import write_report
 from quiclab.report.words.system_call_table import system_call_table
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 from synthetic_study import Shape, write_study
 
-from quiclab.analysis.analyse import analyse_study
-from quiclab.analysis.model import StudyAnalysis
+from quiclab.compare.analyse import analyse_study
+from quiclab.compare.model import StudyAnalysis
 from quiclab.report.words.terminal import render
 
 

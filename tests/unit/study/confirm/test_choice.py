@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from planned_confirmation import SPEC, plan, write
 
-from quiclab.analysis.confirm.declared import declared_from
-from quiclab.errors import SpecError
+from quiclab.model.errors import SpecError
+from quiclab.model.tables import TABLES
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked
 from quiclab.study.confirm.together import beside
-from quiclab.tables import TABLES
+from quiclab.why.confirm.declaration import declared_from
 
 
 def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_loss_of_the_path_takes_a_second_path(tmp_path: Path) -> None:
     made = plan(write(tmp_path / "s", times, path='loss = "1 %"'))
     declared = made.declared
     assert (declared.cause, declared.arm, declared.table) == ("loss_on_the_path", "h3", "path")
-    assert declared.of_path
+    assert declared.is_of_path
     assert declared.places["without"].cell == "1MB/p-without"
     assert {declared.places[role].cell for role in ("replay", "sham", "fast")} == {"1MB/p"}
     other = declared.places["fast-without"]
@@ -72,21 +72,21 @@ def test_what_the_pairs_do_not_show_is_only_put_to_the_test_if_asked_for(tmp_pat
     """Three blocks are the least that predict something, and six that show it."""
     with pytest.raises(SpecError, match="its 4 pairs show none, and 6 are the least") as error:
         plan(write(tmp_path / "s", blocks=4))
-    assert "--cause senders_buffer" in error.value.hint
-    assert plan(tmp_path / "s", "senders_buffer").declared.predicted.blocks == 4
+    assert "--cause send_buffer_limited" in error.value.hint
+    assert plan(tmp_path / "s", "send_buffer_limited").declared.predicted.blocks == 4
 
 
 def test_no_cause_of_the_faster_arm_is_put_to_the_test(tmp_path: Path) -> None:
     """It is left out however large it is: slow start costs h2 time, and h3 takes longer all the same."""
     times = {
         "h2": {"": 800.0, "slow_start": 400.0},
-        "h3": {"": 800.0, "slow_start": 100.0, "stream_credit": 700.0, "pacing": 90.0},
+        "h3": {"": 800.0, "slow_start": 100.0, "stream_flow_control_limited": 700.0, "pacing": 90.0},
     }
     study = write(tmp_path / "s", times)
     with pytest.raises(SpecError) as error:  # neither curl nor nginx has a knob for the others
         plan(study)
     assert "slow_start: costs h2 time, which is the faster arm" in error.value.problems
-    assert any(each.startswith("stream_credit: receiver.stream_window") for each in error.value.problems)
+    assert any(each.startswith("stream_flow_control_limited: receiver.stream_window") for each in error.value.problems)
     assert plan(study, "slow_start").declared.arm == "h2"
 
 
@@ -114,7 +114,7 @@ def test_one_name_is_not_one_congestion_control_in_two_programs(tmp_path: Path) 
 
 def test_what_the_other_transport_cannot_have_is_not_given_to_it(tmp_path: Path) -> None:
     """Both arms have the long chain, and only QUIC has a limit for it."""
-    times = {"h2": {"": 800.0}, "h3": {"": 800.0, "certificate_beyond_amplification": 90.0}}
+    times = {"h2": {"": 800.0}, "h3": {"": 800.0, "amplification_limit": 90.0}}
     chain = "certificate = {{intermediates = 5}}\n"
     spec = SPEC.replace("initial_window = 10}}\n", "initial_window = 10}}\n" + chain) + chain
     declared = plan(write(tmp_path / "s", times, spec=spec)).declared
@@ -154,20 +154,20 @@ def test_the_cause_behind_a_cause_is_one_that_can_be_taken_away_with_it(tmp_path
     """The next one is of the same arm, and a setting of the arm takes it away: lost set-up packets are of the path, and
     both windows of TCP."""
     times = {
-        "h2": {"": 800.0, "slow_start": 400.0, "set_up_packet_lost": 300.0, "receive_window": 200.0},
+        "h2": {"": 800.0, "slow_start": 400.0, "handshake_packet_lost": 300.0, "receive_window_limited": 200.0},
         "h3": {"": 800.0, "loss_timer": 9.0},
     }
     study = write(tmp_path / "s", times, path='loss = "1 %"')
     asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
-    assert beside(asked, spec, "slow_start") == "receive_window"
+    assert beside(asked, spec, "slow_start") == "receive_window_limited"
     assert beside(asked, spec, "loss_timer") is None
 
 
 def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: Path) -> None:
     """Without a number of trials that says otherwise: slow start takes longer, as acknowledgments are held."""
     times = {
-        "h2": {"": 800.0, "slow_start": 100.0, "receive_window": 0.0},
-        "h3": {"": 800.0, "slow_start": 400.0, "acknowledgment_held": 90.0},
+        "h2": {"": 800.0, "slow_start": 100.0, "receive_window_limited": 0.0},
+        "h3": {"": 800.0, "slow_start": 400.0, "delayed_acknowledgment": 90.0},
     }
     study = write(tmp_path / "s", times, blocks=8, h3='{name = "quiche", initial_window = 32}', client='"quiche"')
     assert plan(study).declared.cause == "slow_start"
@@ -177,5 +177,5 @@ def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: 
         facts.parent.mkdir(exist_ok=True)
         none.write_parquet(facts)
     asked = plan(study)
-    assert (asked.declared.cause, asked.declared.key) == ("acknowledgment_held", "ack_delay")
+    assert (asked.declared.cause, asked.declared.key) == ("delayed_acknowledgment", "ack_delay")
     assert asked.declared.beyond_ms == pytest.approx(300.0)

@@ -14,19 +14,19 @@ import polars as pl
 import pytest
 from planned_confirmation import BUFFER, SPEC, plan, write
 
-from quiclab.analysis.confirm.kept import DECLARATION, confirmations, keep_declaration, read_confirmation
-from quiclab.errors import DecodeError, SpecError
+from quiclab.model.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
+from quiclab.study.confirm.confirming_run import run_in_rounds
 from quiclab.study.confirm.plan import Asked, Plan, arms_of
-from quiclab.study.confirm.run import run_in_rounds
 from quiclab.study.confirm.together import declare_together, look_together, plan_together
+from quiclab.why.confirm.records import confirmations, keep_declaration, read_confirmation
 
 
 def test_the_largest_cause_with_a_setting_is_taken_from_the_arm_that_has_it(tmp_path: Path) -> None:
     made = plan(write(tmp_path / "s"))
     declared = made.declared
-    assert (declared.cause, declared.arm, declared.other) == ("senders_buffer", "h3", "h2")
+    assert (declared.cause, declared.arm, declared.other) == ("send_buffer_limited", "h3", "h2")
     assert (declared.table, declared.key) == ("sender", "stream_window")
     assert declared.predicted.ms == pytest.approx(1003.5)
     assert (declared.predicted.low_ms, declared.predicted.high_ms) == (1000.0, 1007.0)
@@ -113,7 +113,7 @@ def test_a_folder_in_which_nothing_was_declared_is_used(tmp_path: Path) -> None:
 
 def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another spec does not go on for several causes together either, whose declaration a stranger can make."""
-    causes = {"slow_start": 400.0, "receive_window": 200.0}
+    causes = {"slow_start": 400.0, "receive_window_limited": 200.0}
     asked = Asked(write(tmp_path / "s", {"h2": {"": 800.0, **causes}, "h3": {"": 800.0}}), "1MB/p")
     study = read_study(asked.study / "spec.toml")
     made = plan_together(asked, list(causes), study)
@@ -124,7 +124,7 @@ def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path, mon
     again = plan_together(asked, list(causes), study)
     assert (again.begun, again.directory) == (True, made.directory)
     # This process may have threads, with which no sandbox begins; trials are not run here anyway.
-    monkeypatch.setattr("quiclab.study.confirm.run.in_sandbox_of", lambda _, trials: trials())
+    monkeypatch.setattr("quiclab.study.confirm.confirming_run.in_sandbox_of", lambda _, trials: trials())
     judged, code = run_in_rounds(again, 1, lambda *_: 3, declare_together, look_together)
     assert (judged, code) == (None, 3)
     assert (made.directory / "spec.toml").read_text() == made.spec
@@ -158,7 +158,7 @@ def test_a_program_without_the_knob_is_told(tmp_path: Path, programs: Mapping[st
 
 def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> None:
     """Only a client that its spec holds to TLS 1.2 can be given it."""
-    times = {"h2": {"": 800.0, "set_up_round_trips": 300.0}, "h3": {"": 800.0}}
+    times = {"h2": {"": 800.0, "handshake_round_trips": 300.0}, "h3": {"": 800.0}}
     held = SPEC.replace('client = "curl-cffi"', 'client = {{name = "quic-go", tls_version = "1.2"}}', 1)
     assert plan(write(tmp_path / "s", times, spec=held)).declared.key == "tls_version"
     with pytest.raises(SpecError) as error:
@@ -170,8 +170,8 @@ def test_tls_1_3_is_no_counterfactual_of_an_arm_that_has_it(tmp_path: Path) -> N
     ("asked", "told", "hint"),
     [
         ({"cell": "1MB/q"}, "no cell '1MB/q'", "did you mean 1MB/p"),
-        ({"cause": "sender_buffer"}, "no cause 'sender_buffer'", "did you mean senders_buffer"),
-        ({"cause": "slow_start"}, "no trial of 1MB/p shows slow_start", "senders_buffer"),
+        ({"cause": "sender_buffer"}, "no cause 'sender_buffer'", "did you mean send_buffer_limited"),
+        ({"cause": "slow_start"}, "no trial of 1MB/p shows slow_start", "send_buffer_limited"),
         ({"arm": "h4"}, "no arm 'h4'", "these are: h3"),
     ],
 )
@@ -205,8 +205,8 @@ def test_another_baseline_than_the_specs(tmp_path: Path) -> None:
 
 def test_a_cause_of_few_blocks_is_not_predicted(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
-        plan(write(tmp_path / "s", blocks=2), "senders_buffer")
-    assert error.value.problems == ("senders_buffer: 2 stored blocks predict nothing; 3 are the least",)
+        plan(write(tmp_path / "s", blocks=2), "send_buffer_limited")
+    assert error.value.problems == ("send_buffer_limited: 2 stored blocks predict nothing; 3 are the least",)
 
 
 def test_tables_without_mechanisms_are_of_another_version(tmp_path: Path) -> None:
@@ -237,17 +237,20 @@ def test_the_document_of_a_declaration_is_plain_json(tmp_path: Path) -> None:
 
 
 def test_two_causes_of_an_arm_make_four_arms(tmp_path: Path) -> None:
-    times = {"h2": {"": 800.0, "slow_start": 400.0, "receive_window": 200.0}, "h3": {"": 800.0, "loss_timer": 9.0}}
+    times = {
+        "h2": {"": 800.0, "slow_start": 400.0, "receive_window_limited": 200.0},
+        "h3": {"": 800.0, "loss_timer": 9.0},
+    }
     study = write(tmp_path / "s", times)
     asked, spec = Asked(study, "1MB/p"), read_study(study / "spec.toml")
-    made = plan_together(asked, ["slow_start", "receive_window"], spec)
-    assert list(made.declared.predicted) == ["receive_window", "slow_start"]
+    made = plan_together(asked, ["slow_start", "receive_window_limited"], spec)
+    assert list(made.declared.predicted) == ["receive_window_limited", "slow_start"]
     arms = {name: place.arm for name, place in made.declared.places.items()}
     assert arms == {
         "": "replay",
-        "receive_window": "without-1",
+        "receive_window_limited": "without-1",
         "slow_start": "without-2",
-        "receive_window+slow_start": "without-12",
+        "receive_window_limited+slow_start": "without-12",
     }
     file = tmp_path / "derived.toml"
     file.write_text(made.spec)

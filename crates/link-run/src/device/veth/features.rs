@@ -15,7 +15,7 @@ const SET_FEATURES: u32 = 0x3b;
 /// The set of the features' names.
 const FEATURE_NAMES: u32 = 4;
 const NAME: usize = 32;
-/// What the kernel does for any device.
+/// Feature that the kernel has for any device.
 const GENERIC: &str = "tx-generic-segmentation";
 
 /// Switches all segmentation by the device off, so that the kernel segments before it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What goes to an end through its veth pair.
+//! Packets to an end, through its veth pair.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes from an end through its veth pair.
+//! Packets from an end, through its veth pair.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -63,7 +63,7 @@ impl Rings {
     }
 }
 
-/// What an end sends.
+/// Packets that an end sends.
 #[derive(Debug)]
 pub struct VethSource {
     rings: Rings,

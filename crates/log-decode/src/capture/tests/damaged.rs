@@ -18,7 +18,7 @@ fn datagram(version: u8) -> Vec<u8> {
     [header, udp([0xf9, 0xc8])].concat()
 }
 
-/// How many packets of a capture at the client were taken for damaged.
+/// Number of packets of a capture at the client that were taken for damaged.
 fn damaged(flags: u8, ip: &[u8], by_link: bool) -> u64 {
     let ours = option(1, b"quiclab clock_offset_ns=0");
     let body = [
@@ -55,7 +55,7 @@ fn a_flipped_bit_is_found() {
     }
 }
 
-/// What is not from the link, or leaves this end, has checksums that may be nobody's.
+/// Packets that are not from the link, or leave this end, have checksums that may be nobody's.
 #[test]
 fn only_what_the_link_delivers_is_asked_for_its_checksum() {
     let mut changed = datagram(4);

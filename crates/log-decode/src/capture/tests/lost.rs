@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What cannot be read is told, with what it is.
+//! Blocks that cannot be read are told, with what they are.
 
 use super::*;
 

@@ -120,7 +120,7 @@ fn a_key_log_inside_the_capture_opens_it() {
     assert_eq!(capture.stats.get("unused_keys"), 0);
 }
 
-/// Where packets are cut, what follows cannot be read: that is told, and TCP's tables stay whole.
+/// Bytes behind a cut in a packet cannot be read: that is told, and TCP's tables stay whole.
 #[test]
 fn cut_packets_end_what_can_be_read() {
     let recording = include_str!("../../tls/vectors/tls13-key-update.txt");

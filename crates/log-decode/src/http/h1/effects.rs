@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a header changes in what is known of its connection: requests, bodies, and the protocol that follows.
+//! Effects of a header on what is known of its connection: requests, bodies, and the protocol that
+//! follows.
 
 use super::head;
 use super::reader::Framing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether bytes begin a request, by its first line (RFC 9112 section 3).
+//! Recognition of a request by its first line (RFC 9112 section 3).
 
 use super::Connection;
 
@@ -7,8 +7,8 @@ use super::Connection;
 const MAX_METHOD_BYTES: usize = 24;
 
 impl Connection {
-    /// Whether a client's first bytes may be a request: a method in capitals, and HTTP/1 as the version if that is
-    /// there.
+    /// True if a client's first bytes may be a request: a method in capitals, and HTTP/1 as the
+    /// version if that is there.
     #[must_use]
     pub fn may_start_with(bytes: &[u8]) -> bool {
         let blank = bytes.iter().position(|&byte| byte == b' ');
@@ -25,7 +25,7 @@ impl Connection {
             && (!is_whole || Self::is_request_line(bytes))
     }
 
-    /// Whether bytes start with a whole request line (RFC 9112 section 3).
+    /// True if bytes start with a whole request line (RFC 9112 section 3).
     #[must_use]
     pub fn is_request_line(bytes: &[u8]) -> bool {
         let line = bytes.split_inclusive(|&byte| byte == b'\n').next();

@@ -76,7 +76,7 @@ fn push_lines<'a>(lines: impl Iterator<Item = &'a str>, fields: &mut Fields) {
     }
 }
 
-/// What a message's fields say of its body; `otherwise` if they say nothing.
+/// Framing of a message's body by its fields; `otherwise` if they say nothing.
 pub(super) fn framing(fields: &Fields, otherwise: Framing) -> Framing {
     let coding = fields.get("transfer-encoding").map(str::to_ascii_lowercase);
     if coding.is_some_and(|coding| coding.ends_with("chunked")) {

@@ -23,12 +23,13 @@ struct Pending {
     method: String,
 }
 
-/// What both ends speak after HTTP/1.1.
+/// Protocol that both ends speak after HTTP/1.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Successor {
     /// The request that asked for it is answered on stream 1 (RFC 7540 section 3.2).
     Http2,
-    /// Whatever the client wants to say to the host that it has named (RFC 9110 section 9.3.6).
+    /// Anything that the client wants to say to the host that it has named (RFC 9110 section
+    /// 9.3.6).
     Tunnel,
     /// Another protocol (RFC 9110 section 7.8), such as WebSocket's.
     Other,
@@ -68,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// What both ends go on with, once the server has agreed.
+    /// Protocol that both ends go on with, once the server has agreed.
     #[must_use]
     pub fn successor(&self) -> Option<Successor> {
         self.successor

@@ -4,17 +4,17 @@
 /// The longest header, or line of a chunk's size; servers stop at 8 to 64 KiB.
 const MAX_HEAD_BYTES: usize = 1 << 16;
 
-/// How the end of a body is told (RFC 9112 section 6.3).
+/// Framing of a body: what tells its end (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     Length(u64),
     Chunked,
     UntilClose,
-    /// What follows is another protocol, or cannot be told.
+    /// Bytes of another protocol, or that cannot be told.
     Opaque,
 }
 
-/// What the next bytes brought.
+/// Event that the next bytes brought.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
     /// A header with its empty line. The reader waits for [`Reader::body`].
@@ -42,7 +42,7 @@ enum State {
     Opaque,
 }
 
-/// Where one direction stands.
+/// State of one direction.
 #[derive(Debug)]
 pub(super) struct Reader {
     state: State,
@@ -62,7 +62,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// What follows the header that was just read.
+    /// Begins the body that follows the header that was just read.
     pub(super) fn body(&mut self, framing: Framing) {
         self.line.clear();
         self.state = match framing {

@@ -97,7 +97,7 @@ fn a_response_may_end_with_the_connection() {
     }
 }
 
-/// What follows an upgrade or a tunnel is no HTTP/1.1 and is not looked into.
+/// Bytes behind an upgrade or a tunnel are no HTTP/1.1 and are not looked into.
 #[test]
 fn tunnels_are_left_alone() {
     for (request, response) in [

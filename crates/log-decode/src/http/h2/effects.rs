@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What frames do to streams and windows: ends, resets, more room, settings.
+//! Effects of frames on streams and windows: ends, resets, more room, settings.
 
 use super::frames;
 use super::frames::END_STREAM;

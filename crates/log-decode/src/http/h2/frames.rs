@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the payloads of frames say, as far as it is a number and a few words (RFC 9113 section 6).
+//! Payloads of frames, as far as they are a number and a few words (RFC 9113 section 6).
 
 use super::reader::{FrameHeader, PADDED};
 use crate::http::cursor::Cursor;

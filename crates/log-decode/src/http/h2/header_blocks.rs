@@ -33,7 +33,7 @@ pub(super) struct HeaderBlocks {
 }
 
 impl HeaderBlocks {
-    /// Whether the next frame must be a CONTINUATION.
+    /// True if the next frame must be a CONTINUATION.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is hostile: counted, bounded, survived.
+//! Hostile input: counted, bounded, survived.
 
 use super::reader::PREFACE;
 use super::tests::{decode, frame};

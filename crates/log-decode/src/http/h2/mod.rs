@@ -46,7 +46,8 @@ impl Connection {
         }
     }
 
-    /// What follows an upgrade from HTTP/1.1, whose request is answered on stream 1 (RFC 7540 section 3.2).
+    /// Connection after an upgrade from HTTP/1.1, whose request is answered on stream 1 (RFC 7540
+    /// section 3.2).
     #[must_use]
     pub fn after(http1: &mut h1::Connection, connection: String, vantage: Option<End>) -> Self {
         let mut http2 = Self::new(connection, vantage);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction's bytes, cut into frames (RFC 9113 section 4.1); payloads of DATA are passed over, never copied.
 
-/// What a client sends first (RFC 9113 section 3.4).
+/// Bytes that a client sends first (RFC 9113 section 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How much is kept of a payload that has to be read; no program is known to send more in one frame.
+/// Most bytes that are kept of a payload that has to be read; no program is known to send more in
+/// one frame.
 const MAX_PAYLOAD_BYTES: usize = 1 << 20;
 const HEADER_BYTES: usize = 9;
 
@@ -40,7 +41,7 @@ impl FrameHeader {
     }
 }
 
-/// What the next bytes brought.
+/// Event that the next bytes brought.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
     /// A DATA frame begins.
@@ -81,7 +82,7 @@ const START: State = State::Header {
     have: 0,
 };
 
-/// Where one direction stands.
+/// State of one direction.
 #[derive(Debug)]
 pub(super) struct Reader {
     state: State,

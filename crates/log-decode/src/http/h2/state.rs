@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What frames do to a connection, and the rows that they become.
+//! Effects of frames on a connection, and the rows that they become.
 
 use super::frames::{
     self, ACK, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PRIORITY, PRIORITY_UPDATE,

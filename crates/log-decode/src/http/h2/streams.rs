@@ -13,7 +13,7 @@ const MAX_STREAMS: usize = 4096;
 /// Priorities kept for streams that are not open yet.
 const MAX_PRIORITIES: usize = 256;
 
-/// What one end did on a stream.
+/// Actions of one end on a stream.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     bytes: u64,

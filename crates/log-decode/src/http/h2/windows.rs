@@ -71,7 +71,8 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// What goes in `direction` is not known any more: neither what was sent, nor what was allowed to the other end.
+    /// Forgets what goes in `direction`: neither what was sent is known any more, nor what was
+    /// allowed to the other end.
     pub(super) fn lose(&mut self, direction: Direction) {
         *self.lost.of_mut(direction) = true;
     }

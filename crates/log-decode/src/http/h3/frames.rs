@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the payloads of frames say, as far as it is a number and a few words (RFC 9114 section 7.2).
+//! Payloads of frames, as far as they are a number and a few words (RFC 9114 section 7.2).
 
 use super::reader::FrameHeader;
 use crate::http::cursor::Cursor;

@@ -195,7 +195,8 @@ impl Connection {
         self.close(stream_id, tables);
     }
 
-    /// What a stream is for, as the column `kind` of the table `streams` says it; `None` as long as it is unknown.
+    /// Purpose of a stream, as the column `kind` of the table `streams` says it; `None` as long as
+    /// it is unknown.
     #[must_use]
     pub fn kind(&self, stream_id: u64) -> Option<&'static str> {
         match stream_id % 4 {
@@ -232,7 +233,7 @@ impl Connection {
         self.state.finish(tables);
     }
 
-    /// Whether the stream is open, now or already; a closed one is not opened again.
+    /// True if the stream is open, now or already; a closed one is not opened again.
     fn open(&mut self, id: u64, tables: &mut Tables) -> bool {
         // Servers open no bidirectional streams (RFC 9114 section 6.1).
         if id % 4 == 1 || self.closed.contains(&id) {

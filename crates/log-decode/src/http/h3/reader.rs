@@ -4,9 +4,10 @@
 use crate::http::cursor::Cursor;
 use crate::http::names;
 
-/// How much is kept of a payload that has to be read; no program is known to send more in one frame.
+/// Most bytes that are kept of a payload that has to be read; no program is known to send more in
+/// one frame.
 const MAX_PAYLOAD_BYTES: usize = 1 << 20;
-/// What a stream may keep reserved between its frames.
+/// Bytes that a stream may keep reserved between its frames.
 const SMALL_BYTES: usize = 4096;
 /// Two integers of eight bytes.
 const MAX_HEADER_BYTES: usize = 16;
@@ -28,7 +29,7 @@ impl FrameHeader {
     }
 }
 
-/// What the next bytes brought.
+/// Event that the next bytes brought.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
     /// The first integers of a unidirectional stream: its type, and a push stream's id.
@@ -92,7 +93,7 @@ pub(super) const CONTROL: u64 = 0x0;
 /// RFC 9114 section 6.2: the push's id follows, then frames.
 pub(super) const PUSH: u64 = 0x1;
 
-/// Where one direction of a stream stands.
+/// State of one direction of a stream.
 #[derive(Debug)]
 pub(super) struct Reader {
     state: State,

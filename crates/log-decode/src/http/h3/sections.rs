@@ -11,7 +11,7 @@ use crate::Direction;
 const MAX_WAITING: usize = 1000;
 const MAX_WAITING_BYTES: usize = 4 << 20;
 
-/// What became of a section.
+/// Outcome of a section.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
     /// The section's fields are in [`Sections::fields`].
@@ -26,7 +26,7 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub row: Row,
-    /// How many frames stood before it on its stream.
+    /// Number of frames that stood before it on its stream.
     pub frames_before: u64,
     /// The push that a `PUSH_PROMISE` announces.
     pub promised: Option<u64>,
@@ -69,7 +69,7 @@ impl Sections {
         }
     }
 
-    /// Whether one more section may wait.
+    /// True if one more section may wait.
     pub(super) fn has_room(&self, section: &[u8]) -> bool {
         let bytes: usize = self.waiting.iter().map(|one| one.section.len()).sum();
         self.waiting.len() < MAX_WAITING && bytes + section.len() <= MAX_WAITING_BYTES

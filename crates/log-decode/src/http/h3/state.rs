@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What frames do to a connection, and the rows that they become.
+//! Effects of frames on a connection, and the rows that they become.
 
 use super::frames::{self, HEADERS, PRIORITY_UPDATE, PUSH_PROMISE, SETTINGS};
 use super::reader::{FrameHeader, DATA};
@@ -47,7 +47,7 @@ impl Frame<'_> {
 pub(super) struct State {
     pub context: Context,
     pub sections: Sections,
-    /// What the decoding end of each direction says of QPACK.
+    /// Feedback of each direction's decoding end on QPACK.
     pub feedback: Both<Feedback>,
     /// Priorities that were updated, by the request's stream, and not handed to it yet.
     priorities: BTreeMap<u64, String>,

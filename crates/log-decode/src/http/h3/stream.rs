@@ -9,7 +9,7 @@ use crate::http::names;
 use crate::tables::{HttpFrame, Tables};
 use crate::Direction;
 
-/// What a stream is for (RFC 9114 section 6, RFC 9204 section 4.2).
+/// Purpose of a stream (RFC 9114 section 6, RFC 9204 section 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Request,
@@ -85,7 +85,7 @@ impl Row {
 #[derive(Debug)]
 pub(super) struct Side {
     pub reader: Reader,
-    /// How many frames have begun.
+    /// Number of frames that have begun.
     pub frames: u64,
     /// The last whole frame, until something follows it.
     pub held: Option<Row>,
@@ -182,7 +182,7 @@ impl Stream {
         }
     }
 
-    /// Whether nothing more can come of it.
+    /// True if nothing more can come of it.
     pub(super) fn is_closed(&self) -> bool {
         let Both { up, down } = &self.sides;
         let has_ended = match self.kind {

@@ -198,7 +198,7 @@ fn portions_do_not_matter() {
     }
 }
 
-/// What a stream is for is known from its id, or from its type.
+/// Purposes of streams are known from their ids, or from their types.
 #[test]
 fn streams_have_a_kind() {
     finish(|tables| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a session announces and negotiates, and how it ends.
+//! Announcements and negotiations of a session, and its end.
 
 use super::super::constants::{Constants, Phase};
 use super::super::{parameters, Event};
@@ -8,7 +8,7 @@ use crate::tables::Tables;
 use crate::Direction;
 
 impl Session {
-    /// What is announced or negotiated; false if no table holds it.
+    /// Adds what is announced or negotiated; false if no table holds it.
     pub(super) fn announced(
         &mut self,
         name: &str,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a session receives: a datagram, then for each of its packets the header, whether it is authentic, its frames.
+//! Receipts of a session: a datagram, then for each of its packets the header, whether it is
+//! authentic, its frames.
 
 use super::super::frames::QuicFrame;
 use super::super::Event;
@@ -24,7 +25,7 @@ impl Session {
         });
     }
 
-    /// What is no use, or not yet; its length is returned, if it is known.
+    /// Handles what is no use, or not yet; its length is returned, if it is known.
     pub(super) fn not_used(
         &mut self,
         event: &Event<'_>,

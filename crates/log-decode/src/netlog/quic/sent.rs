@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a session sends.
+//! Sendings of a session.
 //!
 //! Frames stand before their packet. A datagram with an Initial is padded when it is sent: its Initial is written again
 //! with PADDING, and all its frames are told again, before the event of the datagram.

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::rc::Rc;
 
 impl Connection {
-    /// Whether `packet` is a Retry that answers this client.
+    /// True if `packet` is a Retry that answers this client.
     pub(in crate::quic) fn is_retried_by(&self, version: Version, packet: &[u8]) -> bool {
         protection::retry_fits(version, &self.original_dcid, packet)
     }

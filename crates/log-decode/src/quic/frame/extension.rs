@@ -8,7 +8,7 @@ use super::super::wire::{varint, ConnectionId};
 use super::{Frame, Stop};
 use crate::tls::Reader;
 
-/// What a frame of an extension says, as far as anything rests on it.
+/// Content of a frame of an extension, as far as anything rests on it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quic) struct Extension {
     pub(in crate::quic) name: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How frames are read.
+//! Reading of frames.
 
 use super::super::ack::Ack;
 use super::super::wire::{varint, varint_vector, ConnectionId};

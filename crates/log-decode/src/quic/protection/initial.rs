@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is protected by keys that everybody knows: Initial packets (RFC 9001 section 5.2, RFC 9369 section 3.3.1) and
-//! Retry (RFC 9001 section 5.8, RFC 9369 section 3.3.3).
+//! Protection by keys that everybody knows: Initial packets (RFC 9001 section 5.2, RFC 9369 section
+//! 3.3.1) and Retry (RFC 9001 section 5.8, RFC 9369 section 3.3.3).
 
 use super::super::header::Version;
 use super::super::wire::ConnectionId;
@@ -55,7 +55,8 @@ impl PacketKeys {
     }
 }
 
-/// Whether a Retry's integrity tag fits the Destination Connection ID that the client chose (RFC 9001 section 5.8).
+/// True if a Retry's integrity tag fits the Destination Connection ID that the client chose (RFC
+/// 9001 section 5.8).
 pub(in crate::quic) fn retry_fits(
     version: Version,
     original_dcid: &ConnectionId,

@@ -14,7 +14,8 @@ fn late(talk: &Talk, keys: KeyLog, number: u32) -> Finished {
     capture.finish()
 }
 
-/// Whatever the version, suite, length of ids and of packet numbers, the AEAD's tag shows the secret.
+/// Secrets that nobody asked for are shown by the AEAD's tag, whatever the version, suite, length
+/// of ids and of packet numbers.
 #[test]
 fn secrets_that_nobody_asked_for_are_tried() {
     for version in [Version::V1, Version::V2] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is out of the ordinary, and how it is told.
+//! Events out of the ordinary, and how they are told.
 
 use super::*;
 
@@ -66,7 +66,8 @@ fn a_forbidden_frame_is_not_read() {
     assert_eq!(rows(&tables), (3, 2));
 }
 
-/// Why there is no handshake, in clear: a TLS alert is 0x100 and its number (RFC 9001 section 4.8).
+/// Reasons why there is no handshake are told, in clear: a TLS alert is 0x100 and its number (RFC
+/// 9001 section 4.8).
 #[test]
 fn a_close_in_an_initial_packet_is_told() {
     let talk = Talk::new();

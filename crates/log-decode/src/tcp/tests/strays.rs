@@ -62,7 +62,7 @@ fn requests(finished: &Finished) -> Vec<String> {
 
 const REQUEST: &str = "10.0.0.1:5000-10.0.0.2:443|http://h/a|200";
 
-/// What answers for a connection that the server still remembers has no number, and spoils none.
+/// Answers for a connection that the server still remembers have no number, and spoil none.
 #[test]
 fn a_challenge_acknowledgment_spoils_nothing() {
     let challenge: [Line<'_>; 3] = [
@@ -144,7 +144,7 @@ fn the_first_bytes_tell_the_client() {
     assert_eq!(requests(&decoded((443, 5000), late)).len(), 1);
 }
 
-/// Where nothing tells, the ports do, and nothing waits forever.
+/// The ports tell where nothing else does, and nothing waits forever.
 #[test]
 fn the_ports_tell_where_nothing_else_does() {
     let lines: Vec<Line<'_>> = (0..100)

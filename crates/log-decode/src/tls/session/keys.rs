@@ -17,7 +17,7 @@ const TLS_1_3: u16 = 0x0304;
 const UNSUPPORTED: &str = "the capture holds TLS connections of cipher suites that are not opened";
 
 impl Session {
-    /// What else of a handshake changes the keys of TLS 1.3.
+    /// Changes the keys of TLS 1.3 as other messages of a handshake ask.
     pub(super) fn change_keys(&mut self, direction: Direction, kind: u8, tables: &mut Tables) {
         if kind == END_OF_EARLY_DATA {
             self.application.early_verdict(true, tables);

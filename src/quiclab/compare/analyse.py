@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join a study's trials with their metrics and compare every cell."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.compare import statistics
+from quiclab.compare.cell_comparison import arm_result, compare, decide, decide_all
+from quiclab.compare.chosen_losses import chosen_loss_notes
+from quiclab.compare.conclusions import conclude_all, conclude_by_sequence
+from quiclab.compare.control_alarms import control_notes
+from quiclab.compare.damaged import damage_notes
+from quiclab.compare.disturbance import with_ends, with_most
+from quiclab.compare.disturbance_notes import disturbance_notes
+from quiclab.compare.interim_analyses import look_notes, looks_at
+from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
+from quiclab.compare.occasions import occasion_notes
+from quiclab.compare.pair_independence import independence_notes
+from quiclab.compare.probe_notes import probe_notes
+from quiclab.compare.refused_packets import refusal_notes
+from quiclab.compare.sequential import rule_of, sequential_note, sequentially
+from quiclab.compare.study import Study, read_study, read_table
+from quiclab.compare.tail_quantiles import tail_notes
+from quiclab.evidence.made_by import told_of_versions
+from quiclab.evidence.metrics import declared, title_of
+from quiclab.model import number_text
+from quiclab.model.errors import SpecError, nearest
+from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
+
+_USUAL = {"page": "plt_ms", "video": "startup_ms"}
+"""Kind of all workloads → the metric that is compared."""
+USUAL_MATTERS_PCT = 2.0
+"""Smallest effect of interest in a study whose spec was resolved before it had this key."""
+
+
+def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | None = None) -> StudyAnalysis:
+    """Compare every cell of the study in `study_dir` by `metric`, or by `usual_metric`; with the arm `baseline` in
+    place of the spec's.
+
+    Missing files become notes, never errors. Raises DecodeError if `study_dir` is no directory, SpecError for an arm
+    that the study does not have.
+    """
+    study = read_study(study_dir)
+    return analyse(study if baseline is None else _against(study, baseline), metric)
+
+
+def _against(study: Study, baseline: str) -> Study:
+    """The study with another baseline in all cells but those of the A/A control."""
+    arms = [str(arm["name"]) for arm in study.items("arms")]
+    if baseline not in arms:
+        raise SpecError(f"the study has no arm {baseline!r}", nearest(baseline, arms, "it has"))
+    column = pl.when(pl.col("kind") == "main").then(pl.lit(baseline)).otherwise("baseline_arm")
+    return replace(study, trials=study.trials.with_columns(baseline_arm=column))
+
+
+def usual_metric(study: Study) -> str:
+    """The metric that a study is compared by, unless another one is asked for."""
+    return usual_metric_of(study.resolved, study.items("workloads"))
+
+
+def usual_metric_of(resolved: Mapping[str, Any], workloads: Sequence[Mapping[str, Any]]) -> str:
+    """The metric that a resolved spec names. Else a video is not over when its last byte is there, nor is a page; of a
+    competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
+    if resolved.get("metric"):
+        return str(resolved["metric"])
+    competitions = [workload.get("competition") for workload in workloads]
+    kinds = {str(workload.get("kind")) for workload in workloads}
+    by_the_clock = all(each and (each.get("duration_ns") or kinds == {"video"}) for each in competitions)
+    if competitions and by_the_clock:
+        return "shared_throughput_bit_per_s"
+    return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
+
+
+def page_of(study: Study, metric: str) -> str:
+    """Name of the page about a metric, and of the folder beside it."""
+    return "report" if metric == usual_metric(study) else f"report-{metric}"
+
+
+def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | None = None) -> StudyAnalysis:
+    """Compare every cell of a study that has been read, by `metric_name` or by `usual_metric`.
+
+    Whether it is decided by a confidence sequence follows from its files, unless `sequential` says so.
+    """
+    metric = metric_of(study, metric_name or usual_metric(study))
+    alpha = alpha_of(study)
+    compared = _compare_cells(study, metric, alpha)
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
+    by_rule, looks = sequential_note(study, alpha, len(main)), looks_at(study, [usual_metric(study)])
+    if sequential is None:
+        sequential = bool(by_rule) or (looks is not None and looks.stopping_is_open)
+    matters_pct = matters_of(study)
+    controls = [conclude_all([(control, metric)], alpha, matters_pct)[0] for control in controls]
+    if sequential:
+        main = conclude_by_sequence(sequentially(main, metric, alpha), metric, alpha, matters_pct)
+    else:
+        main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
+
+    paths = study.order("paths", {c.path for c in main})
+    workloads = study.order("workloads", {c.workload for c in main})
+    main.sort(key=lambda c: (paths.index(c.path), workloads.index(c.workload)))
+    text, differences = _arms_summary(study, compared)
+    return StudyAnalysis(
+        name=study.name,
+        metric=metric,
+        alpha=alpha,
+        arms_text=text,
+        arms_differences=differences,
+        paths=tuple(paths),
+        workloads=tuple(workloads),
+        path_titles={name: study.titles("paths").get(name, name) for name in paths},
+        workload_titles={name: study.titles("workloads").get(name, name) for name in workloads},
+        comparisons=tuple(main),
+        controls=tuple(controls),
+        notes=(
+            *study.missing,
+            *told_of_versions(study.directory),
+            *unfinished_notes(study),
+            *damage_notes(study),
+            *raw_file_notes(study),
+            *by_rule,
+            *(look_notes(looks, sequential=bool(by_rule)) if looks is not None else ()),
+            *independence_notes(main, metric),
+            *occasion_notes(study, main, metric, alpha, matters_pct),
+            *tail_notes(main, matters_pct),
+            *control_notes(controls, alpha),
+            *probe_notes(study),
+            *chosen_loss_notes(study),
+            *refusal_notes(study),
+            *source_notes(study, metric, main),
+            *disturbance_notes(study, main, metric),
+            *side_by_side_notes(study, main),
+            *_limits(main, controls, metric, alpha, sequential=sequential),
+        ),
+        sequential=sequential,
+        matters_pct=matters_pct,
+        page=page_of(study, metric.name),
+    )
+
+
+def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
+    return [
+        compare(place, arms[baseline], arms[arm], metric, alpha)
+        for place, baseline, arms in measured_cells(study, metric)
+        for arm in arms
+        if arm != baseline
+    ]
+
+
+def measured_cells(
+    study: Study, metric: Metric
+) -> Iterator[tuple[tuple[str, str, str, str], str, dict[str, ArmResult]]]:
+    """Every cell as (cell_id, kind, workload, path), the label of its baseline, and the results of its arms."""
+    rows = with_values(study, study.trials.filter(pl.col("trial_id").is_not_null()), metric.name)
+    for (kind, cell_id, workload, path), cell in rows.group_by(
+        "kind", "cell_id", "workload", "path", maintain_order=True
+    ):
+        attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
+        baseline = str(cell["baseline_arm"][0])
+        arms = {
+            arm: arm_in_cell(study, arm, attempts.get(arm, cell.clear()), metric)
+            for arm in _arms(study, baseline, attempts, kind)
+        }
+        yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
+
+
+def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
+    """Arms of a cell: the baseline, the spec's others in their order though none has run yet, then any that has."""
+    spec = [str(arm["name"]) for arm in study.items("arms")]
+    planned = spec if kind == "main" else [f"{baseline.partition('#')[0]}#2"]
+    return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
+
+
+def with_values(study: Study, attempts: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """The attempts with their `value` of this metric, and what the laboratory added at most to their time."""
+    values = study.metrics.filter(pl.col("name") == metric).select("trial_id", "value").unique("trial_id")
+    return with_most(study, attempts.join(values, on="trial_id", how="left"))
+
+
+def arm_in_cell(study: Study, arm: str, attempts: pl.DataFrame, metric: Metric) -> ArmResult:
+    """An arm by its attempts `with_values`. The last attempt of each trial counts, unless it was void or is damaged:
+    then the trial has no result."""
+    last = attempts.sort("attempt").group_by("trial_id", maintain_order=True).last()
+    damaged = last.filter(pl.col("status") == DAMAGED).height
+    lost = last.filter(pl.col("status") == "void")["block"].drop_nulls().to_list()
+    last = last.filter(~pl.col("status").is_in(["void", DAMAGED]))
+    trials = [
+        TrialResult(
+            row["trial_id"],
+            -1 if row["block"] is None else row["block"],
+            row["status"],
+            _finite(row["value"]) if row["status"] == "verified" else None,
+            row["reason"] or "",
+        )
+        for row in last.iter_rows(named=True)
+    ]
+    own_voids = attempts.filter(
+        (pl.col("status") == "void") & ~pl.col("reason").fill_null("").is_in(WITH_ITS_BLOCK)
+    ).height
+    bounded, selection = with_ends(study, trials, attempts, metric)
+    return arm_result(arm, bounded, attempts.height, own_voids, metric, damaged, lost, selection)
+
+
+def metric_of(study: Study, name: str) -> Metric:
+    """A metric as the study's own table has it; as it is declared where the study has no value of it."""
+    row = study.metrics.filter(pl.col("name") == name).head(1)
+    known = declared(name)
+    if row.height:
+        unit, better = str(row["unit"][0] or ""), row["better"][0]
+    else:
+        unit, better = (known.unit, known.better) if known else ("", "lower")
+    return Metric(name, title_of(name), unit, better != "higher")
+
+
+def alpha_of(study: Study) -> float:
+    """Level of the deciding test."""
+    alpha = study.resolved.get("alpha")
+    return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
+
+
+def matters_of(study: Study) -> float:
+    """Smallest difference that matters, in per cent: that of `--until` where the study went on until it was decided,
+    else the spec's."""
+    rule = rule_of(study)
+    matters = study.resolved.get("matters_pct") if rule is None else rule.effect_pct
+    return float(matters) if isinstance(matters, int | float) and 0 < matters < 100 else USUAL_MATTERS_PCT
+
+
+def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:
+    summary = study.resolved.get("arms_summary")
+    if isinstance(summary, dict) and summary.get("text"):
+        differences = summary.get("differences")
+        return str(summary["text"]), tuple(map(str, differences)) if isinstance(differences, list) else ()
+    main = [comparison for comparison in compared if comparison.kind == "main"]
+    arms = ", ".join(dict.fromkeys(comparison.other.arm for comparison in main))
+    against = f"{arms} against {main[0].baseline.arm}; " if main else ""
+    return f"{against}the resolved spec does not say how the arms differ.", ()
+
+
+def _limits(
+    main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool
+) -> list[str]:
+    """Limits of what this study can show, with their reasons."""
+    notes: list[str] = []
+    if not main:
+        notes.append("No cell was compared.")
+    if not controls:
+        notes.append("There is no A/A cell, so the noise floor is unknown.")
+    unmeasured = sum(c.baseline.unmeasured + c.other.unmeasured for c in main)
+    if unmeasured:
+        notes.append(
+            f"No {metric.title} of {number_text.counted(unmeasured, 'verified trial')}: left out of the comparison."
+        )
+    unproven = sum(c.baseline.unproven + c.other.unproven for c in main)
+    if unproven:
+        notes.append(
+            f"Nothing shows what the client got in {number_text.counted(unproven, 'unproven trial')}: left out of the "
+            "comparison."
+        )
+    measured = [c for c in main if c.pairs and c.conclusion is not Conclusion.NOT_JUDGED]
+    pairs = min((comparison.pairs for comparison in measured), default=0)
+    needed = statistics.pairs_needed(alpha, len(measured)) if measured else 0
+    open_cells = any(comparison.conclusion is Conclusion.UNDECIDED for comparison in measured)
+    if 0 < pairs < needed and open_cells and not sequential:
+        over = number_text.counted(len(measured), "comparison")
+        notes.append(
+            f"{number_text.counted(pairs, 'pair')} per cell are few: p is corrected for {over}, so a "
+            f"difference in a single cell takes {needed} pairs to be significant at {alpha:g}."
+        )
+    return notes
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+# Raw files that were not kept: what can still be told of their trials, and what cannot, is said.
+_COLUMNS = {"trial_id": pl.String, "status": pl.String, "logs_left_out": pl.String}
+
+
+def raw_file_notes(study: Study) -> list[str]:
+    """A sentence about attempts without raw files; none where all keep theirs, or an earlier version made the
+    tables."""
+    attempts = read_table(study.directory / "tables" / "trials.parquet", _COLUMNS, [])
+    without = attempts.drop_nulls("logs_left_out")
+    if without.is_empty():
+        return []
+    rules = ", ".join(sorted(set(without["logs_left_out"])))
+    failed = without.filter(pl.col("status") != "verified").height
+    others = f", or trial.json alone of {failed} that failed or were void" if failed else ""
+    return [
+        f"Logs and captures of {without.height} of {number_text.counted(attempts.height, 'attempt')} were not kept "
+        f"(--keep-raw {rules}): their tables are all there is of them{others}, and no other program can look into them."
+    ]
+
+
+# Differences as small as what trials that run side by side may do to one another.
+MAY_COST_PCT = 1.0
+"""Bound on how much longer trials may take beside others: docs/decisions/0014, which has what was measured."""
+
+
+def side_by_side_notes(study: Study, main: Sequence[Comparison]) -> tuple[str, ...]:
+    """Return what must be said at the answer where trials ran side by side and arms differ by less than that may do."""
+    at_once = study.metrics.filter(pl.col("name") == "trials_at_once", pl.col("value") > 1)
+    small = [
+        each
+        for each in main
+        if each.outcome.significant and each.difference_pct is not None and abs(each.difference_pct) < MAY_COST_PCT
+    ]
+    if at_once.is_empty() or not small:
+        return ()
+    return (
+        f"{number_text.counted(len(small), 'difference')} of less than {MAY_COST_PCT:g} % may come of trials that ran "
+        "side by side, as these may take longer by as much, one arm more than another: run the study again with "
+        "--jobs 1 to tell (docs/how-to/run-side-by-side.md).",
+    )
+
+
+# Parts of a study's plan that have not been run: after a first look at a part of it, or an interruption.
+_FEW = 4
+"""Most cells that a sentence names."""
+
+
+def unfinished_notes(study: Study) -> list[str]:
+    """Say how much of the plan has been run, where that is not all of it; nothing of a study of named blocks or of a
+    single trial."""
+    planned = study.resolved.get("blocks")
+    if not isinstance(planned, int) or study.resolved.get("only_blocks") or study.trials["trial_id"].n_unique() < 2:
+        return []
+    main = study.trials.filter(kind="main")
+    cells = [
+        f"{workload['name']}/{path['name']}" for path in study.items("paths") for workload in study.items("workloads")
+    ]
+    run = {
+        str(cell): blocks
+        for cell, blocks in main.group_by("cell_id").agg(pl.col("block").n_unique()).iter_rows()
+        if cell in cells
+    }
+    short = [cell for cell in cells if run.get(cell, 0) < planned]
+    if not short:
+        return []
+    done, whole = sum(min(blocks, planned) for blocks in run.values()), planned * len(cells)
+    absent = [cell for cell in cells if cell not in run]
+    told = f"Not finished: {done} of {number_text.counted(whole, 'planned block')} have run"
+    if absent:
+        few = len(absent) <= _FEW
+        told += f"; not begun: {', '.join(absent) if few else number_text.counted(len(absent), 'cell')}"
+    return [f"{told}. `quiclab run STUDY` runs the rest."]
+
+
+# Cells whose arms are measured by different sources: part of such a difference is that of the sources.
+def source_notes(study: Study, metric: Metric, compared: Iterable[Comparison]) -> list[str]:
+    """Return a sentence for each arm in which a larger share of the values bears a note on its source than in the arm
+    that it is compared with."""
+    rows = study.metrics.filter(pl.col("name") == metric.name).drop_nulls(("value", "note"))
+    noted: Mapping[str, str] = dict(rows.select("trial_id", "note").iter_rows())
+    cells: dict[str, set[str]] = {}
+    sources: dict[str, Counter[str]] = {}
+    for comparison in compared:
+        arms = (comparison.baseline, comparison.other)
+        for arm, against in (arms, arms[::-1]):
+            if _part(arm, noted) > _part(against, noted):
+                cells.setdefault(arm.arm, set()).add(comparison.cell_id)
+                told = (noted[trial] for trial in _measured(arm) if trial in noted)
+                sources.setdefault(arm.arm, Counter()).update(told)
+    return [
+        f"In {number_text.counted(len(cells[arm]), 'cell')} the {metric.title} of {arm} comes from another source than "
+        f"that of the arm beside it ({sources[arm].most_common(1)[0][0]}): part of the difference may be that of the "
+        "sources."
+        for arm in cells
+    ]
+
+
+def _measured(arm: ArmResult) -> list[str]:
+    return [trial.trial_id for trial in arm.trials if trial.value is not None]
+
+
+def _part(arm: ArmResult, noted: Mapping[str, str]) -> float:
+    """Part of an arm's values that bear a note."""
+    trials = _measured(arm)
+    return sum(trial in noted for trial in trials) / len(trials) if trials else 0.0

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, arms and cells as text, the same in the terminal, on the page and in figures."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, Tail, TailState
+from quiclab.compare.statistics import smallest_p
+from quiclab.model.number_text import interval_text, level, level_text, listed, percent, quantity
+
+_TIMES = frozenset({"ms", "us", "s"})
+
+
+def estimate_text(comparison: Comparison, metric: Metric) -> str:
+    """Return the difference within pairs, found or not: `+12.0 %`, `4 more` where a value of zero has no ratio, `h2
+    fails` where failures own it; "" where nothing is known."""
+    if comparison.difference_pct is not None:
+        return percent(comparison.difference_pct)
+    if comparison.difference is not None:
+        return _in_unit(comparison.difference, metric)
+    failed = comparison.baseline.failures, comparison.other.failures
+    return f"{_failing(comparison)} fails" if comparison.leans and failed[0] != failed[1] else ""
+
+
+def _in_unit(difference: float, metric: Metric) -> str:
+    """A difference, positive where the other arm is better, as what the other arm has more or less of."""
+    if difference == 0:
+        return quantity(0.0, metric.unit)
+    more = (difference < 0) == metric.lower_is_better
+    return f"{quantity(abs(difference), metric.unit)} {'more' if more else 'less'}"
+
+
+def estimate_interval(comparison: Comparison, metric: Metric, nominal: float) -> str:
+    """Return the interval of the difference within pairs, in per cent or in the metric's unit; where too few pairs
+    attain that level, the level that they attain at most."""
+    attained = 1 - smallest_p(comparison.pairs)
+    if comparison.interval_pct is not None:
+        ends = interval_text(comparison.interval_pct)
+        return f"{ends}{'' if ends.endswith('∞') else ' %'}{level_text(comparison.interval_pct, nominal)}"
+    if comparison.interval is not None:
+        both = [_signed(end, metric.unit) for end in (comparison.interval.low, comparison.interval.high)]
+        return f"{' … '.join(both)}{level_text(comparison.interval, nominal)}"
+    return f"none (at most {level(attained)})" if 0 < attained < nominal else ""
+
+
+def _signed(value: float, unit: str) -> str:
+    if math.isinf(value):
+        return percent(value)
+    return ("+" if value > 0 else "") + quantity(value, unit)
+
+
+def advantage_words(comparison: Comparison, metric: Metric) -> str:
+    """Return what the other arm takes or has: `12.0 % less time`, `3.1 % more`, `4 more`; `h2 fails`."""
+    found = comparison.difference_pct
+    return estimate_text(comparison, metric) if found is None else percent_words(found, metric)
+
+
+def sign_words(metric: Metric) -> tuple[str, str]:
+    """Return what the sign of a difference stands for: `+12 % is 12 % less time`, `−12 % is 12 % more time`."""
+    plus, minus = (percent_words(each, metric).replace("12.0", "12") for each in (12.0, -12.0))
+    return f"+12 % is {plus}", f"−12 % is {minus}"
+
+
+def difference_heading(metric: Metric) -> str:
+    """Return the heading of differences in the typical pair, with what a positive one means: `difference, + is
+    faster`."""
+    return f"difference, + is {faster(metric)}"
+
+
+def percent_words(advantage_pct: float, metric: Metric) -> str:
+    """Return an advantage in per cent as what the arm takes or has: `12.0 % less time`, `3.1 % more`."""
+    more = (advantage_pct < 0) == metric.lower_is_better
+    what = " time" if metric.unit in _TIMES else ""
+    return f"{percent(abs(advantage_pct), signed=False)} {'more' if more else 'less'}{what}"
+
+
+def faster(metric: Metric) -> str:
+    """The word for better: times are faster, other quantities better."""
+    return "faster" if metric.unit in _TIMES else "better"
+
+
+def slower(metric: Metric) -> str:
+    """The word for worse: times are slower, other quantities worse."""
+    return "slower" if metric.unit in _TIMES else "worse"
+
+
+def difference_text(comparison: Comparison, metric: Metric) -> str:
+    """Text of a cell of the map: the difference, if one was found (marked if it does not matter) or could not be
+    judged; else the conclusion in a word."""
+    conclusion = comparison.conclusion
+    if conclusion is Conclusion.NOT_JUDGED:
+        return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.value)))
+    if not conclusion.found:
+        return _SHORT.get(conclusion, conclusion.value)
+    found = estimate_text(comparison, metric) or f"{_failing(comparison)} fails"
+    return found + _SMALL.get(conclusion, "")
+
+
+_SHORT = MappingProxyType({Conclusion.NOT_MEASURED: "no data"})
+_SMALL = MappingProxyType({Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL: ", small?"})
+"""Marks of a difference that does not matter, or perhaps not."""
+
+
+def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
+    """Return the conclusion with the size that matters: `alike to within 2 %`."""
+    matters = f"{matters_pct:g} %"
+    words = {
+        Conclusion.SMALL: f"different, but by less than {matters}",
+        Conclusion.PERHAPS_SMALL: f"different, undecided whether by {matters}",
+        Conclusion.ALIKE: f"alike to within {matters}",
+        Conclusion.MEDIAN_ALIKE: f"the median is alike to within {matters}",
+    }
+    return words.get(comparison.conclusion, comparison.conclusion.value)
+
+
+LEAST_TOLD_PCT = 0.1
+"""Points of per cent from which on it is told how much of a difference may be the machine's."""
+
+
+def disturbance_words(disturbance_pct: float) -> str:
+    """Return how much of a difference may be the laboratory's: `up to 0.4 % of the difference may be this machine`; ""
+    where that is too little to be told."""
+    if disturbance_pct < LEAST_TOLD_PCT:
+        return ""
+    return f"up to {percent(disturbance_pct, signed=False)} of the difference may be this machine"
+
+
+def pairs_words(comparison: Comparison) -> str:
+    """Return how many pairs count: `7 pairs`, or `5 of 7 planned pairs` where blocks were lost."""
+    if not comparison.lost:
+        return f"{comparison.pairs} pairs"
+    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} planned pairs"
+
+
+def tail_words(tail: Tail | None, metric: Metric) -> str:
+    """Return what is known of the slow tail: `p90 15.2 % more time (+9.1 … +21.0 %)`; "" where it was not asked."""
+    if tail is None:
+        return ""
+    if tail.state is TailState.NOT_KNOWN:
+        return f"not known (takes {tail.pairs_needed} pairs)"
+    if tail.interval_pct is None:
+        return tail.state.value
+    shown = "a failure" if tail.difference_pct is None else percent_words(tail.difference_pct, metric)
+    quantile = "p90" if metric.lower_is_better else "p10"
+    ends = interval_text(tail.interval_pct)
+    return f"{tail.state.value}: {quantile} {shown} ({ends}{'' if ends.endswith('∞') else ' %'})"
+
+
+def _failing(comparison: Comparison) -> str:
+    return (comparison.baseline if comparison.leans > 0 else comparison.other).arm
+
+
+def interval_levels(analysis: StudyAnalysis) -> str:
+    """Return at what level the intervals are, and why those of selected cells are wider, in a sentence."""
+    if analysis.sequential:
+        return f"Intervals: {level(analysis.confidence)} each, so that all of them hold together, at any time."
+    found = (Conclusion.DIFFERENT, Conclusion.PERHAPS_SMALL)
+    less = (Conclusion.SMALL, Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE)
+    told = [
+        f"{' to '.join(dict.fromkeys(map(level, (levels[0], levels[-1]))))} {words}"
+        for words, of in (
+            ("for cells called different", found),
+            (f"for those within {analysis.matters_pct:g} %", less),
+        )
+        if (levels := sorted(c.confidence for c in analysis.comparisons if c.conclusion in of))
+        and levels[-1] != analysis.confidence
+    ]
+    usual = f"Intervals: at least {level(analysis.confidence)}"
+    if not told:
+        return f"{usual}."
+    return f"{usual}, wider where a result was picked out of all cells: {listed(told)} (Benjamini–Yekutieli 2005)."
+
+
+def cell_name(comparison: Comparison, analysis: StudyAnalysis) -> str:
+    """The cell by the names that the figures use: `1 % loss, 5 MB`."""
+    path = analysis.path_titles.get(comparison.path, comparison.path)
+    return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"
+
+
+def whys(analysis: StudyAnalysis) -> list[str]:
+    """Reasons why cells have no answer, the cells of one reason together."""
+    places: dict[str, list[str]] = {}
+    for comparison in analysis.comparisons:
+        if comparison.why:
+            places.setdefault(comparison.why, []).append(cell_name(comparison, analysis))
+    every = len(analysis.comparisons)
+    return [placed(why, "every cell" if len(at) == every > 1 else "; ".join(at)) for why, at in places.items()]
+
+
+def placed(why: str, cells: str) -> str:
+    """Return a reason with its cells behind its head: `Too few pairs (1 MB): with 5, …`."""
+    head, colon, rest = why.partition(":")
+    return f"{head} ({cells}){colon}{rest}" if colon else f"{why} ({cells})"
+
+
+def trouble(arm: ArmResult) -> str:
+    """Failures, unproven, void and damaged trials and unknown values of an arm in a cell; "" where there is none."""
+    counts = (
+        (arm.failures, "failed"),
+        (arm.unproven, "unproven"),
+        (arm.voids, "void"),
+        (arm.damaged, "damaged"),
+        (arm.unmeasured, "unmeasured"),
+    )
+    return ", ".join(f"{count} {word}" for count, word in counts if count)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study's numeric factors, and the metric along one of them while all else is held fixed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from quiclab.compare import comparison_words, path_asked
+from quiclab.compare.factor_lines import Line, lines
+from quiclab.compare.model import ArmResult, Conclusion, StudyAnalysis
+from quiclab.compare.study import Study
+from quiclab.model.errors import SpecError
+
+Entry = Mapping[str, Any]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _size(workload: Entry) -> float | None:
+    if workload.get("sizes"):
+        return None
+    size = _number(workload.get("size_bytes"))
+    return None if size is None else size * (_number(workload.get("count")) or 1)
+
+
+def _rtt(path: Entry) -> float | None:
+    return path_asked.rtt_ms(path) if {"up", "down"} <= set(path) else None
+
+
+def _loss(side: str) -> Callable[[Entry], float | None]:
+    return lambda path: path_asked.loss_pct(path, side)
+
+
+def _rate(side: str) -> Callable[[Entry], float | None]:
+    def read(path: Entry) -> float | None:
+        rate = path_asked.rate_bit_per_s(path, side)
+        return None if rate is None else rate / 1e6
+
+    return read
+
+
+_FACTORS: Mapping[str, tuple[str, str, Callable[[Entry], float | None]]] = MappingProxyType(
+    {
+        "size": ("workloads", "bytes of the transfer", _size),
+        "count": ("workloads", "objects", lambda workload: _number(workload.get("count"))),
+        "rate": ("paths", "rate towards the client, Mbit/s", _rate("down")),
+        "rate_up": ("paths", "rate towards the server, Mbit/s", _rate("up")),
+        "rtt": ("paths", "base round-trip time, ms", _rtt),
+        "loss": ("paths", "loss towards the client, %", _loss("down")),
+        "loss_up": ("paths", "loss towards the server, %", _loss("up")),
+    }
+)
+"""Name → where it stands in the resolved spec, its title, how it is read there. Of several links the delays add up, the
+losses combine, and the least rate counts."""
+_FOLLOWS = {"rate_up": "rate", "loss_up": "loss"}
+"""Factors that follow another one: none of their own where they change only together with it."""
+
+
+def factor_title(name: str) -> str:
+    """Name of a factor in tables."""
+    return _FACTORS[name][1] if name in _FACTORS else name
+
+
+def varying(resolved: Entry) -> dict[str, dict[str, float]]:
+    """Factors that differ between the cells: name → value by workload or path."""
+    found: dict[str, dict[str, float]] = {}
+    for name, (axis, _, read) in _FACTORS.items():
+        entries = [entry for entry in resolved.get(axis) or () if isinstance(entry, Mapping)]
+        values = {str(entry.get("name")): read(entry) for entry in entries}
+        known = {key: value for key, value in values.items() if value is not None}
+        leader = found.get(_FOLLOWS.get(name, ""), {})
+        if len(set(known.values())) > 1 and not _function_of(leader, known):
+            found[name] = known
+    return found
+
+
+def _function_of(leader: Mapping[str, float], known: Mapping[str, float]) -> bool:
+    """True if each value of the one has a single value of the other."""
+    pairs = {(leader.get(entry), value) for entry, value in known.items()}
+    return bool(leader) and len({first for first, _ in pairs}) == len(pairs)
+
+
+def factors_of(study: Study, analysis: StudyAnalysis) -> dict[str, list[Line]]:
+    """Each factor that varies between the cells, with the lines of workloads or paths that differ in it alone."""
+    seen = {"workloads": analysis.workloads, "paths": analysis.paths}
+    entries = {axis: [item for item in study.items(axis) if item["name"] in names] for axis, names in seen.items()}
+    return {
+        name: lines(name, entries[_FACTORS[name][0]], values, study.titles(_FACTORS[name][0]))
+        for name, values in varying(entries).items()
+    }
+
+
+def leading(found: Mapping[str, list[Line]]) -> list[str]:
+    """The factors along which something can be followed: two cells or more differ in it alone."""
+    return [name for name, of in found.items() if any(len(line.entries) > 1 for line in of)]
+
+
+def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl.DataFrame:
+    """The metric's median of every cell and arm along one factor: a panel for each combination of what else varies.
+
+    Raises SpecError where there is no such factor, or several and none is named.
+    """
+    found = factors_of(study, analysis)
+    candidates = leading(found) or list(found)
+    if name is None and len(candidates) == 1:
+        name = candidates[0]
+    if name is None or name not in found:
+        what = f"{name!r} does not vary" if name else "several factors vary" if found else "no numeric factor varies"
+        raise SpecError(f"in this study {what}", f"--factor {' or '.join(found)}" if found else "")
+    return factor_data(analysis, name, found[name])
+
+
+def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.DataFrame:
+    """One row per panel, arm and value of the factor; what has no place on its axis is told in `left_out`."""
+    across = _FACTORS[name][0] == "workloads"
+    titles, other_titles = analysis.workload_titles, analysis.path_titles
+    others: Sequence[str] = analysis.paths
+    if not across:
+        titles, other_titles, others = other_titles, titles, analysis.workloads
+    cells = _arms_by_cell(analysis)
+    rows: list[dict[str, object]] = []
+    for other in others:
+        for line in of:
+            parts = [other_titles.get(other, other)] if len(others) > 1 else []
+            panel = ", ".join([*parts, line.title] if line.title else parts)
+            for x, entry in line.entries.items():
+                for arm in cells.get((entry, other) if across else (other, entry), ()):
+                    where = {"panel": panel, "arm": arm.arm, "x": x, "x_title": factor_title(name)}
+                    rows.append(where | _point(arm, analysis))
+    placed = {entry for line in of for entry in line.entries.values()}
+    every = analysis.workloads if across else analysis.paths
+    without = [titles.get(entry, entry) for entry in every if entry not in placed]
+    left_out = f"not shown, as they have no single number on this axis: {'; '.join(without)}" if without else ""
+    left_out = "; ".join(filter(None, (left_out, not_judged_words(analysis))))
+    texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String)
+    numbers = dict.fromkeys(("x", "median", "low", "high"), pl.Float64)
+    order = {arm: place for place, arm in enumerate(_arms(analysis))}
+    frame = pl.DataFrame(rows, schema={**texts, **numbers}).with_columns(left_out=pl.lit(left_out))
+    by_arm = pl.col("arm").replace_strict(order, return_dtype=pl.Int64)
+    return frame.sort(by_arm, maintain_order=True)
+
+
+def _arms(analysis: StudyAnalysis) -> list[str]:
+    """The baseline first."""
+    return list(dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)))
+
+
+def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
+    """Return which cells are left out as they are not judged, of all comparisons or those of one arm; "" of none."""
+    spoiled = [
+        comparison_words.cell_name(each, analysis)
+        for each in analysis.comparisons
+        if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm)
+    ]
+    return f"Left out, as they are not judged: {'; '.join(dict.fromkeys(spoiled))}." if spoiled else ""
+
+
+def _arms_by_cell(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:
+    """(workload, path) → its arms, each once; without arms whose comparison is not judged."""
+    cells: dict[tuple[str, str], dict[str, ArmResult]] = {}
+    for comparison in analysis.comparisons:
+        if comparison.conclusion is Conclusion.NOT_JUDGED:
+            continue
+        for arm in (comparison.baseline, comparison.other):
+            cells.setdefault((comparison.workload, comparison.path), {}).setdefault(arm.arm, arm)
+    return {place: list(arms.values()) for place, arms in cells.items()}
+
+
+def _point(arm: ArmResult, analysis: StudyAnalysis) -> dict[str, object]:
+    def finite(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    interval = arm.interval
+    return {
+        "median": finite(arm.median),
+        "low": finite(interval.low) if interval else None,
+        "high": finite(interval.high) if interval else None,
+        "metric_title": analysis.metric.title,
+        "unit": analysis.metric.unit,
+    }

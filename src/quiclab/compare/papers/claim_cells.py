@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cells that a claim names, as this study has them; or why it has not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import polars as pl
+
+from quiclab.compare.analyse import arm_in_cell, metric_of, with_values
+from quiclab.compare.cell_comparison import arm_result
+from quiclab.compare.model import ArmResult, Metric, TrialResult
+from quiclab.compare.papers.paper import Claim, ratio_name
+from quiclab.compare.study import Study
+
+ABSENT = "This study has no"
+"""Beginning of the reason where a cell is not in the study at all."""
+
+_AXES = {"arms": "arm", "workloads": "workload", "paths": "path"}
+
+
+class Cells:
+    """Arms of the study's cells by any metric. Read once: claims of a paper ask for the same ones again and again."""
+
+    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, list[str]]]) -> None:
+        self._study, self._changed = study, changed
+        self._main = study.trials.filter((pl.col("kind") == "main") & pl.col("trial_id").is_not_null())
+        self._names = {
+            axis: {str(item["name"]) for item in study.items(axis)} | set(self._main[column].drop_nulls().to_list())
+            for axis, column in _AXES.items()
+        }
+        self._measured = set(study.metrics.filter(pl.col("value").is_finite())["name"].to_list())
+        self._arms: dict[str, dict[tuple[str, str, str], ArmResult]] = {}
+
+    def metric(self, name: str) -> Metric:
+        """The metric with its unit and better side."""
+        return metric_of(self._study, name)
+
+    def describes_only(self, name: str) -> bool:
+        """True if neither side of the metric is the better one: a failed trial has no worst value of it."""
+        return "none" in self._study.metrics.filter(pl.col("name") == name)["better"].head(1).to_list()
+
+    def arm(self, metric: str, workload: str, path: str, arm: str) -> ArmResult:
+        """One arm in one cell. Raises KeyError where no trial of it has run: ask `obstacle` first."""
+        if metric not in self._arms:
+            self._arms[metric] = self._by_cell(metric)
+        return self._arms[metric][workload, path, arm]
+
+    def sides(self, claim: Claim, workload: str, path: str) -> list[ArmResult]:
+        """Sides that a claim holds against each other in one cell: its arms, or of an interaction ratios of two arms
+        within blocks. Raises KeyError like `arm`."""
+        arms = [self.arm(claim.metric, workload, path, arm) for arm in claim.arms]
+        if claim.sides == claim.arms:
+            return arms
+        metric, (first, second, third, fourth) = self.metric(claim.metric), arms
+        return [_ratio(first, second, metric), _ratio(third, fourth, metric)]
+
+    def obstacle(self, claim: Claim, workload: str, path: str) -> str:
+        """Reason why the claim cannot be tested in this cell, in a sentence; empty if it can."""
+        for axis, names in (("arms", claim.arms), ("workloads", (workload,)), ("paths", (path,))):
+            for name in names:
+                if name not in self._names[axis]:
+                    return f"{ABSENT} {_AXES[axis]} {name}."
+                if keys := self._changed.get(axis, {}).get(name):
+                    return f"The {_AXES[axis]} {name} is not the full study's here: it differs in {', '.join(keys)}."
+        if claim.metric not in self._measured:
+            return f"{claim.metric} was not measured."
+        return next(filter(None, (self._without_value(claim.metric, workload, path, arm) for arm in claim.arms)), "")
+
+    def _without_value(self, metric: str, workload: str, path: str, arm: str) -> str:
+        try:
+            found = self.arm(metric, workload, path, arm)
+        except KeyError:
+            return f"No trial of {arm} has run in this cell."
+        if any(trial.value is not None for trial in found.trials):
+            return ""
+        failures = f": {found.failures} failed" if found.failures else ""
+        return f"No trial of {arm} has a value in this cell{failures}."
+
+    def _by_cell(self, metric: str) -> dict[tuple[str, str, str], ArmResult]:
+        rows = with_values(self._study, self._main, metric)
+        by = self.metric(metric)
+        return {
+            (str(workload), str(path), str(arm)): arm_in_cell(self._study, str(arm), group, by)
+            for (workload, path, arm), group in rows.group_by("workload", "path", "arm")
+        }
+
+
+def _ratio(first: ArmResult, second: ArmResult, metric: Metric) -> ArmResult:
+    """An arm whose values are those of a second arm divided by those of a first one in the same block."""
+    by_block = {trial.block: trial for trial in first.trials}
+    trials = [
+        divided
+        for trial in second.trials
+        if trial.block in by_block and (divided := _divided(trial, by_block[trial.block])) is not None
+    ]
+    attempts, voids = first.attempts + second.attempts, first.voids + second.voids
+    lost = {*first.lost_blocks, *second.lost_blocks}
+    return arm_result(ratio_name(first.arm, second.arm), trials, attempts, voids, metric, lost_blocks=lost)
+
+
+def _divided(trial: TrialResult, by: TrialResult) -> TrialResult | None:
+    """The trial with its value divided by that of another; None where there is no such ratio."""
+    if trial.value is None or not by.value:
+        return None
+    ratio = replace(trial, value=trial.value / by.value)
+    if not (trial.is_disturbed or by.is_disturbed):
+        return ratio
+    least, most = trial.ends
+    divisor_least, divisor_most = by.ends
+    if least is None or most is None or divisor_most is None:
+        return ratio
+    return replace(ratio, least=least / divisor_most, most=most / divisor_least if divisor_least else math.inf)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The section of the page about a paper, and its line in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.papers.claim_cells import ABSENT
+from quiclab.compare.papers.claim_verdict import RULES, Verdict, counted
+from quiclab.compare.papers.claims import Finding, Judged, judge
+from quiclab.compare.papers.paper import CORRELATION, Claim, read_paper
+from quiclab.compare.study import Study
+from quiclab.evidence.metrics import title_of
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
+
+
+@dataclass(frozen=True)
+class PaperSection:
+    """Section of the page about the paper."""
+
+    citation: str
+    caution: str
+    summary: str
+    rules: tuple[str, ...]
+    claims: TextTable
+    cells: TextTable
+    """The claims cell by cell; without rows where every claim has one cell at most."""
+    data: pl.DataFrame
+
+
+def paper_section(study: Study, analysis: StudyAnalysis) -> PaperSection | None:
+    """Return what the page says about the study's paper; None where it follows none."""
+    paper = read_paper(study.directory)
+    if paper is None:
+        return None
+    judged = judge(study, analysis, paper)
+    nominal = 1 - analysis.alpha
+    rules = (*RULES, f"Intervals are to hold {number_text.level(nominal)}; one that attains another level tells it.")
+    summary = summary_line(judged) if judged else ""
+    claims, cells = claims_table(judged, nominal), cells_table(judged, study, nominal)
+    caution = " ".join(filter(None, (paper.caution, _alarm(analysis) if judged else "")))
+    return PaperSection(paper.citation, caution, summary, rules, claims, cells, claims_data(judged))
+
+
+def _alarm(analysis: StudyAnalysis) -> str:
+    """A control that finds a difference where there is none casts doubt on those that the claims rest on."""
+    arms = [control.baseline.arm.partition("#")[0] for control in analysis.controls if control.outcome.significant]
+    if not arms:
+        return ""
+    differs = "differs" if len(arms) == 1 else "differ"
+    itself = f"Against itself {number_text.listed(arms)} {differs} significantly (A/A)"
+    return f"{itself}: read these verdicts with that in mind."
+
+
+def claims_lines(study: Study, analysis: StudyAnalysis) -> list[str]:
+    """Line of the terminal about the paper, or none."""
+    section = paper_section(study, analysis)
+    return [line for line in (section.summary, section.caution) if line] if section else []
+
+
+def summary_line(judged: Sequence[Judged]) -> str:
+    """Return the summary: `Of the paper's 12 claims 3 agree, 1 differs, 6 undecided here, 2 not testable here.`"""
+    counts = Counter(each.verdict for each in judged)
+    parts = ", ".join(counted(verdict, counts[verdict]) for verdict in Verdict)
+    partly = sum(each.verdict is Verdict.AGREES and each.tested < len(each.cells) for each in judged)
+    note = f" {partly} of those that agree could be tested in some of their cells only." if partly else ""
+    return f"Of the paper's {number_text.counted(len(judged), 'claim')} {parts}.{note}"
+
+
+# The paper's claims beside ours as data: `report/data/claims.csv`.
+def claims_data(judged: Sequence[Judged]) -> pl.DataFrame:
+    """One row per claim and cell; a claim without cells has one row of its own."""
+    texts = ("claim", "section", "text", "claim_verdict", "metric", "statistic", "first_arm", "second_arm", "paper")
+    schema = {
+        **dict.fromkeys(texts, pl.String),
+        **dict.fromkeys(("workload", "path", "verdict", "why", "unit", "conclusion"), pl.String),
+        **dict.fromkeys(("ours", "low", "high", "confidence", "p", "adjusted_p"), pl.Float64),
+        "n": pl.Int64,
+        "known_before": pl.String,
+    }
+    rows = [_claim_row(each) | (_cell_row(cell) if cell else {}) for each in judged for cell in (each.cells or (None,))]
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _claim_row(each: Judged) -> dict[str, object]:
+    claim = each.claim
+    arms = (*claim.sides, None, None)
+    return {
+        "claim": claim.id,
+        "section": claim.section,
+        "text": claim.text,
+        "claim_verdict": each.verdict.value,
+        "metric": claim.metric or None,
+        "statistic": _statistic(claim),
+        "first_arm": arms[0],
+        "second_arm": arms[1],
+        "paper": claim.expected.text if claim.expected else None,
+        "known_before": claim.why or None,
+    }
+
+
+def _statistic(claim: Claim) -> str | None:
+    if claim.second_metric:
+        return f"correlation with {claim.second_metric}"
+    return claim.statistic if claim.metric else None
+
+
+def _cell_row(cell: Finding) -> dict[str, object]:
+    interval = cell.interval
+    return {
+        "workload": cell.workload,
+        "path": cell.path,
+        "verdict": cell.verdict.value,
+        "why": cell.why or None,
+        "unit": cell.unit or None,
+        "conclusion": cell.conclusion.value if cell.conclusion else None,
+        "ours": cell.ours,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "confidence": interval.confidence if interval else None,
+        "p": cell.p,
+        "adjusted_p": cell.adjusted_p,
+        "n": cell.n,
+    }
+
+
+# The paper's claims beside ours as tables of the page.
+def claims_table(judged: Sequence[Judged], nominal: float) -> TextTable:
+    """A row per claim. Intervals tell their level where it is not the nominal one."""
+    rows = tuple(
+        (
+            each.claim.text,
+            each.verdict.value,
+            _range([_ours(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.ours or 0.0)]),
+            _only([_interval(cell, each.claim, nominal) for cell in each.cells]),
+            _range([_n(cell, each.claim) for cell in sorted(each.cells, key=lambda c: c.n)]),
+            _says(each.claim),
+            each.claim.section,
+            _cells(each),
+            _remarks(each),
+        )
+        for each in judged
+    )
+    return TextTable(
+        "Claim by claim",
+        "Of a direction ours is the change of the second arm's metric beside the first's: above zero it is higher. "
+        "Of a number it is what the paper gives; of two arms that is the second one's advantage, above zero where it "
+        "is better. Of a correlation it is by how much it is stronger in the second arm. Of a claim about several "
+        "cells it is the least and the greatest.",
+        ("the paper says", "verdict", "ours", "interval", "n", "tested as", "where", "cells", "remarks"),
+        rows,
+        "The paper's file holds no claim.",
+    )
+
+
+def cells_table(judged: Sequence[Judged], study: Study, nominal: float) -> TextTable:
+    """A row per cell; without rows where every claim has one cell at most."""
+    paths, workloads = study.titles("paths"), study.titles("workloads")
+    several = any(len(each.cells) > 1 for each in judged)
+    rows = (
+        (
+            each.claim.id,
+            paths.get(cell.path, cell.path),
+            workloads.get(cell.workload, cell.workload),
+            _printed(each.claim),
+            _ours(cell, each.claim),
+            _interval(cell, each.claim, nominal),
+            _n(cell, each.claim),
+            number_text.p_text(cell.p),
+            number_text.p_text(cell.adjusted_p),
+            cell.verdict.value,
+            cell.why,
+        )
+        for each in judged
+        for cell in each.cells
+    )
+    return TextTable(
+        "Cell by cell",
+        "",
+        ("claim", "network", "size", "the paper", "ours", "interval", "n", "p", "adjusted p", "verdict", "why"),
+        tuple(rows) if several else (),
+        "",
+    )
+
+
+def _says(claim: Claim) -> str:
+    """Say in a few words what the claim expects: `time to last byte: h3 lower than h2`."""
+    if claim.expected is None or not claim.arms:
+        return "–"
+    title, expected = title_of(claim.metric), claim.expected
+    if not expected.direction:
+        between = "{1} − {0}" if claim.kind == "difference" else "advantage of {1} over {0}"
+        whose = claim.arms[0] if len(claim.arms) == 1 else between.format(*claim.arms)
+        return f"{claim.statistic} {title}, {whose}: {_printed(claim)}"
+    first, second = claim.sides
+    if claim.kind == CORRELATION:
+        stronger = "more" if expected.direction == "higher" else "less"
+        return f"correlation of {title} with {title_of(claim.second_metric)}: {stronger} in {second} than in {first}"
+    return f"{title}: {second} " + (f"as {first}" if expected.direction == "same" else f"{expected.text} than {first}")
+
+
+def _printed(claim: Claim) -> str:
+    """Return the paper's number as it is printed there, with a true minus sign."""
+    if claim.expected is None:
+        return ""
+    number = claim.expected.text.replace("-", "−")
+    return f"{number} ± {claim.expected.margin}" if claim.expected.margin else number
+
+
+def _range(ordered: Sequence[str]) -> str:
+    """The least and the greatest of several cells."""
+    known = [text for text in ordered if text]
+    return " to ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
+
+
+def _only(texts: Sequence[str]) -> str:
+    """One cell's own; several have too many to stand here."""
+    known = [text for text in texts if text]
+    return known[0] if len(known) == 1 else ("cell by cell below" if known else "")
+
+
+def _cells(each: Judged) -> str:
+    if not each.cells:
+        return ""
+    counts = Counter(cell.verdict for cell in each.cells)
+    return ", ".join(counted(verdict, n) for verdict in Verdict if (n := counts[verdict]))
+
+
+def _remarks(each: Judged) -> str:
+    """Reasons why cells do not agree, put together; then what the paper's file says in advance."""
+    whys = [cell.why for cell in each.cells if cell.why]
+    if len(each.cells) > 1:
+        absent = sum(why.startswith(ABSENT) for why in whys)
+        counts = Counter(why for why in whys if not why.startswith(ABSENT))
+        whys = [f"{why} ({number_text.counted(count, 'cell')})" for why, count in counts.most_common()]
+        if absent:
+            share = (
+                "None of its cells is"
+                if absent == len(each.cells)
+                else f"{absent} of its {len(each.cells)} cells are not"
+            )
+            whys.append(f"{share} in this study.")
+    known = each.claim.why[:1].upper() + each.claim.why[1:]
+    return " ".join([*whys, known + "." * (not known.endswith(".")) if known else ""]).strip()
+
+
+def _ours(cell: Finding, claim: Claim) -> str:
+    if cell.ours is None:
+        return ""
+    if len(claim.sides) == 2 and cell.unit == "%":
+        return number_text.percent(cell.ours)
+    return number_text.quantity(cell.ours, cell.unit)
+
+
+def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
+    if cell.interval is None:
+        return ""
+    told = number_text.level_text(cell.interval, nominal)
+    if len(claim.sides) == 2 and cell.unit == "%":
+        return f"{number_text.interval_text(cell.interval)} %{told}"
+    ends = (cell.interval.low, cell.interval.high)
+    return " … ".join("open" if math.isinf(end) else number_text.quantity(end, cell.unit) for end in ends) + told
+
+
+def _n(cell: Finding, claim: Claim) -> str:
+    of_pairs = len(claim.sides) == 2 and claim.kind != CORRELATION
+    return number_text.counted(cell.n, "pair" if of_pairs else "trial") if cell.n else ""

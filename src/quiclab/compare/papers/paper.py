@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of a paper, as `paper.json` of a study has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quiclab.compare.study import read_json
+
+FORMAT = 1
+INTERACTION = "interaction"
+CORRELATION = "correlation"
+_ARMS = {"direction": (2,), "number": (1, 2), "difference": (2,), INTERACTION: (4,), CORRELATION: (2,)}
+"""Kind → how many arms such a claim has."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Finding of the paper."""
+
+    text: str
+    """The number or the word as the paper prints it."""
+    direction: str
+    """The second arm's metric beside the first's: "lower", "higher", "same", "not lower", "not higher"; empty where it
+    is a number."""
+    low: float
+    """All numbers from here …"""
+    high: float
+    """… to here are printed so, or are within the margin."""
+    unit: str
+    margin: str = ""
+    """Distance from the number that is still the paper's, as its file declares it; empty where it declares nothing."""
+    is_range: bool = False
+    """True if the paper gives all from `low` to `high`, and no number."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the paper; the keys of docs/reference/paper.md."""
+
+    id: str
+    section: str
+    text: str
+    kind: str
+    testable: bool
+    why: str
+    metric: str
+    statistic: str
+    arms: tuple[str, ...]
+    workloads: tuple[str, ...]
+    paths: tuple[str, ...]
+    expected: Expected | None
+    second_metric: str = ""
+    """Metric with which a correlation is."""
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Sides that are held against each other: the arms, or of an interaction the ratio of the second to the first
+        and that of the fourth to the third."""
+        if self.kind != INTERACTION or not self.arms:
+            return self.arms
+        return (ratio_name(*self.arms[:2]), ratio_name(*self.arms[2:]))
+
+
+def ratio_name(first: str, second: str) -> str:
+    """Name of the ratio of a second arm to a first one."""
+    return f"{second} / {first}"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its claims."""
+
+    citation: str
+    caution: str
+    """Caution that keeps the claims as a whole from being held against this study; mostly empty."""
+    changed: Mapping[str, Mapping[str, list[str]]]
+    """Axis → name → keys in which this study differs from the one that the claims were written for."""
+    claims: tuple[Claim, ...]
+
+
+def read_paper(study_dir: Path) -> Paper | None:
+    """Return the study's paper, without claims but with a caution where its file is unusable; None without a paper."""
+    path = study_dir / "paper.json"
+    if not path.exists():
+        return None
+    missing: list[str] = []
+    document = read_json(path, missing)
+    if not missing and document.get("version") != FORMAT:
+        missing.append(f"paper.json has the form {document.get('version')}, not {FORMAT}.")
+    try:
+        claims = () if missing else tuple(_claim(entry) for entry in document["claims"])
+        citation = f"{document['authors']}: {document['title']}. {document['venue']}, {document['year']}"
+        return Paper(citation, " ".join([*missing, document["caution"]]).strip(), document["changed"], claims)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return Paper("", " ".join(missing) or "paper.json does not hold a paper's claims.", {}, ())
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    expected = entry["expected"]
+    counts = _ARMS[entry["kind"]] if entry["testable"] else (0, *_ARMS[entry["kind"]])
+    if len(entry["arms"]) not in counts:
+        raise ValueError(f"a claim of kind {entry['kind']} has {len(entry['arms'])} arms")
+    return Claim(
+        **{key: str(entry[key]) for key in ("id", "section", "text", "kind", "why", "metric", "statistic")},
+        testable=bool(entry["testable"]),
+        arms=tuple(map(str, entry["arms"])),
+        workloads=tuple(map(str, entry["workloads"])),
+        paths=tuple(map(str, entry["paths"])),
+        expected=None if expected is None else _expected(expected),
+        second_metric=str(entry.get("second_metric", "")),
+    )
+
+
+def _expected(entry: dict[str, Any]) -> Expected:
+    if "direction" in entry:
+        return Expected(str(entry["text"]), str(entry["direction"]), 0.0, 0.0, "")
+    return Expected(
+        str(entry["text"]),
+        "",
+        float(entry["low"]),
+        float(entry["high"]),
+        str(entry["unit"]),
+        str(entry.get("margin", "")),
+        bool(entry.get("range")),
+    )

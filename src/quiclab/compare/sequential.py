@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study that went on until each cell was decided: tested so that the error rate holds however often it was looked at.
+
+Each comparison has a confidence sequence of the median of its log ratios within pairs, at alpha divided by the number
+of comparisons: with all of them together, at any time, the chance of one wrong statement is at most alpha.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from quiclab.compare import comparison_words, statistics
+from quiclab.compare.between_ends import greatest_p
+from quiclab.compare.cell_comparison import decide, with_typical
+from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis
+from quiclab.compare.paired import FloatArray, within_pairs
+from quiclab.compare.statistics import Shift
+from quiclab.compare.study import Study
+from quiclab.model import number_text
+from quiclab.model.text_table import TextTable
+from quiclab.store.own_files import read_own
+
+FILE = "sequential.json"
+OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rule by which a sequential study stops."""
+
+    effect_pct: float
+    """A cell is alike when its whole interval is smaller than this, either way."""
+    at_most: int
+    """Pairs of a cell."""
+    looks: int
+    """Number of looks so far."""
+    blocks: dict[str, int]
+    """Cell → blocks that are planned."""
+
+
+def rule_of(study: Study) -> Rule | None:
+    """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
+    try:
+        found: dict[str, Any] = json.loads(read_own(study.directory / FILE))
+        return Rule(float(found["effect_pct"]), int(found["at_most"]), len(found["looks"]), dict(found["blocks"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> list[Comparison]:
+    """The comparisons with p and intervals that hold at any time, corrected after Bonferroni, and their outcomes."""
+
+    def typical(values: FloatArray) -> Shift:
+        return Shift(float(statistics.median(values)), statistics.median_sequence(values, alpha / len(main)))
+
+    decided = []
+    for comparison in main:
+        pairs = within_pairs(comparison.baseline, comparison.other, metric)
+        p = greatest_p(pairs.between, statistics.anytime_p, statistics.median) if comparison.pairs else None
+        found = with_typical(replace(comparison, p=p), pairs, typical)
+        least_p = statistics.anytime_p(np.ones(comparison.pairs)) * len(main)
+        decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p))
+    return decided
+
+
+def state(comparison: Comparison) -> str:
+    """Conclusion of the comparison, or `open` where it is not known yet whether a difference that matters is there."""
+    return comparison.conclusion.value if comparison.conclusion.decided else OPEN
+
+
+def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, ...]:
+    """Caveat on every number of such a study."""
+    rule = rule_of(study)
+    if rule is None:
+        return ()
+    return (
+        f"This study was sequential: it went on until each cell was decided (different, different but by less than "
+        f"{rule.effect_pct:g} %, or alike to within that), with at most {rule.at_most} pairs a cell, and was looked at "
+        f"{number_text.counted(rule.looks, 'time')}. p and intervals of the comparison are those of a confidence "
+        f"sequence for the median within pairs, at {alpha:g} / {comparisons} comparisons (Bonferroni): they hold "
+        "however often one looks. Other intervals on this page are those of a fixed number of pairs: after "
+        "stopping early they are somewhat too narrow.",
+    )
+
+
+def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
+    """Table of what each cell was decided by; none of a study that was not sequential."""
+    rule = rule_of(study)
+    if rule is None:
+        return []
+    rows = tuple(
+        (
+            comparison_words.cell_name(comparison, analysis),
+            comparison.other.arm,
+            _decided(comparison, rule),
+            comparison_words.estimate_text(comparison, analysis.metric),
+            comparison_words.estimate_interval(comparison, analysis.metric, analysis.confidence),
+            number_text.p_text(comparison.adjusted_p),
+            str(comparison.pairs),
+        )
+        for comparison in analysis.comparisons
+    )
+    return [
+        TextTable(
+            "When it stopped",
+            "The difference in the median pair (median of the log ratios, told in per cent of the baseline), with the "
+            "interval in which it lies at any time. The number of pairs was not fixed: it follows from what was "
+            "measured.",
+            (
+                "cell",
+                "arm",
+                "decided",
+                comparison_words.difference_heading(analysis.metric),
+                "its interval",
+                "adjusted p",
+                "pairs",
+            ),
+            rows,
+            "There is nothing to compare.",
+        )
+    ]
+
+
+def _decided(comparison: Comparison, rule: Rule) -> str:
+    if comparison.conclusion.decided or comparison.conclusion is Conclusion.NOT_JUDGED:
+        return comparison_words.conclusion_words(comparison, rule.effect_pct)
+    return f"open: {rule.at_most} pairs at most"

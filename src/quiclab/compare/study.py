@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study directory as the report sees it: whatever is there is read, whatever is not is noted and left empty."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quiclab.model.errors import DecodeError
+from quiclab.store.disk import check_name
+from quiclab.store.forms import misfit
+from quiclab.store.own_files import open_own, read_own
+from quiclab.store.resolved_form import check_resolved
+from quiclab.store.trial_form import TRIAL
+
+TRIALS = {
+    "trial_id": pl.String,
+    "attempt": pl.Int64,
+    "kind": pl.String,
+    "cell_id": pl.String,
+    "workload": pl.String,
+    "path": pl.String,
+    "arm": pl.String,
+    "baseline_arm": pl.String,
+    "block": pl.Int64,
+    "position": pl.Int64,
+    "status": pl.String,
+    "reason": pl.String,
+}
+METRICS = {
+    "trial_id": pl.String,
+    "name": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "better": pl.String,
+    "note": pl.String,
+}
+DECODE_STATS = {
+    "source": pl.String,
+    "name": pl.String,
+    "severity": pl.String,
+    "count": pl.Int64,
+    "advice": pl.String,
+}
+BYTES_ACKNOWLEDGED = {"x_ms": pl.Float64, "bytes": pl.Float64}
+
+Columns = Mapping[str, type[pl.DataType]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """The files of one study that the analysis reads."""
+
+    directory: Path
+    resolved: dict[str, Any]
+    trials: pl.DataFrame
+    """One row per attempt, columns of `TRIALS`."""
+    metrics: pl.DataFrame
+    """One row per trial and metric, columns of `METRICS`."""
+    missing: tuple[str, ...]
+    """One sentence for each file that is absent or cannot be read."""
+
+    @property
+    def name(self) -> str:
+        """The study's name as its spec gives it, else the directory's."""
+        return str(self.resolved.get("name") or self.directory.resolve().name)
+
+    def order(self, axis: str, seen: set[str]) -> list[str]:
+        """Names of `axis` ('paths' or 'workloads') in the spec's order; what the spec does not name comes last."""
+        named = [item["name"] for item in self.items(axis)]
+        return [name for name in named if name in seen] + sorted(seen.difference(named))
+
+    def titles(self, axis: str) -> dict[str, str]:
+        """Titles in figures of the names of `axis`."""
+        return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
+
+    def items(self, axis: str) -> list[dict[str, Any]]:
+        """The spec's entries of 'paths', 'workloads' or 'arms', without those that only compete; empty where the spec
+        is missing."""
+        return [item for item in self.resolved.get(axis) or () if not item.get("only_for")]
+
+
+def _condition(item: Mapping[str, Any]) -> str:
+    """Condition that must never be left out beside a name: a video that no decoder played is not one that was
+    watched."""
+    video = item.get("video")
+    return " (not decoded)" if isinstance(video, dict) and video.get("decode") is False else ""
+
+
+def read_study(directory: Path) -> Study:
+    """Read what a study directory holds. Raises DecodeError if it is no directory, or its resolved spec is not one."""
+    check_name(directory)
+    if not directory.is_dir():
+        raise DecodeError(f"{directory} is not a study directory", "Give the directory that `quiclab run` wrote.")
+    missing: list[str] = []
+    resolved = read_json(directory / "resolved.json", missing)
+    check_resolved(resolved, directory / "resolved.json")
+    return Study(
+        directory,
+        resolved,
+        read_table(directory / "tables" / "trials.parquet", TRIALS, missing),
+        read_table(directory / "metrics.parquet", METRICS, missing),
+        tuple(missing),
+    )
+
+
+def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame:
+    """The columns asked for, null where the file lacks them; without a usable file, an empty frame and a note."""
+    try:
+        with open_own(path) as file:
+            frame = pl.read_parquet(file)
+        absent = [name for name in columns if name not in frame.columns]
+        if absent:
+            missing.append(f"{_short_path(path)} has no column {', '.join(absent)}.")
+        return frame.select(
+            (pl.lit(None) if name in absent else pl.col(name)).cast(dtype, strict=False).alias(name)
+            for name, dtype in columns.items()
+        )
+    except FileNotFoundError:
+        missing.append(f"{_short_path(path)} is missing.")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        missing.append(f"{_short_path(path)} cannot be read ({str(error).splitlines()[0]}).")
+    return pl.DataFrame(schema=columns)
+
+
+def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
+    """The object in a JSON file; an empty one and a note where there is none."""
+    try:
+        value = json.loads(read_own(path))
+        if isinstance(value, dict):
+            return value
+        missing.append(f"{_short_path(path)} holds no JSON object.")
+    except FileNotFoundError:
+        missing.append(f"{_short_path(path)} is missing.")
+    except (OSError, ValueError, RecursionError) as error:
+        missing.append(f"{_short_path(path)} cannot be read ({error}).")
+    return {}
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The trial.json of an attempt's folder; an empty object where there is none or it is not of its form."""
+    record = read_json(folder / "trial.json", [])
+    return {} if misfit(record, TRIAL) else record
+
+
+def _short_path(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}" if path.parent.name in {"tables", "report"} else path.name

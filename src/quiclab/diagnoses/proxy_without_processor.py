@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""A proxy without a processor: its program was ready to run, and others ran."""
-
-from __future__ import annotations
-
-from quiclab.diagnoses._processor import mechanism_of
-
-PROXY_WITHOUT_PROCESSOR = mechanism_of("proxy", "proxy")

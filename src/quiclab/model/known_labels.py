@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accounts that a study keeps, held against the words that they are made of: a table may come from a stranger or from
+another version, and everything behind relies on its labels."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import polars as pl
+
+from quiclab.model.activity import What
+from quiclab.model.cause import Why
+from quiclab.model.mechanism_names import COLUMN, FORMER
+from quiclab.model.metric_scope import MetricScope
+
+_OF = rf"^({MetricScope.TTLB}|{MetricScope.PAGE}|{MetricScope.START_UP}|{MetricScope.STALL}( [0-9]{{1,9}})?)$"
+_KNOWN = {
+    "what": pl.col("what").is_in([str(each) for each in What]),
+    "why": pl.col("why").is_in([str(each) for each in Why]),
+    "of": pl.col("of").str.contains(_OF),
+    "direction": pl.col("direction").is_in(["up", "down"]) | pl.col("direction").is_null(),
+    **{name: pl.col(name) == pl.col(name) for name in ("from_ns", "until_ns", "total_ns")},
+}
+"""Column → whether a value of it is one that an account has; null says no."""
+TABLES = ("account", "account_totals")
+"""Tables with these columns."""
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def unknown_word(account: pl.DataFrame | pl.LazyFrame) -> str | None:
+    """Describe the first value of a table of accounts that no account has; None where all are known."""
+    for name, known in _KNOWN.items():
+        if name in account.lazy().collect_schema().names():
+            found = account.lazy().filter(~known.fill_null(False)).select(name).head(1).collect()
+            if found.height:
+                return f"{name} is {found[name][0]!r}"
+    return None
+
+
+def with_current_names(table: Frame) -> Frame:
+    """A table in which mechanisms have the names of this version; one that names none stays as it is."""
+    if COLUMN not in table.lazy().collect_schema().names():
+        return table
+    return table.with_columns(pl.col(COLUMN).replace(FORMER))

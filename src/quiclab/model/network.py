@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path and what its link does to packets, as frozen dataclasses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from quiclab.model.addresses import Addresses
+from quiclab.model.bounds import Bounds, Burst, Instant, Interval, MeanTime, OneWayDelay, Period, Quantum
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
+
+
+@dataclass(frozen=True)
+class RandomRate:
+    """A rate that is drawn anew in each period, uniformly from a range, by each direction's stream of the block's seed.
+
+    All arms of a block meet the same rates at the same instants, whatever they send.
+    """
+
+    least: Bitrate
+    """The lowest rate."""
+    most: Bitrate
+    """The highest rate."""
+    every: Period
+    """The period; the first one begins when the first packet reaches the link."""
+
+    def __str__(self) -> str:
+        return f"drawn between {self.least} and {self.most} every {self.every}"
+
+    @property
+    def mean(self) -> Bitrate:
+        """Mean rate, half way between the two: a queue in BDP, the access rate and the plan's times are calculated with
+        it."""
+        return Bitrate((self.least.bit_per_s + self.most.bit_per_s) // 2)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue before the bottleneck, droptail without `aqm`. Every bound that is given holds at once."""
+
+    bdp: float | None = None
+    """Multiples of the bandwidth-delay product of the base path (rate × base RTT), never below 32 full packets. With a
+    trace or a random rate, the mean rate counts."""
+    packets: int | None = None
+    """Number of whole IP packets, including the one in service."""
+    bytes: ByteCount | None = None
+    """Number of IP packet bytes, including all of the packet in service."""
+    time: Duration | None = None
+    """Longest time from the arrival of a packet to the departure of its last bit."""
+
+
+@dataclass(frozen=True)
+class CoDel:
+    """Controlled delay (RFC 8289): packets are dropped, or marked, while every packet of an interval waited longer than
+    the target."""
+
+    target: Duration = Duration(5_000_000)
+    """Standing queue, in time, that is accepted."""
+    interval: Interval = Duration(100_000_000)
+    """Time for which the queue may exceed the target; of the order of a round trip."""
+    ecn: bool = False
+    """Packets of senders that understand ECN are marked "congestion experienced" where others are dropped."""
+
+    def __str__(self) -> str:
+        return f"queue under CoDel, {_course(self)}"
+
+
+@dataclass(frozen=True)
+class FqCoDel:
+    """Flows take turns, each with a queue of its own under CoDel; a new flow goes first (RFC 8290)."""
+
+    target: Duration = CoDel.target
+    """Standing queue, in time, that is accepted, as in `codel`."""
+    interval: Interval = CoDel.interval
+    """Time for which a queue may exceed the target, as in `codel`."""
+    ecn: bool = False
+    """Packets of senders that understand ECN are marked where others are dropped, as in `codel`."""
+    quantum: Quantum = ByteCount(1514)
+    """Bytes that a flow may send in a turn."""
+    flows: Annotated[int, Bounds(1, 65536)] = 1024
+    """Number of queues: a hash of addresses, ports and protocol decides which one a packet joins."""
+
+    def __str__(self) -> str:
+        return f"queue under FQ-CoDel, {_course(self)}"
+
+
+def _course(aqm: CoDel | FqCoDel) -> str:
+    return f"target {aqm.target}, interval {aqm.interval}, {'marks' if aqm.ecn else 'drops'}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """Marking by a threshold, as for L4S (RFC 9331): every ECT(1) packet that waited longer is marked; none of them is
+    dropped."""
+
+    threshold: Duration = Duration(1_000_000)
+    """Longest time in the queue without a mark."""
+
+    def __str__(self) -> str:
+        return f"ECT(1) marked after {self.threshold} in the queue"
+
+
+Aqm = CoDel | FqCoDel | Step
+
+
+@dataclass(frozen=True)
+class Block:
+    """A transport that is blocked: every packet of it is dropped, before loss and queue."""
+
+    protocol: Literal["udp", "tcp"]
+    """Transport protocol; UDP carries QUIC."""
+    after: Instant = Duration(0)
+    """Start, counted from the first packet that reached the link; at once by default."""
+
+    def __str__(self) -> str:
+        return f"{self.protocol} blocked"
+
+
+@dataclass(frozen=True)
+class Police:
+    """A transport whose rate is policed: a packet that finds too few tokens in a bucket is dropped, and none waits."""
+
+    protocol: Literal["udp", "tcp"]
+    """Transport protocol; UDP carries QUIC."""
+    rate: Bitrate
+    """Rate at which the bucket fills, in IP packet bytes."""
+    burst: Burst
+    """Size of the bucket, which may pass at once. The bucket is full at first, and holds at least one full packet."""
+    after: Instant = Duration(0)
+    """Start, counted from the first packet that reached the link; at once by default."""
+
+    def __str__(self) -> str:
+        return f"{self.protocol} policed to {self.rate} with bursts of {self.burst}"
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """Variation of the delay."""
+
+    distribution: Literal["uniform", "normal", "pareto", "paretonormal"]
+    """Shape of the variation. `pareto` and `paretonormal` are netem's: rare, long delays."""
+    scale: Duration
+    """Half width of `uniform`, standard deviation of `normal`; `pareto` and `paretonormal` scale as in netem."""
+    mode: Literal["inorder", "reorder"] = "inorder"
+    """`inorder` never reorders, and keeps its distribution at all packet rates; `reorder` draws each packet's delay
+    independently, as netem does without a rate."""
+    half_life: OneWayDelay | None = None
+    """Time after which half of the delay's correlation with itself is left, for `inorder`. Four times the scale by
+    default."""
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Independent loss: each packet is lost with the same probability."""
+
+    probability: Share
+    """Probability that a packet is lost."""
+
+    def __str__(self) -> str:
+        return str(self.probability)
+
+
+@dataclass(frozen=True)
+class GilbertElliott:
+    """Gilbert–Elliott loss: two states, and one draw per packet for the transition, so that bursts are counted in
+    packets."""
+
+    good_to_bad: Share
+    """Probability, per packet, of leaving the good state."""
+    bad_to_good: Share
+    """Probability, per packet, of leaving the bad state: its inverse is the mean burst in packets."""
+    loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
+    loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
+
+    def __str__(self) -> str:
+        return f"bursts, {self.good_to_bad} in, {self.bad_to_good} out per packet"
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Gilbert–Elliott loss in continuous time: both protocols meet the same outages, whatever their packet rates."""
+
+    mean_good: MeanTime
+    """Mean length of a good period; lengths are exponential."""
+    mean_bad: MeanTime
+    """Mean length of a bad period; lengths are exponential."""
+    loss_good: Share = Share(0.0)
+    """Probability of loss in the good state."""
+    loss_bad: Share = Share(1.0)
+    """Probability of loss in the bad state."""
+
+    def __str__(self) -> str:
+        return f"bursts, {self.mean_bad} every {self.mean_good}"
+
+
+@dataclass(frozen=True)
+class DropList:
+    """Exactly these packets are lost: numbers of IP packets of the workload in this direction, from 0."""
+
+    packets: tuple[int, ...]
+    """Numbers of the packets."""
+
+    def __str__(self) -> str:
+        return f"{len(self.packets)} listed packets"
+
+
+Loss = Bernoulli | GilbertElliott | Bursts | DropList
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """Reordering: a share of the packets, drawn independently, is delayed by `extra_delay` and overtaken."""
+
+    probability: Share
+    """Probability that a packet is delayed."""
+    extra_delay: Duration
+    """Additional delay of such a packet."""
+
+    def __str__(self) -> str:
+        return f"{self.probability} overtaken by {self.extra_delay}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
+    take new values.
+
+    `jitter`, `reorder`, `aqm`, `block` and `police` end with "none". Jitter and outages that are set again go on with
+    their random course. A policer that comes or changes has a full bucket. The key `after` of `block` and `police` is
+    for those of the direction itself, because a change begins at `at`.
+    """
+
+    at: Duration
+    """Time of the change, counted from the first packet that reached the link."""
+    rate: Bitrate | None = None
+    """Bottleneck rate over IP packet bytes. It cannot change where a trace gives it or where it is drawn by chance."""
+    delay: Duration | None = None
+    loss: Loss | None = None
+    queue: Queue | None = None
+    jitter: Jitter | Literal["none"] | None = None
+    reorder: Reorder | Literal["none"] | None = None
+    duplicate: Share | None = None
+    corrupt: Share | None = None
+    aqm: Aqm | Literal["none"] | None = None
+    block: Block | Literal["none"] | None = None
+    police: Police | Literal["none"] | None = None
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One direction of a link."""
+
+    rate: Bitrate | RandomRate | None = None
+    """Bottleneck rate over IP packet bytes, or a range in which it is drawn by chance; None is unlimited."""
+    delay: Duration = Duration(0)
+    """One-way delay, constant."""
+    edge: Bitrate | None = None
+    """Access rate before the bottleneck; None is no such limit. Where the spec gives a rate but no edge, it becomes
+    max(1 Gbit/s, 10 × rate), so that bursts arrive as from a real network card."""
+    overhead: ByteCount = ByteCount(0)
+    """Framing bytes that each packet takes time for at edge and rate. Queues, policers and logs count IP bytes."""
+    queue: Queue = field(default_factory=lambda: Queue(bdp=1.0))
+    """Bounds of the queue before the bottleneck. One BDP by default, at least 32 full packets. Without a rate there is
+    no queue."""
+    aqm: Aqm | None = None
+    """Management of the queue. None (droptail) by default. The queue's bounds hold as well, and none of them may be a
+    time. Queues by flow (`fq_codel`) cannot come or go while a trial runs."""
+    block: Block | None = None
+    """Transport that is blocked, as some operators block UDP. None by default."""
+    police: Police | None = None
+    """Transport whose rate is policed. None by default."""
+    jitter: Jitter | None = None
+    """Variation of the delay. None by default."""
+    loss: Loss | None = None
+    """Random or listed loss. None by default; a full queue drops as well."""
+    loss_at: Literal["entry", "exit"] = "entry"
+    """Place of the loss: before the queue (`entry`) or behind it (`exit`)."""
+    loss_by: Literal["index", "class", "bytes"] = "index"
+    """Key by which packets of two arms share a draw of `loss`. `index`: their number in the direction. `class`: their
+    number among those of their class, packets of at least 600 bytes or smaller ones. `bytes`: for those of at least 600
+    bytes the 1500 bytes of such packets in which they begin, so that two or three of them may be lost together; for
+    smaller ones as `class`. Each packet is lost with the probability that `loss` gives, whatever stands here."""
+    drop: Addresses | None = None
+    """Packets that are lost beside those of `loss`, by what they are. None by default."""
+    spare: Addresses | None = None
+    """Packets that `loss` does not hit, by what they are: what would change without this loss? None by default."""
+    reorder: Reorder | None = None
+    """Packets that are overtaken on purpose. None by default."""
+    duplicate: Share = Share(0.0)
+    """Share of packets that arrive twice."""
+    corrupt: Share = Share(0.0)
+    """Share of packets in which one bit is flipped."""
+    schedule: tuple[Change, ...] = ()
+    """Changes while the trial runs; settings that a change does not name stay."""
+    trace: str | None = None
+    """File with a Mahimahi trace, absolute or relative to the spec: it replaces `rate`."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One of several links of a path. Keys given once hold for both directions; `up` and `down` override."""
+
+    name: str
+    """Name of the link, by which a proxy behind it is placed; the same name gives the same draws of loss and jitter."""
+    up: Direction = Direction()
+    """Client to server."""
+    down: Direction = Direction()
+    """Server to client."""
+    profile: str = ""
+    """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
+    overrides it."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A named path. Its only link is described by keys of its own; several links in a row each by a `[[path.link]]`, in
+    order from client to server, with a node between each two, which forwards IP. Keys given once hold for both
+    directions; `up` and `down` override."""
+
+    name: str
+    """Name of the path in cells, files and commands."""
+    up: Direction = Direction()
+    """Client to server, over the link at the client."""
+    down: Direction = Direction()
+    """Server to client, over the link at the client."""
+    mtu: int = 1500
+    """Largest IP packet, in bytes."""
+    ip_version: Literal[4, 6] = 4
+    """IPv4 or IPv6; IPv6 needs an MTU of at least 1280."""
+    title: str = ""
+    """Title of the path in tables and figures; the profile's title or the name by default."""
+    profile: str = ""
+    """Named path that provides the values to start with; `quiclab paths` lists all with their sources. Every other key
+    overrides it."""
+    link_name: str = "bottleneck"
+    """Name of the link at the client."""
+    more_links: tuple[Link, ...] = ()
+    """Links behind the one at the client."""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All links, from client to server."""
+        return Link(self.link_name, self.up, self.down), *self.more_links
+
+    @property
+    def base_rtt(self) -> Duration:
+        """Round-trip time over all links without queueing or serialisation."""
+        return Duration(sum(link.up.delay.ns + link.down.delay.ns for link in self.links))

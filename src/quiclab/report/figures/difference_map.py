@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The map of differences: networks by sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import polars as pl
+
+from quiclab.compare.model import Conclusion
+from quiclab.compare.rows import differences
+from quiclab.model.errors import SpecError
+from quiclab.report.figures import _canvas as go
+from quiclab.report.figures import _style
+from quiclab.report.figures._api import Figure, Where
+from quiclab.report.figures._asked import Asked
+
+
+class DifferenceMap(Figure):
+    """Map of the better arm in each cell, and by how much: coloured where it matters, green where nothing does, grey
+    where it is undecided, darker grey where it is not judged."""
+
+    name = "differences"
+    question = "Over which network and for which size is which arm faster, and by how much?"
+    where = Where.PAGE
+    tables = ("tables/trials.parquet", "metrics.parquet")
+    columns: ClassVar = {
+        "path_title": "network, the rows from top to bottom",
+        "workload_title": "size, the columns from left to right",
+        "baseline_arm": "arm that the difference is relative to",
+        "other_arm": "the arm that is compared: one of them per figure",
+        "difference_pct": "difference in the typical pair, per cent of the baseline's value: + is better",
+        "significant": "whether the deciding test finds a difference",
+        "conclusion": "what the cell amounts to beside what matters: its colour follows",
+        "matters_pct": "smallest difference that matters, in %",
+        "cell_text": "what stands in the cell: a difference that was found, or the conclusion",
+        "details": "all numbers of the cell, a line each, for hovering",
+        "faster": "the word for better: 'faster' or 'better'",
+        "plus": "what +12 % stands for: '12.0 % less time'",
+        "minus": "what −12 % stands for: '12.0 % more time'",
+        "alpha": "level of the deciding test after correction",
+    }
+
+    def gather(self, asked: Asked) -> pl.DataFrame:
+        """Return the rows of one arm against the baseline: the arm that is asked for, else the first."""
+        rows = differences(asked.analysis).filter(kind="main")
+        arms = rows["other_arm"].unique(maintain_order=True).to_list() if rows.height else []
+        if asked.other is not None and asked.other not in arms:
+            told = f"there are {', '.join(arms) or 'none'}"
+            raise SpecError(f"no arm {asked.other!r} is compared with the baseline", told)
+        return rows.filter(other_arm=asked.other or arms[0]) if arms else rows
+
+    def draw(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per cell."""
+        rows = data["path_title"].unique(maintain_order=True).to_list()
+        columns = data["workload_title"].unique(maintain_order=True).to_list()
+        cells = {(cell["path_title"], cell["workload_title"]): cell for cell in data.iter_rows(named=True)}
+
+        def grid(value: Any) -> list[list[Any]]:
+            return [
+                [value(cells[row, column]) if (row, column) in cells else None for column in columns] for row in rows
+            ]
+
+        def heatmap(z: list[list[Any]], labels: list[list[Any]], **more: Any) -> go.Node:
+            axes = {"x": [_style.text(c) for c in columns], "y": [_style.text(r) for r in rows]}
+            gaps = {"xgap": 3, "ygap": 3, "showscale": False}
+            return go.Heatmap(z=z, text=labels, texttemplate="%{text}", **axes, **gaps, **more)
+
+        shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if _coloured(cell)]
+        reach = min(100.0, max(10.0, *shown, 0.0))
+
+        def word(cell: Mapping[str, Any]) -> str:
+            share = (cell["difference_pct"] / reach + 1) / 2
+            return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
+
+        plain = grid(lambda cell: None if _coloured(cell) else _shade(cell))
+        hover: dict[str, Any] = {
+            "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "hoverongaps": False,
+        }
+        figure = go.Figure(
+            [
+                heatmap(
+                    plain,
+                    grid(lambda cell: _style.text(cell["cell_text"])),
+                    colorscale=[[0, _style.CELL_BLANK], [0.5, _style.CELL_ALIKE], [1, _style.CELL_NOT_JUDGED]],
+                    zmin=0,
+                    zmax=2,
+                    textfont={"size": 12, "color": _style.CELL_WORD},
+                    **hover,
+                ),
+                heatmap(
+                    grid(lambda cell: cell["difference_pct"] if _coloured(cell) else None),
+                    grid(lambda cell: word(cell) if _coloured(cell) else ""),
+                    colorscale=_style.DIFFERENCE_SCALE,
+                    textfont={"size": 13},
+                    zmid=0,
+                    zmin=-reach,
+                    zmax=reach,
+                    **hover,
+                ),
+            ]
+        )
+        figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
+        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
+        figure.update_xaxes(
+            type="category",
+            side="top",
+            tickfont={"size": 13},
+            showgrid=False,
+            ticks="",
+            zeroline=False,
+            fixedrange=True,
+            automargin=True,
+        )
+        figure.update_yaxes(
+            type="category",
+            autorange="reversed",
+            tickfont={"size": 13},
+            showgrid=False,
+            ticks="",
+            zeroline=False,
+            fixedrange=True,
+            automargin=True,
+        )
+        return figure
+
+    @staticmethod
+    def _convention(data: pl.DataFrame) -> list[str]:
+        """The sign convention, on the figure itself so that it stays with a copy of it."""
+        baseline, other, word, plus, minus = (
+            _style.text(data[column][0]) for column in ("baseline_arm", "other_arm", "faster", "plus", "minus")
+        )
+        matters, said = f"{data['matters_pct'][0]:g} %", set(data["conclusion"])
+        lines = [
+            f"<b>+, orange: {other} is {word}</b> ({plus})",
+            f"<b>−, blue: {baseline} is {word}</b> ({minus})",
+        ]
+        if said & set(_NO_DIFFERENCE):
+            lines.append(f"green: no difference of {matters} or more")
+        lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
+        if Conclusion.UNDECIDED.value in said:
+            lines.append(f"grey: undecided, these trials cannot tell whether there is one of {matters}")
+        if Conclusion.NOT_JUDGED.value in said:
+            lines.append("darker grey: not judged, run it again while less else runs")
+        return lines
+
+
+_NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MEDIAN_ALIKE.value)
+"""Conclusions by which no difference that matters is there."""
+_WORDS = (
+    (Conclusion.SMALL.value, "small: a difference, but less than {matters}"),
+    (Conclusion.MEDIAN_ALIKE.value, "median alike: the slowest trials may still differ"),
+    (Conclusion.PERHAPS_SMALL.value, "small?: a difference, perhaps less than {matters}"),
+)
+"""Words of cells that do not explain themselves."""
+
+
+def _shade(cell: Mapping[str, Any]) -> int:
+    """Place of a cell without a difference to colour in the scale of plain ones."""
+    return 2 if cell["conclusion"] == Conclusion.NOT_JUDGED.value else int(cell["conclusion"] in _NO_DIFFERENCE)
+
+
+def _coloured(cell: Mapping[str, Any]) -> bool:
+    """True if a difference was found that matters, or perhaps does, and that has a number."""
+    found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
+    return cell["conclusion"] in found and cell["difference_pct"] is not None

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a plan that a study's latest run was about, such as a shard: what goes on with it is about the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from dataclasses import asdict
+
+from quiclab.model.errors import DecodeError
+from quiclab.plan.part import WHOLE, Part
+from quiclab.store.disk import disk_errors, read_object, write_atomically
+from quiclab.store.layout import StudyDir
+
+
+def keep_part(study_dir: StudyDir, part: Part) -> None:
+    """Keep what a run is about, in a directory that it holds. Raises HostError if the disk refuses."""
+    if part.is_whole:
+        with disk_errors(study_dir.part):
+            study_dir.part.unlink(missing_ok=True)
+    else:
+        write_atomically(study_dir.part, json.dumps(asdict(part)))
+
+
+def kept_part(study_dir: StudyDir) -> Part:
+    """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
+    run's."""
+    with suppress(DecodeError, KeyError, TypeError, ValueError):
+        found = read_object(study_dir.part)
+        blocks = None if found["blocks"] is None else int(found["blocks"])
+        shard = None if found["shard"] is None else (int(found["shard"][0]), int(found["shard"][1]))
+        cells = tuple(found["cells"])
+        if all(re.fullmatch(r"[\w./-]+", cell) for cell in cells):  # a command is made of them, which is printed
+            return Part(blocks, cells, shard)
+    return WHOLE

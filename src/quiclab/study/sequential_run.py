@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study that goes on until it is decided: look after each batch, and plan more blocks of the cells that are open."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quiclab.model.study import Study
+from quiclab.processes import in_fresh_process
+from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.layout import StudyDir
+
+FILE = "sequential.json"
+_GROWTH = 0.25
+"""Share of its blocks by which an open cell grows between two looks."""
+_LEAST_GROWTH = 2
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Goal of a sequential study: the effect that matters, and the most pairs per cell."""
+
+    effect_pct: float
+    at_most: int
+
+
+@dataclass(frozen=True)
+class LookResult:
+    """Findings of one look."""
+
+    number: int
+    """Number of the look, from 1."""
+    pairs: int
+    comparisons: int
+    decided: int
+    open_cells: tuple[str, ...]
+    goes_on: bool
+    """True if more blocks are planned."""
+
+
+def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
+    """Cell → blocks, as far as the study has grown."""
+    blocks: dict[str, int] = _read(study_dir).get("blocks", {})
+    return blocks
+
+
+def looks_so_far(study_dir: StudyDir) -> int:
+    """Number of looks at the study before its next blocks."""
+    return len(_read(study_dir).get("looks", []))
+
+
+def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> LookResult:
+    """Decode and test what there is, and plan more where it is open.
+
+    This happens in another process, since this one must stay without threads: it enters the sandbox again.
+    """
+    return in_fresh_process(_look_at_study, (study_dir, study, goal))
+
+
+def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.sequential import OPEN, state
+    from quiclab.study.tables import make_tables
+
+    study_dir, study, goal = asked
+    document = _read(study_dir)
+    looks: list[dict[str, Any]] = document.get("looks", [])
+    before: dict[str, int] = document.get("blocks", {})
+    make_tables(study_dir)
+    keep_growth(
+        study_dir, study, goal, before, looks
+    )  # that this study is a sequential one is known before its first look
+    with disk_errors(study_dir.root):
+        comparisons = analyse_study(study_dir.root).comparisons
+    states = {f"{each.cell_id} {each.other.arm}": state(each) for each in comparisons}
+    pairs = {f"{each.cell_id} {each.other.arm}": each.pairs for each in comparisons}
+    still_open = {each.cell_id for each in comparisons if state(each) == OPEN}
+    blocks = before | more_blocks(still_open, before, study.blocks, goal.at_most)
+    looks.append({"pairs": pairs, "states": states})
+    keep_growth(study_dir, study, goal, blocks, looks)
+    return LookResult(
+        number=len(looks),
+        pairs=sum(each.pairs for each in comparisons),
+        comparisons=len(states),
+        decided=sum(each != OPEN for each in states.values()),
+        open_cells=tuple(sorted(still_open)),
+        goes_on=blocks != before,
+    )
+
+
+def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, at_most: int) -> dict[str, int]:
+    """Cell → blocks of those that are open: a quarter more each, at least two, up to the bound."""
+    grown = {}
+    for cell in still_open:
+        now = max(planned, blocks.get(cell, 0))
+        grown[cell] = min(at_most, now + max(_LEAST_GROWTH, math.ceil(_GROWTH * now)))
+    return grown
+
+
+def _read(study_dir: StudyDir) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] = json.loads((study_dir.root / FILE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return document
+
+
+def keep_growth(
+    study_dir: StudyDir, study: Study, goal: Goal, blocks: Mapping[str, int], looks: list[dict[str, Any]]
+) -> None:
+    """Write down how far a study has grown, and what was seen of it: it is tested as a sequential one from then on."""
+    content = {
+        "version": 1,
+        "effect_pct": goal.effect_pct,
+        "at_most": goal.at_most,
+        "alpha": study.alpha,
+        "blocks": blocks,
+        "looks": looks,
+    }
+    write_atomically(study_dir.root / FILE, json.dumps(content, indent=1))

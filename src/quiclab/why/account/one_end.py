@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of a transfer by what one end alone shows: set-up, request, data arriving, waits.
+
+No log of a link says here when the bottleneck served. Its rate is read from the arrivals instead: what came at that
+rate is `arriving`, and what is left until the last byte is `waits`. Both rest on a path whose rate does not change; the
+ends of each part allow for one that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from quiclab.evidence.metrics import Unknown
+from quiclab.why.account.arrivals import Arrivals, Floats
+from quiclab.why.account.levels import Level, Part
+
+_LONG = 0.5
+"""Share of a round trip from which a wait is called long."""
+_LEAST_WAIT_NS = 100_000
+_FEWEST = 2
+"""Packets of an answer below which no rate can be read from them."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A duration in ms with the least and the most that the recording allows."""
+
+    ms: float
+    low_ms: float
+    high_ms: float
+
+
+@dataclass(frozen=True)
+class Instant:
+    """An instant with the earliest and the latest at which it may have been."""
+
+    at_ns: int
+    early_ns: int
+    late_ns: int
+
+    @classmethod
+    def exactly(cls, at_ns: int) -> Instant:
+        """An instant that is known."""
+        return cls(at_ns, at_ns, at_ns)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Transfer as one end shows it, on its own clock and as a client would see it."""
+
+    level: Level
+    transport: str
+    zero_ns: int
+    """The client's first packet."""
+    zero_bytes: int
+    """Size of it, where its own way is in the time: a large packet takes longer than the acknowledgments after it."""
+    asked: Instant
+    """The first packet that can carry a request."""
+    last: Instant
+    """Arrival of the answer's last byte."""
+    arrivals: Arrivals
+    """Packets from the server, from the answer's first on."""
+    answer_early_ns: int
+    """The earliest instant at which the answer may have begun."""
+    before_bytes: int
+    """Bytes of the server's packets between the request and the answer."""
+    round_trip_ns: int
+    resolution_ns: int
+    missing: tuple[tuple[int, int], ...] | None = None
+    """Times in which bytes had come that those before them kept from being read; None where that cannot be told."""
+    body_bytes: int | None = None
+    """Bytes of the body; None where the recording does not show them."""
+    url: str | None = None
+    status: int | None = None
+    held: tuple[Part, ...] = ()
+    """Part to which a wait before each arrival belongs, where the recording tells; empty elsewhere."""
+
+    @property
+    def answer_bytes(self) -> int:
+        """Bytes of the answer's packets, with IP headers."""
+        return int(self.arrivals.size_bytes.sum())
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The waits of an answer, one by one."""
+
+    from_ns: Floats
+    until_ns: Floats
+
+    @property
+    def ms(self) -> Floats:
+        """Duration of each."""
+        found: Floats = (self.until_ns - self.from_ns) / 1e6
+        return found
+
+
+@dataclass(frozen=True)
+class OneEnd:
+    """The account of one transfer from one end."""
+
+    seen: Seen
+    total: Span
+    parts: Mapping[Part, Span]
+    """Parts that add up to the total."""
+    answer: Span
+    """All after the request: what `parts` has as `ANSWER`, or divides."""
+    rate_bit_per_s: float | None
+    """Rate at which the path served; None where packets came in bunches, which show none."""
+    waits: Waits
+    """Waits longer than 0.1 ms."""
+
+    @property
+    def level(self) -> Level:
+        """Evidence that the account is made from."""
+        return self.seen.level
+
+    @property
+    def end_is_shown(self) -> bool:
+        """True if the recording shows that the answer ended: of QUIC no packet does without keys."""
+        return self.seen.level is not Level.E2 or self.seen.transport != "quic"
+
+    @property
+    def long_waits_ms(self) -> Floats:
+        """Waits of half a round trip and more."""
+        ms = self.waits.ms
+        found: Floats = ms[ms >= _LONG * self.seen.round_trip_ns / 1e6]
+        return found
+
+    @property
+    def missing_ms(self) -> float | None:
+        """Time in which bytes had come that could not be read yet, as some before them were missing."""
+        if self.seen.missing is None:
+            return None
+        return sum(until - begin for begin, until in self.seen.missing) / 1e6
+
+
+def account_of_one_end(seen: Seen) -> OneEnd:
+    """Share out the time from the client's first packet to the last byte. Raises Unknown where nothing carries it."""
+    arrivals = seen.arrivals
+    if len(arrivals.at_ns) < _FEWEST:
+        raise Unknown("the answer came in one packet: no rate of the path can be read from it")
+    rate = arrivals.rate(seen.resolution_ns)
+    # An answer begins when its first packet is served: one service before it comes.
+    answer_ns = max(round(arrivals.at_ns[0] - arrivals.size_bytes[0] * 8e9 / rate), seen.asked.at_ns)
+    blur_ns = round(arrivals.size_bytes.max() * 8e9 / rate) + 2 * seen.resolution_ns
+    answer = Instant(answer_ns, min(answer_ns, seen.answer_early_ns) - blur_ns, answer_ns + blur_ns)
+    whole_ns = max(0, seen.last.at_ns - answer_ns)
+    least, most = arrivals.service_range_ns(seen.resolution_ns)
+    before = seen.before_bytes * 8e9 / rate
+    busy = min(arrivals.service_ns(rate), whole_ns)
+    longest = (seen.last.late_ns - answer.early_ns) / 1e6
+    arriving = Span(busy / 1e6, min(least, busy) / 1e6, min((max(most, busy) + before) / 1e6, longest))
+    waits = Span(
+        (whole_ns - busy) / 1e6,
+        max(0.0, (seen.last.early_ns - answer.late_ns) / 1e6 - arriving.high_ms),
+        max(0.0, longest - arriving.low_ms),
+    )
+    zero = Instant(seen.zero_ns, seen.zero_ns - round(seen.zero_bytes * 8e9 / rate), seen.zero_ns)
+    step_ns = 2 * seen.resolution_ns
+    before_answer = {Part.SET_UP: _span(zero, seen.asked, step_ns), Part.REQUEST: _span(seen.asked, answer, step_ns)}
+    whole = _span(answer, seen.last, step_ns)
+    total = _span(zero, seen.last, step_ns)
+    if not arrivals.show_a_rate(seen.resolution_ns):
+        return OneEnd(seen, total, {**before_answer, Part.ANSWER: whole}, whole, None, _waits(arrivals, rate))
+    divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
+    parts = {**before_answer, Part.ARRIVING: arriving, **divided}
+    return OneEnd(seen, total, parts, whole, rate, _waits(arrivals, rate))
+
+
+def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:
+    """The waits by what had held back the packet that ended each. What is unsure of all of them is unsure of each."""
+    found = dict.fromkeys((Part.WINDOW_FULL, Part.CREDIT_USED_UP, Part.OTHER_WAITS), 0.0)
+    served = seen.arrivals.served_ns(rate)
+    begins = served - seen.arrivals.size_bytes * (8e9 / rate)
+    for part, wait_ns in zip(seen.held[1:], begins[1:] - served[:-1], strict=True):
+        found[part] += wait_ns / 1e6
+    known = sum(found.values())
+    if known > waits.ms:  # by what packets were recorded late
+        found = {part: ms * waits.ms / known for part, ms in found.items()}
+    found[Part.OTHER_WAITS] += max(0.0, waits.ms - known)  # from the last arrival to the last byte
+    unsure = max(waits.ms - waits.low_ms, waits.high_ms - waits.ms)
+    return {part: Span(ms, max(0.0, ms - unsure), ms + unsure) for part, ms in found.items()}
+
+
+def _span(begin: Instant, end: Instant, step_ns: int) -> Span:
+    low_ns, high_ns = end.early_ns - begin.late_ns - step_ns, end.late_ns - begin.early_ns + step_ns
+    return Span((end.at_ns - begin.at_ns) / 1e6, max(0, low_ns) / 1e6, high_ns / 1e6)
+
+
+def _waits(arrivals: Arrivals, rate: float) -> Waits:
+    served = arrivals.served_ns(rate)
+    begins = served[1:] - arrivals.size_bytes[1:] * (8e9 / rate)
+    ended = served[:-1]
+    long = np.flatnonzero(begins - ended > _LEAST_WAIT_NS)
+    return Waits(ended[long], begins[long])

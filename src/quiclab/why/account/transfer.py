@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of one transfer: what passed while the client waited for its end, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from quiclab.evidence.metrics import Evidence, Noted, Unknown, times
+from quiclab.evidence.metrics.evidence import Direction
+from quiclab.evidence.metrics.responses import those_asked_for
+from quiclab.model.cause import Why
+from quiclab.why.account import processor
+from quiclab.why.account.after_a_change import judges, name_change_edges
+from quiclab.why.account.amplification import amplification
+from quiclab.why.account.critical_path import Path
+from quiclab.why.account.dependency_chain import Chain, Prompt
+from quiclab.why.account.edges import Edge, Reason, chained
+from quiclab.why.account.forward_path import Way, arrived_at
+from quiclab.why.account.links import path_of
+from quiclab.why.account.loads import Load, loads_of
+from quiclab.why.account.objects import objects
+from quiclab.why.account.pacer import told_by_rate
+from quiclab.why.account.page import account_of_page
+from quiclab.why.account.request import request_came_ns
+from quiclab.why.account.response import response_edges
+from quiclab.why.account.second_network import told_apart, told_together
+from quiclab.why.account.sender_cause import answers_ns
+from quiclab.why.account.set_up import SetUp
+
+_CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
+
+
+def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge]:
+    """Edges that follow each other without a gap from the client's first packet to the end of its transfer.
+
+    The end is that of a metric: `ttlb_ms`, `ttfb_ms` of a download, `upload_ms` of an upload; of a page it is always
+    that of `plt_ms`. The bottleneck of the bodies' direction has priority: while it serves, that is where the time
+    goes. Raises Unknown where the trial is of another kind, or its records cannot carry an account or contradict each
+    other.
+    """
+    check_kind(evidence)
+    if (evidence.trial.get("expected") or {}).get("page"):
+        return account_of_page(evidence)
+    if over_several(evidence) and until == "ttlb_ms":
+        return account_of_several(evidence, _ends(evidence, until).last_ns)
+    evidence = told_apart(evidence)
+    of = objects(evidence)
+    path = path_of(evidence, of.own)
+    ends = _ends(evidence, until)
+    carrier = _sent_at(path.up, ends.set_up_ns)
+    first = _first(evidence, path, ends.set_up_ns)
+    completing = arrived_at(evidence, path.ahead, ends.bodies_ns)
+    if first is None or first > completing:
+        raise Unknown(_CONTRADICT)
+    limit = amplification(evidence)
+    asked_ns = ends.bodies_ns if evidence.upload else request_came_ns(evidence)
+    before = SetUp(evidence, path, limit, asked_ns)
+    judge = judges(evidence, path, completing, of, limit)
+    bodies, start = response_edges(path, judge, first, completing)
+    edges = [
+        *before.set_up_edges(carrier, ends.zero_ns),
+        *before.request_edges(start.position, start.place, ends.set_up_ns),
+        *told_by_rate(evidence, path, name_change_edges(evidence, path, judge, bodies)),
+    ]
+    if ends.last_ns > ends.bodies_ns:
+        edges += before.answer_edges(arrived_at(evidence, path.down, ends.last_ns), ends.bodies_ns)
+    whole = chained([told_together(edge) for edge in edges], ends.zero_ns, ends.last_ns)
+    return processor.name_processor_edges(evidence, path, whole)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Instants of the metrics, so that account and metric agree."""
+
+    zero_ns: int
+    set_up_ns: int
+    bodies_ns: int
+    """Arrival of the last byte of the bodies, or of the first where the account ends there."""
+    last_ns: int
+
+
+def _ends(evidence: Evidence, until: str) -> _Ends:
+    metrics = {"ttlb_ms": times.ttlb_ms, "ttfb_ms": times.ttfb_ms, "upload_ms": times.upload_ms}
+    if until not in metrics:
+        raise Unknown(f"{until} has no account: those of {', '.join(metrics)} have one")
+
+    def instant(value: float | Noted) -> int:
+        return evidence.zero_ns + round((value.value if isinstance(value, Noted) else value) * 1e6)
+
+    set_up_ns, last_ns = instant(times.setup_ms(evidence)), instant(metrics[until](evidence))
+    bodies_ns = instant(times.upload_ms(evidence)) if evidence.upload else last_ns
+    if bodies_ns > last_ns:
+        raise Unknown("the server had answered before it had all that was uploaded")
+    return _Ends(evidence.zero_ns, set_up_ns, bodies_ns, last_ns)
+
+
+_UP: Direction = "up"
+_DOWN: Direction = "down"
+
+
+def check_kind(evidence: Evidence) -> None:
+    """Raise Unknown for what this account does not cover."""
+    expected = evidence.trial.get("expected") or {}
+    if expected.get("video"):
+        raise Unknown("a video has accounts of its start-up and of its stalls, and none of a transfer")
+
+
+def _sent_at(up: Way, time_ns: int) -> int:
+    """Position of the packet that reached the link at an instant. Raises Unknown without one."""
+    found = next((p for p, at in enumerate(up.arrival) if at == time_ns), None)
+    if found is None:
+        raise Unknown("the packet that can carry the request is not found in the link's log")
+    return found
+
+
+def _first(evidence: Evidence, path: Path, set_up_ns: int) -> int | None:
+    """Position of the first packet of the bodies' sender that is served once it may send: the client when it can send
+    application data, the server when the first request has come and, where that is shown, when it answers."""
+    ahead, up = path.ahead, path.up
+    since_ns = set_up_ns
+    if not evidence.upload:
+        asked = [up.written[p] or 0 for p in up.came if up.arrival[p] >= set_up_ns]
+        if not asked:
+            raise Unknown("no packet of the client that could carry the request reached the server")
+        sent = [(at, content) for p, at in enumerate(ahead.arrival) if (content := path.content(ahead, p))]
+        since_ns = max(min(asked), answers_ns(evidence, sent) or 0)
+    return next((p for p, at in enumerate(ahead.arrival) if at >= since_ns and ahead.is_served(p)), None)
+
+
+# The account of objects that came over several connections: the last one's, and what its request had waited for.
+_LATER = Reason(Why.LATER_REQUEST, "http_requests")
+_REQUEST = Reason(Why.REQUEST, "ip_packets")
+_NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
+
+
+def over_several(evidence: Evidence) -> bool:
+    """True if the objects of a trial came over more than one connection."""
+    several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
+    return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
+
+
+def account_of_several(evidence: Evidence, last_ns: int) -> list[Edge]:
+    """Edges from the client's first packet to the end of the last of several objects, at an instant.
+
+    Raises Unknown where the captures do not show all requests, and for uploads.
+    """
+    if evidence.upload or evidence.second_link is not None:
+        raise Unknown("uploads over several connections, and changes of address among them, are not accounted for")
+    loads = loads_of(evidence, partial(those_asked_for, evidence))
+    last = next((load for load in loads if load.done_ns == last_ns), None)
+    if last is None:
+        raise Unknown("the captures do not show which of the objects is the last")
+    chain = Chain(evidence, loads, _prompt, _REQUEST, _NOT_TOLD)
+    return chained(chain.edges(last, last_ns, evidence.zero_ns), evidence.zero_ns, last_ns)
+
+
+def _prompt(chain: Chain, load: Load, by_ns: int) -> Prompt | None:
+    """The answer whose end gave the client a place for another object, where it asks for so many at a time."""
+    expected = chain.evidence.trial["expected"]
+    at_once = int(expected.get("concurrency") or len(expected["objects"]))
+    before = [each for each in chain.loads if each.left_ns < load.left_ns]
+    done = [each for each in before if each.done_ns <= by_ns]
+    if len(before) < at_once or not done:
+        return None
+    freed = max(done, key=lambda each: each.done_ns)
+    return Prompt(freed, freed.done_ns, _LATER)

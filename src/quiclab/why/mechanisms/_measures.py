@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of a trial that differ between two arms where a mechanism itself does, whatever else lengthens its time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quiclab.model.tables.drop_reasons import DropKind, reasons_of
+from quiclab.why.mechanisms._api import Fact
+from quiclab.why.mechanisms._flights import begin_of_body, flights
+from quiclab.why.mechanisms._trial import OF_THE_PATH, Trial
+
+TRIAL = "trial"
+"""Name in place of a mechanism's in `mechanism_facts`: a number of the whole trial."""
+
+LOST_ON_THE_PATH, SENT, ROUND_TRIP = "lost_on_the_path", "sent", "least_round_trip"
+"""Names of numbers: packets of the body that the path lost, packets that the sender sent, and the least round trip of
+the client's links in ms."""
+SENT_BY = "sent_by_"
+"""Begin of the name of a number that says by its name what sent the bodies."""
+
+
+def _sender(trial: Trial) -> str:
+    """The sender as far as its timers and its window depend on it: TCP or a program's QUIC, and the congestion control
+    that the spec asks of it."""
+    record = trial.evidence.trial
+    if not trial.evidence.quic:
+        return f"tcp_{record.get('tcp_congestion_control_asked') or 'default'}"
+    asked = record.get("asked")
+    control = asked.get("congestion_control") if isinstance(asked, Mapping) else None
+    return f"quic_{record.get('sender_program') or 'unknown'}_{control or 'default'}"
+
+
+def measures(trial: Trial) -> tuple[Fact, ...]:
+    """The numbers that a trial shows, those that it does not show left out."""
+    round_trip = (Fact(ROUND_TRIP, trial.round_trip_ns / 1e6, "ms"),) if trial.round_trip_ns else ()
+    sent = Fact(SENT, len(trial.own), "packets")
+    return (*_drops(trial), sent, *round_trip, Fact(f"{SENT_BY}{_sender(trial)}", 1, ""), *flights(trial))
+
+
+def _drops(trial: Trial) -> tuple[Fact, ...]:
+    """Packets that links dropped, by what took them; none of a trial without a log of its links."""
+    if trial.ahead.is_empty():
+        return ()
+    drops = trial.drops(trial.way)
+    of_body = drops.filter(drops["arrival_ns"] >= (begin_of_body(trial) or 0))
+
+    def dropped_by(*kinds: DropKind) -> int:
+        return int(of_body["reason"].is_in(reasons_of(*kinds)).sum())
+
+    return (
+        Fact("lost", drops.height, "packets"),
+        Fact(LOST_ON_THE_PATH, dropped_by(*OF_THE_PATH), "packets"),
+        Fact("dropped_by_queues", dropped_by(DropKind.QUEUE, DropKind.AQM), "packets"),
+        Fact("dropped_by_policers", dropped_by(DropKind.POLICER), "packets"),
+    )

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retry or Version Negotiation: the server makes the client begin anew."""
+
+from __future__ import annotations
+
+from quiclab.model.cause import Why
+from quiclab.why.account.levels import Level
+from quiclab.why.mechanisms._api import Claim, Counted, Each, Fact, Family, Mechanism, Rival, Transport
+from quiclab.why.mechanisms._trial import Trial
+
+
+def _claim(trial: Trial) -> Claim:
+    edges = trial.why(Why.RETRY)
+    return Claim(edges, (Fact("round_trips", trial.waits(edges), ""),) if edges.any() else ())
+
+
+RETRY = Mechanism(
+    "retry",
+    "QUIC Retry or Version Negotiation",
+    Family.SET_UP,
+    "The server wants proof of the client's address before it does anything (Retry), or speaks another version: the "
+    "client begins anew, which costs a round trip.",
+    "A round trip of the set-up that the server answers with Retry or Version Negotiation.",
+    Level.E1,
+    "RFC 9000 sections 6 and 8.1.2",
+    _claim,
+    (Rival("handshake_packet_lost", "the client sends the same Initial again by a timer"),),
+    reasons=(Why.RETRY,),
+    transports=frozenset({Transport.QUIC}),
+    counted=Counted("round_trips", Each.ROUND_TRIP),
+)

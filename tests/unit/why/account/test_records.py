@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The begin of a response whose headers are in a TLS record of several segments. Times in ms."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import polars as pl
+import pytest
+
+from quiclab.evidence.metrics import Evidence
+from quiclab.model.tables import TABLES
+from quiclab.why.account.from_client import _record_begun
+from quiclab.why.account.sender_cause import answers_ns
+
+_MS = 1_000_000
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    schema = TABLES[name].schema()
+    return pl.DataFrame([{column: row.get(column) for column in schema} for row in rows], schema=schema)
+
+
+def _begins(*starts: float, whole: float, capture: bool = True) -> float:
+    """A request that came at 50; segments of the server at 30, 60, 61 and 80, with the starts of records among them."""
+    capture_row = {"source": "raw/server.pcapng", "format": "pcapng", "vantage": "server"}
+    source = {"source": "raw/server.pcapng" if capture else "raw/server.log", "vantage": "server"}
+    segments = [
+        {"vantage": "server", "direction": "down", "protocol": "tcp", "time_ns": round(at * _MS)}
+        | {"payload_bytes": 1448, "tls_application_data": at in starts or None}
+        for at in (30.0, 60.0, 61.0, 80.0)
+    ]
+    tables = {
+        "sources": _table("sources", [capture_row]),
+        "ip_packets": _table("ip_packets", segments),
+        "http_requests": _table(
+            "http_requests", [source | {"send_end_ns": 50 * _MS, "headers_ns": round(whole * _MS), "stream_id": 1}]
+        ),
+    }
+    found = answers_ns(Evidence(tables, {"protocol": "h2"}), [])
+    assert found is not None
+    return found / _MS
+
+
+def test_headers_leave_with_the_begin_of_their_record() -> None:
+    """The record begins at 60 and is whole at 80, a round trip later; or begins at 61, or in the segment itself."""
+    assert _begins(30, 60, whole=80) == 60
+    assert _begins(30, 60, 61, whole=80) == 61
+    assert _begins(30, 80, whole=80) == 80
+
+
+def test_a_record_before_the_request_is_none_of_the_answer() -> None:
+    """Where no segment after the request starts with a record; and a log tells its own instant."""
+    assert _begins(30, whole=80) == 80
+    assert _begins(30, 60, whole=80, capture=False) == 80
+
+
+@pytest.mark.parametrize(("starts", "begun"), [((60, 61), 61), ((60,), 60), ((40,), 80), ((), 80)])
+def test_one_end_sees_the_same(starts: tuple[int, ...], begun: int) -> None:
+    """At the client, which asked at 50."""
+    up = pl.DataFrame({"time_ns": [50 * _MS], "app": True})
+    at_ms = (40, 60, 61, 80)
+    down = pl.DataFrame({"time_ns": [at * _MS for at in at_ms], "app": [at in starts for at in at_ms]})
+    recorded = cast(Any, SimpleNamespace(transport="tcp", up=up, down=down))
+    assert _record_begun(recorded, 80 * _MS) == begun * _MS
+    assert _record_begun(recorded, None) is None

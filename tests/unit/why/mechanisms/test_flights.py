@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flights of a sender over a path of 10 ms each way: a window that grows, one that does not, and what both let out."""
+
+from __future__ import annotations
+
+import pytest
+from unit.why.mechanisms.scenes import Case, busy, edge, full, named
+
+from quiclab.model.tables.drop_reasons import DROP_REASONS, DropKind
+from quiclab.why.account import What, Why
+from quiclab.why.mechanisms._measures import measures
+
+TRIP_MS = 20.0
+
+
+def _flights(*packets: int) -> Case:
+    """After a set-up of one round trip so many packets in each: bursts, and full windows until the next."""
+    set_up = [edge(Why.QUIC_HANDSHAKE, TRIP_MS, What.PROPAGATION_DOWN)]
+    case = Case([*set_up, *(each for _ in packets for each in (busy(1), *full(Why.SLOW_START)))])
+    case.packet("up", 0, 0)
+    index = 0
+    for trip, count in enumerate(packets):
+        for at in range(count):
+            begin_ms = TRIP_MS + trip * (TRIP_MS + 1)
+            case.packet("down", index, begin_ms + at / 1000).captured("server", "down", index, begin_ms)
+            index += 1
+    return case
+
+
+@pytest.mark.parametrize(
+    ("packets", "slow_start_ms"),
+    [((4, 8, 16), 60), ((4, 6, 9), 60), ((10, 10, 10), 20), ((10, 20, 20, 20), 40), ((10, 20, 10, 20), 40)],
+    ids=["doubles", "half as much again", "never grows", "grows once", "comes back to what it was"],
+)
+def test_slow_start_is_a_window_that_grows(packets: tuple[int, ...], slow_start_ms: float) -> None:
+    """What is full and stays as it is has another cause, whatever it is."""
+    found = named(_flights(*packets))
+    assert found.get("slow_start") == pytest.approx(slow_start_ms)
+    assert found.get("", 0) == pytest.approx(20 * len(packets) - slow_start_ms)
+
+
+def test_the_first_flights_are_told() -> None:
+    """In bytes on the wire, and how much larger the second is."""
+    found = {fact.name: fact.value for fact in measures(_flights(4, 8, 16).trial())}
+    assert (found["first_flight"], found["second_flight"], found["growth_per_round_trip"]) == (5000, 10_000, 2)
+
+
+def test_a_window_that_a_program_did_not_fill_at_first_is_told_when_it_is_full() -> None:
+    """It had no reason to grow."""
+    case = _flights(4, 8)
+    case.edges[2:4] = full(Why.APPLICATION)
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert found["first_flight"] == 10_000
+
+
+def test_of_a_window_that_was_not_full_at_first_the_least_is_told() -> None:
+    """It may have grown since."""
+    case = _flights(4, 8)
+    case.edges[2:4] = [busy(20)]
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert found["first_flight_at_least"] == 5000
+    assert "first_flight" not in found
+
+
+def test_losses_are_counted_by_where_and_of_what() -> None:
+    """Those of the set-up are no losses of the body."""
+    case = _flights(4, 8).packet("down", 90, 1, "loss_exit").packet("down", 91, 30, "loss_exit")
+    case.packet("down", 92, 31, "queue_full").packet("up", 93, 32, "loss_exit")
+    found = {fact.name: fact.value for fact in measures(case.trial())}
+    assert (found["lost"], found["lost_on_the_path"], found["dropped_by_queues"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("reason", [reason.name for reason in DROP_REASONS])
+def test_each_drop_counts_with_what_took_the_packet(reason: str) -> None:
+    """A policer keeps no queue; a block and a list are the path's."""
+    kinds = {each.name: each.kind for each in DROP_REASONS}
+    expected = {
+        DropKind.LOSS: (1, 0, 0),
+        DropKind.BLOCK: (1, 0, 0),
+        DropKind.QUEUE: (0, 1, 0),
+        DropKind.AQM: (0, 1, 0),
+        DropKind.POLICER: (0, 0, 1),
+    }[kinds[reason]]
+    found = {fact.name: fact.value for fact in measures(_flights(4, 8).packet("down", 91, 30, reason).trial())}
+    assert (found["lost_on_the_path"], found["dropped_by_queues"], found["dropped_by_policers"]) == expected
