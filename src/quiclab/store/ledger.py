@@ -238,6 +238,7 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
     with _ledger_errors(study_dir), closing(sqlite3.connect(":memory:")) as memory:
         _copy(study_dir, memory)
+        memory.execute("SELECT 1 FROM trials LIMIT 1")  # an empty file has no plan, and without one nothing is known
         memory.executescript(_SCHEMA)
         ledger = Ledger(memory, study_dir)
         ledger.adopt()

@@ -269,7 +269,8 @@ def _planned_again(study_dir: StudyDir) -> _OfSpec:
         rows = grow_plan(study, planned_blocks(study_dir))
         differences, tolerated = resolved_differences(study_dir, study), tolerances(study_dir, study)
     except QuiclabError as error:
-        return _OfSpec({}, {}, {}, problem=f"The trials could not be compared with spec.toml: {error.message}.")
+        told = "; ".join((error.message.rstrip("."), *error.problems))
+        return _OfSpec({}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
     return _OfSpec(
         {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
         {row.trial_id: link_asked(study, row) for row in rows},

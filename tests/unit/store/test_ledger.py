@@ -245,6 +245,14 @@ def test_opening_a_ledger_does_not_write_it(study: StudyDir) -> None:
 
 
 @pytest.mark.parametrize("opened", [borrowed_ledger, look_into_ledger])
+def test_an_empty_file_is_a_damaged_ledger(study: StudyDir, opened: Any) -> None:
+    """Its plan is lost: trials could be compared with nothing."""
+    study.ledger.write_bytes(b"")
+    with pytest.raises(DecodeError, match="damaged"), opened(study) as ledger:
+        ledger.rows()
+
+
+@pytest.mark.parametrize("opened", [borrowed_ledger, look_into_ledger])
 def test_a_ledger_that_was_being_written_is_read_as_it_was_before(study: StudyDir, opened: Any) -> None:
     """A run that was killed in the middle leaves a journal, which is applied to a copy of both."""
     with open_ledger(study) as ledger:
