@@ -198,9 +198,9 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         "spec": ("seed: was", 2),
         "program": ("quiclab is 0.0, elsewhere", 2),
         "itself": ("is to be merged into itself", 2),
-        "none": ("is not a study directory", 4),
+        "none": ("does not exist", 4),
         "row": ("its arm_name is 'h3', which its spec does not", 4),
-        "ledger": ("lacks 2 of the trials whose folders are there", 4),
+        "ledger": ("ledger.sqlite is damaged", 4),
     }[what]
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr

@@ -21,6 +21,7 @@ from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
+from quiclab.store.no_study import need_ledger, no_study
 from quiclab.study.limits import EARLIER, earlier_limits
 from quiclab.study.specs import ARMS, held, load_study
 
@@ -65,8 +66,9 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     for each in parts:
         if each.root == study_dir.root:
             raise SpecError(f"{each.root} is to be merged into itself", "name another directory first")
-        if not each.ledger.is_file() or not each.spec.is_file():
-            raise DecodeError(f"{each.root} is not a study directory", "give the folders that `quiclab run` made")
+        need_ledger(each, hint := "give the folders that `quiclab run` made")
+        if not each.spec.is_file():
+            raise no_study(each, "spec.toml", hint)
     first = parts[0]
     study = load_study(first.spec)
     with ExitStack() as held_all:
