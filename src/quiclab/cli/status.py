@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Print it. Raises DecodeError for what is no study."""
     from quiclab.cli.as_json import as_json
+    from quiclab.study.edited_limits import edited_limits
     from quiclab.study.progress import progress
     from quiclab.study.specs import load_study
 
@@ -57,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise no_study(study_dir, "spec.toml")
     need_ledger(study_dir)
     found = progress(load_study(study_dir.spec), study_dir)
+    for told in edited_limits(study_dir):
+        print(f"quiclab: {as_typed(told)}", file=sys.stderr)
     document = status_document(study_dir, found)
     if arguments.json:
         print_document(as_json(document))

@@ -30,7 +30,7 @@ def earlier_limits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[di
     earlier: list[dict[str, Any]] = list(before.get(EARLIER) or [])
     if before.get("limits") is None:
         return earlier
-    same = _tolerated_pct(before["limits"], before) == _tolerated_pct(before["limits"], now)
+    same = tolerated_pct(before["limits"], before) == tolerated_pct(before["limits"], now)
     last = before["limits"] if same else _in_full(before)
     return earlier if last == now["limits"] else [*earlier, last]
 
@@ -39,10 +39,10 @@ def _in_full(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """The limits of a resolved spec, with the disturbance that its smallest difference of interest implies where it
     names none: both may change between two runs."""
     limits = {name: value for name, value in resolved["limits"].items() if name != "disturbance"}
-    return limits | {"disturbance_pct": _tolerated_pct(limits, resolved)}
+    return limits | {"disturbance_pct": tolerated_pct(limits, resolved)}
 
 
-def _tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> float:
+def tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> float:
     """Share that limits tolerate, in per cent: their own, or what the smallest difference of interest in a resolved
     spec implies."""
     named = limits.get("disturbance_pct")
@@ -54,6 +54,12 @@ def _tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> fl
 def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
     """Say in a sentence each what a changed limit does to a study that has trials; `before` is its resolved spec until
     now."""
+    return tuple(f"{change}: {does}" for change, does in changed_limits(before, study))
+
+
+def changed_limits(before: Mapping[str, Any], study: Study) -> tuple[tuple[str, str], ...]:
+    """Each limit of a study that is not as in its resolved spec `before`, and what that does to a study that has
+    trials."""
     earlier, now = _in_full(before), study.limits
     changes = []
     if earlier["attempts"] != now.attempts:
@@ -62,7 +68,7 @@ def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
             if now.attempts > earlier["attempts"]
             else "it holds for blocks that are run from now on"
         )
-        changes.append(f"limits.attempts was {earlier['attempts']} and is {now.attempts}: {does}")
+        changes.append((f"limits.attempts was {earlier['attempts']} and is {now.attempts}", does))
     was, tolerated = tolerated_by(earlier, study), study.tolerated
     if not isclose(was.value, tolerated.value):
         does = (
@@ -70,10 +76,11 @@ def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
             if tolerated.value > was.value
             else "trials beyond the new one are void now, and their blocks are run again"
         )
-        changes.append(f"limits.disturbance was {was} and is {tolerated}: {does}")
+        changes.append((f"limits.disturbance was {was} and is {tolerated}", does))
     for name, limit in (("trial", now.trial), ("ready", now.ready)):
         if (old := Duration(earlier[f"{name}_ns"])) != limit:
-            changes.append(f"limits.{name} was {old} and is {limit}: it holds for trials that are run from now on")
+            does = "it holds for trials that are run from now on"
+            changes.append((f"limits.{name} was {old} and is {limit}", does))
     return tuple(changes)
 
 
