@@ -169,6 +169,22 @@ def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Pat
     assert "quiclab trial" in refused.stderr
 
 
+def test_a_part_that_ran_by_other_limits_is_told(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """A study may change its limits; the merged one keeps those of all its parts."""
+    _, one, two = shards
+    other = Path(shutil.copytree(two, tmp_path / "other"))
+    resolved = json.loads((other / "resolved.json").read_text())
+    resolved["limits"]["disturbance_pct"] = 77.0
+    (other / "resolved.json").write_text(json.dumps(resolved))
+    done = quiclab("merge", tmp_path / "whole", one, other, "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert f"{other} ran by other limits than {one / 'spec.toml'} has (limits.disturbance was 77 %" in done.stdout
+    kept = json.loads((tmp_path / "whole" / "resolved.json").read_text())
+    assert [each["disturbance_pct"] for each in kept["earlier_limits"]] == [77.0]
+    alike = quiclab("merge", tmp_path / "alike", one, two, "--no-report")
+    assert "limits" not in alike.stdout
+
+
 @pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "row"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
