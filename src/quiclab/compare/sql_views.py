@@ -22,6 +22,8 @@ from fsspec import AbstractFileSystem
 from quiclab.model.mechanism_names import BY_COLUMN
 from quiclab.model.tables import TABLES
 
+ONLY_READ = "a study is only read"
+"""Refusal of a query that would write into a study."""
 SCHEME = "study://"
 """Beginning of the names by which queries know the files of a study."""
 _TRIAL_ID = f"^{SCHEME}[^/]+/(.+)[.]parquet$"
@@ -65,7 +67,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
     def open(self, path: str, mode: str = "rb", **_options: Any) -> io.RawIOBase:
         """Open a file. Raises PermissionError for every mode but reading."""
         if mode != "rb":
-            raise PermissionError(errno.EROFS, "a study is only read", path)
+            raise PermissionError(errno.EROFS, ONLY_READ, path)
         return _File(self._file(path), "rb")
 
     def glob(self, path: str, **_options: Any) -> list[str]:
