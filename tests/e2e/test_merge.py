@@ -169,7 +169,7 @@ def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Pat
     assert "quiclab trial" in refused.stderr
 
 
-@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "row"])
+@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "rows", "row"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
     spec, one, two = shards
@@ -181,6 +181,10 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         shutil.copytree(two, other)
     if what == "ledger":
         (other / "ledger.sqlite").write_bytes(b"")
+    if what == "rows":
+        with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
+            ledger.execute("DELETE FROM trials")
+            ledger.commit()
     if what == "row":
         with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
             ledger.execute('UPDATE trials SET row = replace(row, \'"arm_name": "h2"\', \'"arm_name": "h3"\')')
@@ -200,7 +204,8 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         "itself": ("is to be merged into itself", 2),
         "none": ("is not a study directory", 4),
         "row": ("its arm_name is 'h3', which its spec does not", 4),
-        "ledger": ("lacks 2 of the trials whose folders are there", 4),
+        "ledger": ("ledger.sqlite is damaged", 4),
+        "rows": ("lacks 2 of the trials whose folders are there", 4),
     }[what]
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr
