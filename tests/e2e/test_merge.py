@@ -185,7 +185,7 @@ def test_a_part_that_ran_by_other_limits_is_told(tmp_path: Path, shards: tuple[P
     assert "limits" not in alike.stdout
 
 
-@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "row"])
+@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "rows", "row"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
     spec, one, two = shards
@@ -197,6 +197,10 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         shutil.copytree(two, other)
     if what == "ledger":
         (other / "ledger.sqlite").write_bytes(b"")
+    if what == "rows":
+        with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
+            ledger.execute("DELETE FROM trials")
+            ledger.commit()
     if what == "row":
         with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
             ledger.execute('UPDATE trials SET row = replace(row, \'"arm_name": "h2"\', \'"arm_name": "h3"\')')
@@ -217,6 +221,7 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         "none": ("does not exist", 4),
         "row": ("its arm_name is 'h3', which its spec does not", 4),
         "ledger": ("ledger.sqlite is damaged", 4),
+        "rows": ("lacks 2 of the trials whose folders are there", 4),
     }[what]
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr
