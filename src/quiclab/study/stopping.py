@@ -64,8 +64,7 @@ class Stop:
         self._check_asked()
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt where it was asked for, TimeIsOver where its time is over. To be called before a block
-        begins."""
+        """Raise KeyboardInterrupt where it was asked for, TimeIsOver where its time is over: for before a block."""
         self._check_asked()
         if self._until_s is not None and time.monotonic() >= self._until_s:
             raise TimeIsOver

@@ -11,7 +11,6 @@ from quiclab.lab.endpoints._registry import known
 from quiclab.model.study import Arm, Study
 from quiclab.plan.duration import Sender
 
-
 _PACKETS = re.compile(r"(\d+) packets(?: of \d+ bytes)?(?: \(as of [^)]*\))?")
 """An initial window as programs declare it; what is said of it beyond that is no number of packets."""
 
