@@ -94,8 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         study = as_begun(_loaded(spec_file), spec_file, study_dir)
         if not study_dir.has_begun:
             refuse_too_long(study, arguments.minutes)
-        _print_question(question, arms, study, study_dir, arguments.minutes)
         with held(study_dir, spec_file, study) as changes:
+            _print_question(question, arms, study, study_dir, arguments.minutes)
             for change in changes:
                 print(change)
             code = _trials(arguments, study, study_dir)
@@ -120,15 +120,14 @@ def _print_question(question: Question, arms: Contenders, study: Study, study_di
     """Print what is asked, between which programs, where it is kept, and what runs it again."""
     from quiclab.study.question import arm_text
 
-    place = from_here(study_dir.root)
+    spec, new = from_here(study_dir.spec), from_here(study_dir.root.with_name(f"{study_dir.root.name}-again"))
     print(question.sentence)
     for arm in (arms.h2, arms.h3):
         print(f"  {arm.protocol}: {arm_text(arm)}")
     if arms.unequal:
         print(f"  {arms.unequal}")
-    again = shlex.join(["quiclab", "run", f"{place}/spec.toml", "--until", _until(study), "--out", f"{place}-again"])
-    print(f"  spec: {place}/spec.toml, kept with the study; {minutes:g} minutes at most")
-    print(as_typed(f"  to run it again: {again}"), flush=True)
+    print(f"  spec: {spec}; {minutes:g} minutes at most")
+    print(as_typed(f"  to run it again: quiclab run {spec} --until {_until(study)} --out {new}"), flush=True)
 
 
 def _until(study: Study) -> str:
@@ -199,11 +198,5 @@ def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequ
     explained = readable_explanations(directory, analysis, foretold=False) or ()
     explanation = next(iter(explained), None)
     picture = [WaitBars(explanation.waterfall)] if explanation is not None and explanation.waterfall.pairs else []
-    return [
-        "",
-        verdict(comparison, analysis),
-        because(explanation),
-        remedy(study, directory, explanation),
-        *picture,
-        "",
-    ]
+    sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
+    return ["", *filter(None, sentences), *picture, ""]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,32 +14,30 @@ if TYPE_CHECKING:
     from quiclab.study.confirm.plan import Plan
     from quiclab.why.explanation import Explanation
 
-_MOST = 2
-"""Reasons that are told where nothing was found."""
-
 
 def remedy(study: Study, directory: Path, explanation: Explanation | None) -> str:
-    """Say what would change the answer of a cell, by what is known; else what was not found."""
-    from quiclab.report.words.explanation_text import run_lines
+    """Say what would change the answer of a cell, by what is known; else what was not found. Empty where no cause is
+    looked for."""
+    from quiclab.report.words.explanation_text import run_lines, sentence
     from quiclab.study.confirm.plan import Asked, plan_confirmation
 
-    lead = "What would change it:"
     if explanation is None or not explanation.waterfall.pairs or not explanation.judged:
-        return f"{lead} not known without a cause."
+        return ""
     tested = [each for each in explanation.causes if each.tested is not None and each.status.names_one]
-    if tested or explanation.runs_beside:
-        from quiclab.report.words.explanation_text import sentence
-
-        told = [sentence(each, explanation) for each in tested] or run_lines(explanation)
-        return f"{lead} {told[0]}"
+    if told := [*(sentence(each, explanation) for each in tested), *run_lines(explanation)]:
+        return f"What would change it: {told[0]}"
+    if not any(each.shown for each in explanation.parts):
+        return "What would change it is not known, as no cause is shown."
     cell = explanation.comparison.cell_id
+    command = f"quiclab explain {from_here(directory)} {cell} --confirm"
     try:
         plan = plan_confirmation(Asked(directory, cell), study)
-    except QuiclabError as error:
-        reasons = "; ".join(error.problems[:_MOST])
-        return f"{lead} no setting was found, as {error.message}" + (f" ({reasons})." if reasons else ".")
-    command = shlex.join(["quiclab", "explain", from_here(directory), cell, "--confirm"])
-    return f"{lead} {_to_try(plan)} Not tested yet: {command}"
+    except QuiclabError:
+        return (
+            "What would change it: no setting was found here that takes a cause from the slower arm. Each that was "
+            f"tried, and why not: {command} --dry-run"
+        )
+    return f"What would change it: {_to_try(plan)} Not tested yet: {command}"
 
 
 def _to_try(plan: Plan) -> str:

@@ -9,7 +9,6 @@ import math
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis, TailState
 from quiclab.model import number_text
-from quiclab.report.words.explanation_text import clause
 from quiclab.why.explanation import DifferencePart, Explanation
 
 _MOST = 3
@@ -31,10 +30,10 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
         case Conclusion.PERHAPS_SMALL:
             return f"{other} is {word} than {base}, perhaps by less than {matters}: {found}. {medians}"
         case Conclusion.ALIKE:
-            return f"{other} and {base} are equivalent to within {matters}: {found}. {medians}"
+            return f"{other} and {base} are equivalent to within {matters} ({_sure(comparison, metric)}). {medians}"
         case Conclusion.MEDIAN_ALIKE:
             typical = f"{other} and {base} are equivalent to within {matters} in the typical pair"
-            return f"{typical}: {found}. {medians}{_tail(comparison)}"
+            return f"{typical} ({_sure(comparison, metric)}). {medians}{_tail(comparison)}"
         case Conclusion.UNDECIDED:
             pairs = number_text.counted(comparison.pairs, "pair")
             lead = f" So far {other} takes {found}." if comparison.difference_pct is not None else ""
@@ -47,25 +46,23 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
 def because(explanation: Explanation | None) -> str:
     """Say because of what: the first causes that are shown, by what they make of the mean time."""
     if explanation is None or not explanation.waterfall.pairs:
-        return "Because of what is not known: no pair has a breakdown of its time."
+        return "Why is not known: no pair has a breakdown of its time."
     if not explanation.judged:
-        return "Because of what is not said of a cell that is not judged."
+        return "Why is not shown, as the answer is not judged."
     shown = [each for each in explanation.parts if each.shown and not each.luck]
     luck = [each for each in explanation.parts if each.shown and each.luck]
-    chance = f" Chance, as one arm lost more packets: {_listed(luck)}." if luck else ""
+    other = explanation.comparison.other.arm
+    chance = f" By chance, as one arm lost more packets: {_spent(luck)}." if luck else ""
     if not shown:
         open_ = [each for each in explanation.parts if not each.shown]
-        lead = f" Largest on average: {_listed(open_)}." if open_ else ""
+        lead = f" Largest so far: {other} spends {_spent(open_)}." if open_ else ""
         pairs = number_text.counted(explanation.waterfall.pairs, "pair")
-        return f"Because of what is not clear yet: {pairs} show no cause.{chance or lead}"
-    total_ms = explanation.waterfall.total.difference_ms
-    along = [each for each in shown if each.difference_ms * total_ms > 0]
-    against = [each for each in shown if each.difference_ms * total_ms <= 0]
-    other = explanation.comparison.other.arm
-    if not along:
-        return f"Causes that are shown, as changes of the mean time of {other}: {_listed(against)}.{chance}"
-    rest = f"; against it: {_listed(against)}" if against else ""
-    return f"Because of {_listed(along)}{rest}, as changes of the mean time of {other}.{chance}"
+        return f"Why is not clear yet: {pairs} show no cause.{chance or lead}"
+    forward = explanation.waterfall.total.difference_ms
+    along = [each for each in shown if each.difference_ms * forward > 0]
+    against = [each for each in shown if each.difference_ms * forward <= 0]
+    told = ", but ".join(_spent(each) for each in (along, against) if each)
+    return f"Because on average {other} spends {told}.{chance}"
 
 
 def _sure(comparison: Comparison, metric: Metric) -> str:
@@ -74,14 +71,15 @@ def _sure(comparison: Comparison, metric: Metric) -> str:
     pairs = number_text.counted(comparison.pairs, "pair")
     if interval is None:
         return pairs
+    level = number_text.level(interval.confidence)
     # The words before it have no sign: neither has the interval where it has one sign only.
     low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
-    level = number_text.level(interval.confidence)
     if low < 0:
-        return f"{number_text.interval_text(interval)} %, {level} sure, + is {comparison_words.faster(metric)}, {pairs}"
+        ends_text = f"{number_text.interval_text(interval)} %, + is {comparison_words.faster(metric)}"
+        return f"{ends_text}, {level} confidence, {pairs}"
     ends = [number_text.percent(each, signed=False) for each in (low, high)]
     span = f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
-    return f"{span}, {level} sure, {pairs}"
+    return f"{span}, {level} confidence, {pairs}"
 
 
 def _medians(comparison: Comparison, metric: Metric) -> str:
@@ -101,5 +99,11 @@ def _tail(comparison: Comparison) -> str:
     return f" {told[comparison.tail.state]}" if comparison.tail is not None and comparison.tail.state in told else ""
 
 
-def _listed(parts: list[DifferencePart]) -> str:
-    return number_text.listed([clause(each) for each in parts[:_MOST]])
+def _spent(parts: list[DifferencePart]) -> str:
+    """The first parts as what the other arm spends: `20.2 ms less on round trips of the set-up`."""
+    told = [
+        f"{number_text.quantity(abs(each.difference_ms), 'ms')} {'more' if each.difference_ms > 0 else 'less'} "
+        f"on {each.name}"
+        for each in parts[:_MOST]
+    ]
+    return number_text.listed(told)

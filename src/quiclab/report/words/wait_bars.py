@@ -3,54 +3,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from quiclab.report.words.account import time_text
 from quiclab.why.account import Why
-from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.accounts import Waterfall
 
 _LEAST_COLUMNS = 20
 _MARKS = "█▓▒░"
-"""Fill of the waits one after the other: they are told apart without colours, too."""
+"""Fill of the waits one after the other: neighbours are told apart without colours, too."""
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A wait with its time in both arms, in ms, and its columns in their bars."""
+
+    why: Why
+    times: tuple[float, float]
+    columns: tuple[int, int]
 
 
 class WaitBars:
-    """Two bars of one scale, the baseline above, and a legend with the time of each wait in both arms."""
+    """Two bars of one scale, the baseline above, and a legend with the time of each wait that has a column."""
 
     def __init__(self, waterfall: Waterfall) -> None:
+        """Take the means of a cell."""
         self._waterfall = waterfall
-        self._steps = [each for each in waterfall.steps if isinstance(each.label, Why)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self._waterfall
-        names = [found.comparison.baseline.arm, found.comparison.other.arm]
-        totals = [found.total.baseline_ms, found.total.other_ms]
-        ends = [f" {time_text(total)}" for total in totals]
-        width = options.max_width - max(map(len, names)) - 1 - max(map(len, ends))
-        if width < _LEAST_COLUMNS or not max(totals):
+        """Draw them in the width that there is; nothing in one that is too narrow."""
+        total, comparison = self._waterfall.total, self._waterfall.comparison
+        totals = (total.baseline_ms, total.other_ms)
+        names = (comparison.baseline.arm, comparison.other.arm)
+        ends = [f" {time_text(each)}" for each in totals]
+        heading = max(map(len, names)) + 1
+        width = options.max_width - heading - max(map(len, ends))
+        if width < _LEAST_COLUMNS or max(totals) <= 0:
             return
-        used: set[Why] = set()
-        for name, total, end in zip(names, totals, ends, strict=True):
-            bar = Text(f"{name:{max(map(len, names))}} ", no_wrap=True)
-            times = [step.baseline_ms if name == names[0] else step.other_ms for step in self._steps]
-            for step, cells in zip(self._steps, columns(times, round(width * total / max(totals))), strict=True):
-                if cells and isinstance(step.label, Why):
-                    used.add(step.label)
-                    bar.append(self._mark(step) * cells, style=step.label.style.colour)
-            yield bar.append(end)
-        for step in self._steps:
-            if isinstance(step.label, Why) and step.label in used:
-                legend = Text("  ", no_wrap=True, overflow="ellipsis")
-                legend.append(self._mark(step) * 2, style=step.label.style.colour)
-                times_text = f"{names[0]} {time_text(step.baseline_ms)}, {names[1]} {time_text(step.other_ms)}"
-                yield legend.append(f" {step.label.heading}: {times_text}")
+        waits = self._waits([round(width * each / max(totals)) for each in totals])
+        marks = {each.why: _MARKS[number % len(_MARKS)] for number, each in enumerate(waits)}
+        for arm, name in enumerate(names):
+            bar = Text(f"{name:{heading}}", no_wrap=True)
+            for each in waits:
+                bar.append(marks[each.why] * each.columns[arm], style=each.why.style.colour)
+            yield bar.append(ends[arm])
+        for each in waits:
+            legend = Text("  ", no_wrap=True, overflow="ellipsis")
+            legend.append(marks[each.why] * 2, style=each.why.style.colour)
+            times = ", ".join(f"{name} {time_text(time)}" for name, time in zip(names, each.times, strict=True))
+            yield legend.append(f" {each.why.heading}: {times}")
 
-    def _mark(self, step: Step) -> str:
-        return _MARKS[self._steps.index(step) % len(_MARKS)]
+    def _waits(self, widths: list[int]) -> list[_Wait]:
+        """The waits that have a column in either bar, in the order of the timeline."""
+        found = [
+            (step.label, step.baseline_ms, step.other_ms)
+            for step in self._waterfall.steps
+            if isinstance(step.label, Why)
+        ]
+        shared = [shared_out([each[1 + arm] for each in found], width) for arm, width in enumerate(widths)]
+        waits = [
+            _Wait(why, (first, second), (shared[0][place], shared[1][place]))
+            for place, (why, first, second) in enumerate(found)
+        ]
+        return [each for each in waits if any(each.columns)]
 
 
-def columns(times: list[float], width: int) -> list[int]:
+def shared_out(times: list[float], width: int) -> list[int]:
     """Share out columns among times, by their largest remainders: they add up to the width."""
     whole = sum(times)
     if whole <= 0:
