@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import tempfile
 import time
 from collections.abc import Sequence
@@ -78,13 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask, run and answer. Raises SpecError for a question that cannot be asked, HostError where programs are not
     here."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
-    from quiclab.study.question import new_folder, refuse_another, refuse_too_long, usable_name, with_programs
+    from quiclab.study.question import new_folder, refuse_too_long, usable_name, with_programs
     from quiclab.study.specs import as_begun, held
 
     question = read_question(arguments)
     programs = read_programs(arguments)
-    if arguments.out is not None:
-        refuse_another(arguments.out)
     question, arms = with_programs(question, *programs)
     folder = new_folder(question.name) if arguments.out is None else arguments.out
     study_dir = StudyDir(folder.resolve())
@@ -126,8 +123,13 @@ def _print_question(question: Question, arms: Contenders, study: Study, study_di
         print(f"  {arm.protocol}: {arm_text(arm)}")
     if arms.unequal:
         print(f"  {arms.unequal}")
-    print(f"  spec: {spec}; {minutes:g} minutes at most")
+    print(f"  spec: {spec}; {minutes:g} min at most")
     print(as_typed(f"  to run it again: quiclab run {spec} --until {_until(study)} --out {new}"), flush=True)
+
+
+def _again(study: Study, directory: Path) -> str:
+    """The command that goes on with a question."""
+    return f"quiclab run {from_here(directory)} --until {_until(study)}"
 
 
 def _until(study: Study) -> str:
@@ -143,7 +145,7 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
 
     until_s = time.monotonic() + 60 * arguments.minutes
     goal = Goal(study.matters.pct, MOST_PAIRS)
-    again = shlex.join(["quiclab", "run", str(study_dir.root), "--until", _until(study)])
+    again = _again(study, study_dir.root)
 
     def trials() -> int:
         return run_behind_bar(
@@ -155,6 +157,7 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
             blocks=planned_blocks(study_dir),
             anyway=False,
             until_s=until_s,
+            repeated_by=f"`{again}`",
         )
 
     with measuring(arguments):
@@ -199,4 +202,5 @@ def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequ
     explanation = next(iter(explained), None)
     picture = [WaitBars(explanation.waterfall)] if explanation is not None and explanation.waterfall.pairs else []
     sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
-    return ["", *filter(None, sentences), *picture, ""]
+    more = [] if comparison.conclusion.decided else [f"More pairs of the same: {_again(study, directory)}"]
+    return ["", *filter(None, sentences), *more, *picture, ""]

@@ -35,12 +35,14 @@ def run_behind_bar(
     anyway: bool = True,
     watched_by: Callable[[Bar], Observer] | None = None,
     until_s: float | None = None,
+    repeated_by: str = "The same command",
 ) -> int:
     """Run all trials of a study that are not done yet, as `run_trials` does, and say what did not go well.
 
     To be called in the sandbox, before this process has threads. The first Ctrl-C finishes the blocks under way, a
     second one stops at once, and `interrupted` is what is told then. No block begins from `until_s` on, by the clock of
-    `time.monotonic`: what has run by then is a good end. Returns an exit code.
+    `time.monotonic`: what has run by then is a good end. `repeated_by` is told as what tries disturbed blocks again.
+    Returns an exit code.
     """
 
     def work() -> int:
@@ -71,6 +73,6 @@ def run_behind_bar(
                     )
             except TimeIsOver:
                 return ExitCode.OK
-            return tell(outcome)
+            return tell(outcome, repeated_by)
 
     return code_of(work, interrupted)

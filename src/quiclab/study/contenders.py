@@ -103,7 +103,7 @@ def contenders(workload: Workload, h2: Named, h3: Named) -> Contenders:
     """Choose both arms for a workload. Raises SpecError for programs that are not known or cannot do it, HostError
     where they are not here."""
     upload = workload.upload
-    over_quic = _equalised(_chosen("h3", h3, workload), upload)
+    over_quic = equalised(_chosen("h3", h3, workload), upload)
     packets = declared_packets(over_quic.window) or USUAL_PACKETS
     return Contenders(dataclasses.replace(_chosen("h2", h2, workload), initial_window=packets), over_quic)
 
@@ -168,11 +168,11 @@ def _unfitness(endpoint: Endpoint) -> tuple[bool, bool]:
     newest = next(iter(builds_here(endpoint.role, endpoint.name)), None)
     if endpoint.role != "server" or newest is None:
         return False, endpoint.role == "server"
-    chosen = _equalised(Contender("h3", newest, newest), upload=False)
+    chosen = equalised(Contender("h3", newest, newest), upload=False)
     return False, not chosen.has_cubic
 
 
-def _equalised(found: Contender, upload: bool) -> Contender:
+def equalised(found: Contender, upload: bool) -> Contender:
     """The HTTP/3 arm with CUBIC where its sender can be told to, and with an initial window that is known, if it can
     have one."""
     build = found.client if upload else found.server

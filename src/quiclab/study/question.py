@@ -20,8 +20,6 @@ from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
 from quiclab.plan.size import plan_size
 from quiclab.spec.toml_text import toml_text
-from quiclab.store.disk import disk_errors
-from quiclab.store.study_folder import is_study
 from quiclab.study.contenders import Build, Contender, Contenders, Named, contenders
 
 LEAST_PAIRS = 8
@@ -101,14 +99,6 @@ def new_folder(name: str) -> Path:
         for number in count(1)
         if not (place := _FOLDER / (name if number == 1 else f"{name[: _LONGEST_NAME - 5]}-{number}")).exists()
     )
-
-
-def refuse_another(folder: Path) -> None:
-    """Raise SpecError for a folder that has something in it and is no study: nothing may be written into it."""
-    with disk_errors(folder):
-        taken = folder.exists() and not (folder.is_dir() and (is_study(folder) or not any(folder.iterdir())))
-    if taken:
-        raise SpecError(f"--out {folder}: it is there and is no study", "name a new or an empty directory")
 
 
 def refuse_too_long(study: Study, minutes: float) -> None:
