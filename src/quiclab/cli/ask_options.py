@@ -14,7 +14,7 @@ from quiclab.spec.nodes import Node, Source, read_keys, read_or_report
 
 if TYPE_CHECKING:
     from quiclab.spec.nodes import Kind
-    from quiclab.study.contenders import Named
+    from quiclab.study.contenders import ProgramChoice
     from quiclab.study.question import Question
 
 USUAL_RATE = "50 Mbit/s"
@@ -96,21 +96,21 @@ def read_question(arguments: argparse.Namespace) -> Question:
     return Question(asked, workload, {"name": name, "title": title, **path})
 
 
-def read_programs(arguments: argparse.Namespace) -> tuple[Named, Named]:
+def read_programs(arguments: argparse.Namespace) -> tuple[ProgramChoice, ProgramChoice]:
     """Read the programs of both arms. Raises SpecError for a form that is not CLIENT/SERVER."""
-    from quiclab.study.contenders import Named
+    from quiclab.study.contenders import ProgramChoice
 
     found = []
     for arm in ("h2", "h3"):
         text = getattr(arguments, arm)
         client, slash, server = (text or "").partition("/")
         if text is None:
-            found.append(Named(arguments.client, arguments.server))
+            found.append(ProgramChoice(arguments.client, arguments.server))
         elif not (client and slash and server) or "/" in server:
             hint = f"write --{arm} CLIENT/SERVER, such as curl/nginx"
             raise SpecError(f"--{arm} {text}: these are not two programs", hint)
         else:
-            found.append(Named(client, server))
+            found.append(ProgramChoice(client, server))
     return found[0], found[1]
 
 

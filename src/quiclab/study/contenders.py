@@ -39,7 +39,7 @@ class Build:
 
 
 @dataclass(frozen=True)
-class Named:
+class ProgramChoice:
     """Programs that a question names for one arm; None leaves the choice."""
 
     client: str | None = None
@@ -55,11 +55,11 @@ class Contender:
     server: Build
     knobs: Mapping[Role, Knobs] = field(default_factory=dict)
     initial_window: int = USUAL_PACKETS
-    """TCP's."""
+    """Initial window of TCP, in packets."""
     congestion_control: str = ""
-    """What the sender of the bodies declares to have."""
+    """Congestion control that the sender of the bodies declares."""
     window: str = ""
-    """The initial window that it declares."""
+    """Initial window that it declares."""
 
     @property
     def arm(self) -> Arm:
@@ -99,7 +99,7 @@ class Contenders:
         return f"NOT EQUAL: {' and '.join(told)}. These can decide the answer in place of the protocol."
 
 
-def contenders(workload: Workload, h2: Named, h3: Named) -> Contenders:
+def contenders(workload: Workload, h2: ProgramChoice, h3: ProgramChoice) -> Contenders:
     """Choose both arms for a workload. Raises SpecError for programs that are not known or cannot do it, HostError
     where they are not here."""
     upload = workload.upload
@@ -128,7 +128,7 @@ def _builds(role: Role, name: str) -> tuple[tuple[Build, ...], str]:
     return tuple(sorted(found, key=lambda each: numbers(each.version), reverse=True)), why
 
 
-def _chosen(protocol: Protocol, named: Named, workload: Workload) -> Contender:
+def _chosen(protocol: Protocol, named: ProgramChoice, workload: Workload) -> Contender:
     """The first programs that go together, can do what is asked, and are here."""
     refused: dict[str, None] = {}
     absent: dict[str, None] = {}
@@ -148,7 +148,7 @@ def _chosen(protocol: Protocol, named: Named, workload: Workload) -> Contender:
     raise SpecError(f"{protocol} cannot run with these programs", "name others", tuple(refused))
 
 
-def _pairs(protocol: Protocol, named: Named) -> Iterator[tuple[str, str]]:
+def _pairs(protocol: Protocol, named: ProgramChoice) -> Iterator[tuple[str, str]]:
     servers, clients = _candidates("server", protocol, named.server), _candidates("client", protocol, named.client)
     return ((server, client) for server in servers for client in clients)
 
@@ -178,7 +178,7 @@ def equalised(found: Contender, upload: bool) -> Contender:
     build = found.client if upload else found.server
     endpoint, knobs = find(build.role, build.name), Knobs()
     known = endpoint.knobs.get("h3", frozenset())
-    facts = _facts(endpoint, upload)
+    facts = _sender_facts(endpoint, upload)
 
     def program(tried: Knobs) -> Program:
         return Program(build.name, prefix=build.prefix, version=build.version, knobs=tried)
@@ -199,7 +199,7 @@ def equalised(found: Contender, upload: bool) -> Contender:
     )
 
 
-def _facts(endpoint: Endpoint, upload: bool) -> Callable[[Program], Mapping[str, str]]:
+def _sender_facts(endpoint: Endpoint, upload: bool) -> Callable[[Program], Mapping[str, str]]:
     """Return what tells the facts of a sender over QUIC."""
     tcp = Tcp(congestion_control=CUBIC)
     if upload and isinstance(endpoint, Uploads):

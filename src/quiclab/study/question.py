@@ -20,10 +20,10 @@ from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
 from quiclab.plan.size import plan_size
 from quiclab.spec.toml_text import toml_text
-from quiclab.study.contenders import Build, Contender, Contenders, Named, contenders
+from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders
 
 LEAST_PAIRS = 8
-"""Pairs that the spec plans: the fewest of which the confidence sequence can show a difference (p .035 where all eight
+"""Pairs that the spec plans: the fewest with which the confidence sequence can show a difference (p .035 where all eight
 have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""
@@ -73,7 +73,7 @@ class Question:
         return toml_text(document)
 
 
-def with_programs(question: Question, h2: Named, h3: Named) -> tuple[Question, Contenders]:
+def with_programs(question: Question, h2: ProgramChoice, h3: ProgramChoice) -> tuple[Question, Contenders]:
     """Return the question and the arms that can run it: where a server that was named cannot wait before it answers, as
     the servers of a page did, it does not. Raises SpecError and HostError as `contenders` does."""
     try:

@@ -10,7 +10,7 @@ import pytest
 from quiclab.cli.ask_options import read_programs, read_question
 from quiclab.cli.main import main, parser
 from quiclab.model.errors import ExitCode
-from quiclab.study.contenders import Named
+from quiclab.study.contenders import ProgramChoice
 from quiclab.study.question import Question
 
 
@@ -46,7 +46,7 @@ def test_objects_uploads_and_profiles() -> None:
 def test_programs_of_each_arm() -> None:
     """Both, or one of them beside those of the other."""
     words = ["ask", "--client", "curl", "--server", "nginx", "--h3", "quiche/quiche"]
-    assert read_programs(parser("ask").parse_args(words)) == (Named("curl", "nginx"), Named("quiche", "quiche"))
+    assert read_programs(parser("ask").parse_args(words)) == (ProgramChoice("curl", "nginx"), ProgramChoice("quiche", "quiche"))
 
 
 _ENOUGH = ("--size", "300KB", "--rtt", "40ms")

@@ -8,7 +8,7 @@ import pytest
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Workload
 from quiclab.model.units import ByteCount
-from quiclab.study.contenders import Build, Contender, Contenders, Named, contenders, equalised
+from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders, equalised
 
 _OBJECT = Workload("object", size=ByteCount(300_000))
 _CLIENT = Build("client", "curl-cffi", None, "0.16.3")
@@ -38,7 +38,7 @@ def test_what_a_program_cannot_have_is_told() -> None:
 
 def test_tcp_takes_the_window_of_the_quic_program() -> None:
     """Caddy's cannot be changed, and TCP's can."""
-    found = contenders(_OBJECT, *(Named("curl-cffi", "caddy"),) * 2)
+    found = contenders(_OBJECT, *(ProgramChoice("curl-cffi", "caddy"),) * 2)
     assert found.h2.arm.tcp.initial_window == 32
     assert found.h2.arm.tcp.congestion_control == "cubic"
     assert "initial windows" not in found.unequal
@@ -47,13 +47,13 @@ def test_tcp_takes_the_window_of_the_quic_program() -> None:
 
 def test_without_names_both_arms_have_the_same_programs() -> None:
     """Whatever is here: the demo's programs always are."""
-    found = contenders(_OBJECT, Named(), Named())
+    found = contenders(_OBJECT, ProgramChoice(), ProgramChoice())
     assert (found.h2.client, found.h2.server) == (found.h3.client, found.h3.server)
 
 
 def test_of_an_upload_the_client_is_the_sender() -> None:
     """Its congestion control and window are compared."""
-    found = contenders(Workload("up", size=ByteCount(1000), direction="upload"), Named("curl-cffi"), Named("curl-cffi"))
+    found = contenders(Workload("up", size=ByteCount(1000), direction="upload"), ProgramChoice("curl-cffi"), ProgramChoice("curl-cffi"))
     assert found.h3.congestion_control == "ngtcp2 cubic with beta 0.7"
     assert found.unequal == ""
 
@@ -61,12 +61,12 @@ def test_of_an_upload_the_client_is_the_sender() -> None:
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        (Named("curl-cffi", "cady"), "did you mean 'caddy'"),
-        (Named("curl-cffi", "quiche"), "speaks h3, not h2"),
-        (Named("wget2", "caddy"), "speaks"),
+        (ProgramChoice("curl-cffi", "cady"), "did you mean 'caddy'"),
+        (ProgramChoice("curl-cffi", "quiche"), "speaks h3, not h2"),
+        (ProgramChoice("wget2", "caddy"), "speaks"),
     ],
 )
-def test_programs_that_cannot_do_it(named: Named, told: str) -> None:
+def test_programs_that_cannot_do_it(named: ProgramChoice, told: str) -> None:
     """The reason is that of the program."""
     with pytest.raises(SpecError) as caught:
         contenders(_OBJECT, named, named)
