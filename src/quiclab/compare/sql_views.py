@@ -109,9 +109,9 @@ def connect(
         trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
         try:
             view = f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename)"
-            if names := _current_names(table):
+            if current := _current_names(table):
                 try:
-                    connection.execute(f"{view} REPLACE ({names}) FROM {source}")
+                    connection.execute(f"{view} REPLACE ({current}) FROM {source}")
                     continue
                 except duckdb.BinderException:  # made before mechanisms had names
                     pass
