@@ -18,7 +18,7 @@ pub fn monotonic_ns() -> u64 {
 mod tests {
     use super::monotonic_ns;
 
-    /// It is the clock of the kernel's uptime, and goes on.
+    /// The clock counts from the start of the machine, and never goes back.
     #[test]
     fn it_goes_on() {
         let before = monotonic_ns();

@@ -25,7 +25,7 @@ pub enum EarlyData {
 /// What a client saw of the change of its address. Instants are those at which the program had read the bytes.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Moved {
-    /// When it noticed.
+    /// Instant at which it noticed.
     pub noticed_ns: Option<u64>,
     /// Bytes of the body that it had when it noticed.
     pub body_bytes_before: u64,
@@ -42,13 +42,13 @@ pub struct Request {
     pub url: String,
     /// What was asked for.
     pub protocol: &'static str,
-    /// When it was asked for.
+    /// Instant at which it was asked for.
     pub start_ns: u64,
-    /// The first byte of the body.
+    /// Instant of the first byte of the body.
     pub first_byte_ns: Option<u64>,
-    /// The last byte of the body.
+    /// Instant of the last byte of the body.
     pub last_byte_ns: u64,
-    /// The end of the connection.
+    /// Instant of the end of the connection.
     pub close_ns: u64,
     /// The status code.
     pub status: Option<u16>,
