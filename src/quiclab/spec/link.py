@@ -26,6 +26,7 @@ from quiclab.model.study import (
 )
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec import traces
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.resolved import MODEL_NAMES, as_json, suffix_of
 
@@ -144,8 +145,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
         **({} if direction.spare is None else {"spare": _addresses(direction.spare)}),
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
-        **({} if direction.block is None else {"block": _config(direction.block)}),
-        **({} if direction.police is None else {"police": _config(direction.police)}),
+        **{name: _config(effect) for name in EFFECTS if (effect := getattr(direction, name)) is not None},
     }
 
 
@@ -229,8 +229,7 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
         new["corrupt"] = {"probability": change.corrupt.value}
     if change.aqm is not None:
         new["aqm"] = None if change.aqm == "none" else _aqm(change.aqm)
-    if change.block is not None:
-        new["block"] = None if change.block == "none" else _config(change.block)
-    if change.police is not None:
-        new["police"] = None if change.police == "none" else _config(change.police)
+    for name in EFFECTS:
+        if (effect := getattr(change, name)) is not None:
+            new[name] = None if effect == "none" else _config(effect)
     return {"at_ns": change.at.ns, "set": new}

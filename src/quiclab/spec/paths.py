@@ -12,10 +12,10 @@ from quiclab.model.units import Bitrate, ByteCount
 from quiclab.spec import kinds, traces
 from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
 from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
-from quiclab.spec.policing import BLOCK, POLICE
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 
@@ -39,8 +39,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
     "rate": RATE_OR_RANDOM,
     "aqm": AQM,
-    "block": BLOCK,
-    "police": POLICE,
+    **{name: effect.kind for name, effect in EFFECTS.items()},
     "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The client's own account. All instants are `CLOCK_MONOTONIC` in nanoseconds.
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::clock::monotonic_ns;
 use crate::failure::Failure;
-use crate::sys::monotonic_ns;
-use crate::QUICHE_VERSION;
+use crate::lock::Versions;
 
 /// What became of the offer to send data in 0-RTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EarlyData {
+    /// No session allowed it, or nobody asked for it.
     NotOffered,
+    /// The server took it.
     Accepted,
+    /// The server declined.
     Rejected,
 }
 
 /// What a client saw of the change of its address. Instants are those at which the program had read the bytes.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Moved {
+    /// Instant at which it noticed.
     pub noticed_ns: Option<u64>,
     /// Bytes of the body that it had when it noticed.
     pub body_bytes_before: u64,
@@ -34,18 +38,31 @@ pub struct Moved {
 /// One request.
 #[derive(Debug, Serialize)]
 pub struct Request {
+    /// The object.
     pub url: String,
+    /// What was asked for.
     pub protocol: &'static str,
+    /// Instant at which it was asked for.
     pub start_ns: u64,
+    /// Instant of the first byte of the body.
     pub first_byte_ns: Option<u64>,
+    /// Instant of the last byte of the body.
     pub last_byte_ns: u64,
+    /// Instant of the end of the connection.
     pub close_ns: u64,
+    /// The status code.
     pub status: Option<u16>,
+    /// The version that the answer came in.
     pub http_version: &'static str,
+    /// Size of the body.
     pub body_bytes: usize,
+    /// Hash of the body.
     pub sha256: String,
+    /// The congestion controller of this end.
     pub congestion_control: Option<&'static str>,
+    /// The protocol that TLS agreed on.
     pub alpn: Option<String>,
+    /// The group of the key exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_group: Option<String>,
     /// Whether the server asked for another key share.
@@ -54,17 +71,22 @@ pub struct Request {
         skip_serializing_if = "Option::is_none"
     )]
     pub retried: Option<bool>,
+    /// Whether the session was resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<bool>,
+    /// What became of 0-RTT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_data: Option<EarlyData>,
+    /// Whether the server followed to the new address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migrated: Option<bool>,
     /// Why the address did not change, or not as it should.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration_failure: Option<String>,
+    /// The change of the address, where somebody else made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_change: Option<Moved>,
+    /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether it was whole before others of its connection failed.
@@ -74,6 +96,7 @@ pub struct Request {
 
 impl Request {
     /// A request that begins now.
+    #[must_use]
     pub fn begin(url: &str) -> Self {
         let now = monotonic_ns();
         Self {
@@ -101,26 +124,36 @@ impl Request {
         }
     }
 
-    /// Size and hash, after the last byte.
-    pub fn describe(&mut self, body: &[u8]) {
-        self.body_bytes = body.len();
-        self.sha256 = boring::sha::sha256(body)
-            .iter()
-            .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    /// Notes size and hash, after the last byte.
+    pub fn describe(&mut self, body_bytes: usize, sha256: &[u8]) {
+        self.body_bytes = body_bytes;
+        self.sha256 = hex(sha256);
     }
+}
+
+/// Lower-case digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 #[derive(Serialize)]
 struct Report<'a> {
     version: u32,
-    versions: BTreeMap<&'static str, &'static str>,
+    versions: &'a Versions,
     requests: &'a [Request],
     close_ns: u64,
 }
 
-/// Write the account of a client's requests.
-pub fn write(output: &Path, requests: &[Request]) -> Result<(), Failure> {
-    let versions = BTreeMap::from([("quiche", QUICHE_VERSION)]);
+/// Writes the account of a client's requests.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(output: &Path, versions: &Versions, requests: &[Request]) -> Result<(), Failure> {
     let report = Report {
         version: 1,
         versions,
@@ -129,8 +162,7 @@ pub fn write(output: &Path, requests: &[Request]) -> Result<(), Failure> {
     };
     let text = serde_json::to_string_pretty(&report)
         .map_err(|error| Failure::cannot("write the report", error))?;
-    std::fs::write(output, text)
-        .map_err(|error| Failure::cannot(&format!("write {}", output.display()), error))
+    std::fs::write(output, text).map_err(|error| Failure::unwritable(output, error))
 }
 
 #[cfg(test)]
@@ -153,9 +185,15 @@ mod tests {
             alpn: Some("h3".to_owned()),
             ..Request::begin("https://server.test/hello")
         };
-        request.describe(b"hello world");
-        let file = std::env::temp_dir().join(format!("quiclab-quiche-{}.json", std::process::id()));
-        write(&file, &[request]).expect("written");
+        let hash = golden["requests"][0]["sha256"].as_str().expect("a hash");
+        let digest: Vec<u8> = (0..hash.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&hash[at..at + 2], 16).expect("digits"))
+            .collect();
+        request.describe(11, &digest);
+        let file = std::env::temp_dir().join(format!("stack-common-{}.json", std::process::id()));
+        let versions = Versions::from([("quinn", "0.11.12")]);
+        write(&file, &versions, &[request]).expect("written");
         let own: Value =
             serde_json::from_str(&std::fs::read_to_string(&file).expect("read")).expect("JSON");
         std::fs::remove_file(&file).expect("removed");
@@ -164,6 +202,6 @@ mod tests {
         }
         assert_eq!(own["version"], golden["version"]);
         assert_eq!(own["close_ns"], golden["close_ns"]);
-        assert!(own["versions"].is_object());
+        assert_eq!(own["versions"]["quinn"], "0.11.12");
     }
 }

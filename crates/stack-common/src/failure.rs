@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why the program ended: one line for people, and an exit code.
+//! Why a program ended: one line for people, and an exit code.
 
+use std::fmt::Display;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The reason of an end that was not asked for.
@@ -17,11 +19,27 @@ pub enum Failure {
 
 impl Failure {
     /// A failure of the run that reads `cannot VERB THING: why`.
-    pub fn cannot(what: &str, why: impl std::fmt::Display) -> Self {
+    pub fn cannot(what: &str, why: impl Display) -> Self {
         Self::Run(format!("cannot {what}: {why}"))
     }
 
+    /// A failure of what the program needs before it can work.
+    pub fn start(why: impl Display) -> Self {
+        Self::cannot("start", why)
+    }
+
+    /// A file or folder that cannot be read.
+    pub fn unreadable(path: &Path, why: impl Display) -> Self {
+        Self::cannot(&format!("read {}", path.display()), why)
+    }
+
+    /// A file or folder that cannot be written.
+    pub fn unwritable(path: &Path, why: impl Display) -> Self {
+        Self::cannot(&format!("write {}", path.display()), why)
+    }
+
     /// 2 for what should have been known before the start, 1 for all else.
+    #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
