@@ -19,8 +19,7 @@ from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.model.number_text import listed
 from quiclab.store.archive import pack
 from quiclab.store.disk import disk_errors, read_object, write_atomically
-from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import StudyDir, judged_document
+from quiclab.store.layout import StudyDir, logs_left_out
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)
-        bare = [trial for trial in trials if (judged_document(trial) or {}).get(LOGS_LEFT_OUT)]
+        bare = [trial for trial in trials if logs_left_out(trial)]
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None

@@ -12,6 +12,7 @@ import polars as pl
 from quiclab.compare.path_asked import directions
 from quiclab.compare.study import Study, read_record
 from quiclab.model import number_text
+from quiclab.model.trial_record import TrialRecord
 
 _KEYS = {
     "class": "their number among packets of their class (at least 600 bytes, or smaller)",
@@ -57,11 +58,10 @@ def _chosen(path: dict[str, Any]) -> list[str]:
     return [key for key in _DONE for side in ("up", "down") for each in directions(path, side) if each.get(key)]
 
 
-def _not_met(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _not_met(record: TrialRecord) -> Iterator[tuple[str, str, str]]:
     """Action on a packet that did not come, its direction, and its address."""
-    first: dict[str, Any] = record.get("link") or {}
-    for link in (first, *(first.get("more_links") or ())):
-        for side in ("up", "down"):
-            for key in _DONE:
-                for each in ((link.get(side) or {}).get(key) or {}).get("missed") or ():
-                    yield key, side, f"{each['of']} {each['number']}"
+    for link in record.link.each_link:
+        for side, account in (("up", link.up), ("down", link.down)):
+            for key, chosen in (("drop", account.drop), ("spare", account.spare)):
+                for each in chosen.missed:
+                    yield key, side, f"{each.of} {each.number}"

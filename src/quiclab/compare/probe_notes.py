@@ -29,9 +29,8 @@ def _lengths(study: Study, urls: dict[str, str]) -> list[str]:
     found: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     verified = study.trials.filter(pl.col("status") == "verified")
     for trial_id, workload, arm in verified.select("trial_id", "workload", "arm").rows():
-        client = read_record(study.directory / "trials" / trial_id).get("client") or {}
-        for request in client.get("requests") or []:
-            found[workload][arm.partition("#")[0]].add(int(request.get("body_bytes") or 0))
+        for request in read_record(study.directory / "trials" / trial_id).requests:
+            found[workload][arm.partition("#")[0]].add(request.body_bytes or 0)
     return [
         f"The bodies of {urls.get(workload, workload)} differ in length: "
         + "; ".join(f"{arm} {_range(lengths)}" for arm, lengths in sorted(arms.items()))

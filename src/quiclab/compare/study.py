@@ -7,16 +7,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from quiclab.model.errors import DecodeError
 from quiclab.store.disk import check_name
-from quiclab.store.forms import misfit
 from quiclab.store.own_files import open_own, read_own
 from quiclab.store.resolved_form import check_resolved
-from quiclab.store.trial_form import TRIAL
+
+if TYPE_CHECKING:
+    from quiclab.model.trial_record import TrialRecord
 
 TRIALS = {
     "trial_id": pl.String,
@@ -142,10 +143,21 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
     return {}
 
 
-def read_record(folder: Path) -> dict[str, Any]:
-    """The trial.json of an attempt's folder; an empty object where there is none or it is not of its form."""
-    record = read_json(folder / "trial.json", [])
-    return {} if misfit(record, TRIAL) else record
+def read_record(folder: Path) -> TrialRecord:
+    """The record of an attempt by its folder; an empty one where there is none or it is not of its form."""
+    from quiclab.model.trial_record import TrialRecord
+    from quiclab.store.record_form import as_trial
+
+    try:
+        return as_trial(read_json(folder / "trial.json", []))
+    except DecodeError:
+        return TrialRecord()
+
+
+def read_proof(folder: Path) -> Mapping[str, object]:
+    """Facts that a trial proved, as its trial.json has them, for a reader to see; nothing where it does not tell."""
+    proof = read_json(folder / "trial.json", []).get("proof")
+    return proof if isinstance(proof, dict) and read_record(folder).trial_id else {}
 
 
 def _short_path(path: Path) -> str:

@@ -42,14 +42,40 @@ class OrText:
     form: Any
 
 
+@dataclass(frozen=True)
+class OrWord:
+    """Form of a value that one word, such as `unproven`, may stand for."""
+
+    word: str
+    form: Any
+
+
+@dataclass(frozen=True)
+class Either:
+    """Form of a value that has one of several forms; the last one names what is wrong."""
+
+    forms: tuple[Any, ...]
+
+
 def misfit(value: Any, form: Any, place: str = "") -> str | None:
     """Describe the first member of `value` that is not as `form` has it, by its name; None where all are."""
     return _misfit(value, form, place) or _excess(value, place, 0)
 
 
+def misplaced(value: Any, form: Any) -> str | None:
+    """Describe the first member that is not as `form` has it, as `misfit` does; what the form does not name may hold
+    anything."""
+    return _misfit(value, form, "")
+
+
 def _misfit(value: Any, form: Any, place: str) -> str | None:
     if isinstance(form, OrText):
         return None if isinstance(value, str) else _misfit(value, form.form, place)
+    if isinstance(form, OrWord):
+        return None if value == form.word else _misfit(value, form.form, place)
+    if isinstance(form, Either):
+        wrong = [_misfit(value, each, place) for each in form.forms]
+        return None if None in wrong else wrong[-1]
     if isinstance(form, NotEmpty):
         if value == []:
             return f"{place} is empty"

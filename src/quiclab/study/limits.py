@@ -17,7 +17,7 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Limits, Study
 from quiclab.model.units import Duration, Share
 from quiclab.store.disk import read_object
-from quiclab.store.layout import StudyDir, judged_document
+from quiclab.store.layout import StudyDir, read_record
 from quiclab.store.ledger import Ledger
 
 EARLIER = "earlier_limits"
@@ -71,8 +71,8 @@ def void_what_is_disturbed(study: Study, study_dir: StudyDir, ledger: Ledger, ro
     attempts = ledger.attempts()
     for row in rows:
         last = attempts[row.trial_id][-1] if row.trial_id in attempts else None
-        document = None if last is None or last.status != "verified" else judged_document(study_dir.folder(last))
-        if last is None or document is None:
+        trial = None if last is None or last.status != "verified" else read_record(study_dir.folder(last))
+        if last is None or trial is None:
             continue
-        if (problem := disturbance_problem(document | {"tolerated": study.tolerated.value})) is not None:
+        if (problem := disturbance_problem(replace(trial, tolerated=study.tolerated.value))) is not None:
             ledger.overrule(last, "void", problem)

@@ -24,8 +24,9 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Arm, Study
 from quiclab.model.units import Duration
 from quiclab.plan.make import planned_rows
-from quiclab.store.disk import write_atomically
+from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
+from quiclab.store.record_form import as_trial
 from quiclab.study.observer import Observer
 
 _SLOWER = 5
@@ -67,10 +68,10 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
     row = _row(laboratory.study, arm)
     folder = run_trial(laboratory, row, attempt=1, counted=True)
     judge(folder, decode_trial(folder).tables)
-    document = json.loads((folder / "trial.json").read_text())
+    trial = as_trial(read_object(folder / "trial.json"))
     # How late the link was is of no interest here: what arrived is.
-    problem = problem_of(document)
-    size = document["expected"]["body_bytes"]
+    problem = problem_of(trial)
+    size = trial.expected.body_bytes or 0
     roles = {role: _role(folder, role, program.name, size) for role, program, _ in arm.programs()}
     shutil.rmtree(folder)
     return {

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from quiclab import __version__
@@ -29,13 +30,14 @@ from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
 from quiclab.model.known_labels import with_current_names
 from quiclab.model.tables import OF_STUDY
+from quiclab.model.trial_record import TrialRecord
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
-from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, judged_document, read_trial
+from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_register, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
+from quiclab.store.record_form import as_json, as_trial
 from quiclab.study.as_specified import link_asked, link_differences, resolved_differences, what_lacks
 from quiclab.study.differences import (
     Difference,
@@ -206,8 +208,8 @@ class _Asked:
 
     def _is_mine(self, folder: Path) -> bool:
         """True if a folder is there and says that it is of this attempt."""
-        document = judged_document(folder) if folder.is_dir() else None
-        return document is not None and document.get("attempt") == self.attempt.attempt
+        register = read_register(folder) if folder.is_dir() else None
+        return register is not None and register.attempt == self.attempt.attempt
 
 
 @dataclass(frozen=True)
@@ -260,10 +262,10 @@ def _why_not(asked: _Asked) -> str | None:
     """Reason for which an attempt cannot be judged again; None where it can."""
     if (lacks := damage(asked.folder)) is not None:
         return f"it is damaged: {lacks}"
-    document = read_trial(asked.folder) or {}
-    if rule := document.get(LOGS_LEFT_OUT):
-        return f"its raw files were not kept (--keep-raw {rule})"
-    if document.get("keys_left_out"):
+    trial = read_trial(asked.folder)
+    if trial is not None and trial.logs_left_out:
+        return f"its raw files were not kept (--keep-raw {trial.logs_left_out})"
+    if trial is not None and trial.keys_left_out:
         return "its keys were left out (quiclab bundle --with-keys packs them)"
     return None
 
@@ -272,16 +274,18 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     """Everything of an attempt that is not what its raw files give."""
     folder, attempt = asked.folder, asked.attempt
     document = read_object(folder / "trial.json")
-    today: dict[str, Any] = json.loads(json.dumps(document))
+    today: dict[str, object] = json.loads(json.dumps(document))
     tables = dict(decode_trial(folder).tables)
     weighed = Weighed(tables)
     verdict = judge_document(today, folder, tables, weighed.disturbance)
     today = json.loads(json.dumps(today))
+    trial = as_trial(today)
     found = [
         each for name in _JUDGED for each in json_differences("trial.json", document.get(name), today.get(name), name)
     ]
-    registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
-    found += json_differences("trial.json", registers[0], registers[1], "artefacts")
+    registered = {each.path: as_json(each) for each in as_trial(document).artefacts}
+    there = {each.path: as_json(each) for each in register(folder)}
+    found += json_differences("trial.json", registered, there, "artefacts")
     for name, file in _RAW.items():
         found += raw_file_differences(folder / "raw" / file, document.get(name), name)
     found += json_differences("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
@@ -299,16 +303,16 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
             for row in (document.get("row"), asked.planned)
         )
         found += json_differences("trial.json", mine, theirs, "row")
-    if not (_may_be_void(asked, today) or _may_have_failed(asked, today)):
+    if not (_may_be_void(asked, trial) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += json_differences("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
-        made = tables_of(attempt.trial_id, with_verdict(tables, folder), today, weighed.account)
-        found += _trial_table_differences(asked.study_dir, attempt.trial_id, made, today)
+        made = tables_of(attempt.trial_id, with_verdict(tables, folder), trial, weighed.account)
+        found += _trial_table_differences(asked.study_dir, attempt.trial_id, made, trial)
     return found
 
 
-def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
+def _may_be_void(asked: _Asked, trial: TrialRecord) -> bool:
     """True if the ledger may have voided an attempt that was judged otherwise: with its block, or as the study
     tolerates less by now than when it ran."""
     attempt = asked.attempt
@@ -317,11 +321,11 @@ def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
     if attempt.reason in WITH_ITS_BLOCK:
         return attempt.reason == BLOCK_CUT or asked.void_beside
     tolerated = read_object(asked.study_dir.resolved).get("limits", {}).get("disturbance_pct")
-    now = {**today} if tolerated is None else {**today, "tolerated": tolerated / 100}
+    now = trial if tolerated is None else msgspec.structs.replace(trial, tolerated=tolerated / 100)
     return disturbance_problem(now) == attempt.reason
 
 
-def _may_have_failed(asked: _Asked, today: Mapping[str, Any]) -> bool:
+def _may_have_failed(asked: _Asked, today: Mapping[str, object]) -> bool:
     """True if the ledger may call an attempt failed that was judged otherwise, as every attempt failed in a block that
     stayed void."""
     failure = failure_of(today)
@@ -343,7 +347,7 @@ def _block_of(told: LedgerTrials, trial_id: str) -> object:
 
 
 def _trial_table_differences(
-    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: TrialRecord
 ) -> list[Difference]:
     """Differences between the tables of a trial that the study keeps and those that were made."""
     found: list[Difference] = []
@@ -361,7 +365,7 @@ def _trial_table_differences(
         compared = metric_differences if name == "metrics" else table_differences
         found += compared(place, kept, table)
     kept_har = har_file(study_dir, trial_id)
-    if "page" in (trial.get("expected") or {}) and is_own_file(kept_har, study_dir.root):
+    if trial.expected.page is not None and is_own_file(kept_har, study_dir.root):
         with TemporaryDirectory() as folder:
             made_har = Path(folder, "har", "made.har")
             write_har(made_har, made)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from quiclab.model.client_account import ClientAccount
 from quiclab.store.forms import misfit
-from quiclab.store.trial_form import CLIENT
+from quiclab.store.record_form import form_of
 
 _NUMBERS = ("body_bytes", "start_ns", "last_byte_ns")
 _INSTANTS = ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")
@@ -42,7 +43,7 @@ def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
     for number, request in enumerate(requests, 1):
         if (problem := _request_problem(request, since_ns, until_ns)) is not None:
             return _unusable(f"request {number}: {problem}")
-    wrong = misfit(account, CLIENT)
+    wrong = misfit(account, form_of(ClientAccount))
     return wrong and _unusable(wrong)
 
 

@@ -15,6 +15,7 @@ from quiclab.compare.rows import distributions
 from quiclab.compare.study import Study, read_record, read_study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.proof_record import Proof
 from quiclab.report.figures._chosen import Chosen, choose
 
 
@@ -64,10 +65,9 @@ class Asked:
         named = {str(each["name"]): each for each in self.files.items("arms")}
         return named.get(name.partition("#")[0], {})
 
-    def proof(self, trial_id: str) -> Mapping[str, Any]:
+    def proof(self, trial_id: str) -> Proof:
         """Return what a trial proved to have run; nothing where its trial.json does not tell."""
-        proof = read_record(self.study.directory / "trials" / trial_id).get("proof")
-        return proof if isinstance(proof, dict) else {}
+        return read_record(self.study.directory / "trials" / trial_id).proof
 
     def chosen(self) -> Chosen:
         """Return the trials that are shown, one of each arm."""

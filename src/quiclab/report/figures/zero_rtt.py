@@ -116,7 +116,7 @@ def _alphas(asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None
     for trial in here[zero].trials if zero is not None else ():
         if trial.status == "verified":
             found["offered"] += 1
-            found["accepted"] += asked.proof(trial.trial_id).get("early_data") == "accepted"
+            found["accepted"] += asked.proof(trial.trial_id).early_data == "accepted"
     return found
 
 

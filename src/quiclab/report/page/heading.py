@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,8 @@ from quiclab.compare import path_asked
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.study import Study, read_json
 from quiclab.model import number_text
+from quiclab.store.record_form import view_of
+from quiclab.store.trial_views import TrialTime
 
 _HTTP = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
 
@@ -154,18 +156,10 @@ def _when(study: Study) -> str:
     ended: list[datetime] = []
     for folder in ("trials", "failed"):
         for file in (study.directory / folder).rglob("trial.json"):
-            record = read_json(file, [])
-            spent = record.get("time_ns")
-            took_ns = sum(each for each in spent.values() if isinstance(each, int)) if isinstance(spent, dict) else 0
-            try:
-                # A time without a zone, as no quiclab writes it, counts as UTC: the two kinds cannot be compared.
-                start = datetime.fromisoformat(str(record.get("started_utc")))
-                start = start if start.tzinfo else start.replace(tzinfo=UTC)
-                end = start + timedelta(seconds=took_ns / 1e9)
-            except (ValueError, OverflowError):
-                continue
-            begun.append(start)
-            ended.append(end)
+            told = view_of(read_json(file, []), TrialTime)
+            if told is not None and told.span is not None:
+                begun.append(told.span[0])
+                ended.append(told.span[1])
     return _span(min(begun), max(ended)) if begun else ""
 
 

@@ -109,7 +109,8 @@ def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
 
     A capture of headers shows the first requests of a connection and the beginning of their answers.
     """
-    folder = str(evidence.trial["expected"]["video"]["name"]).rpartition("/")[0]
+    video = evidence.trial.expected.video
+    folder = (video.name if video else "").rpartition("/")[0]
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     rows = evidence.table("http_requests").filter(
         pl.col("vantage") == end,

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
+from trial_records import record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Noted
@@ -46,7 +47,7 @@ def decrypted(folder: Path, scene: scenes.Scene, *responses: dict[str, Any]) -> 
     source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
     own = {"source": source, "vantage": "client", "time_ns": scenes.ns(1041), "status": 200}
     seen = pl.DataFrame([own | each for each in responses], schema=TABLES["http_requests"].schema())
-    return Evidence({**tables, "http_requests": seen}, trial)
+    return Evidence({**tables, "http_requests": seen}, record(trial))
 
 
 RESPONSE = {"first_byte_ns": scenes.ns(1058), "last_byte_ns": scenes.ns(1084), "response_body_bytes": 400}

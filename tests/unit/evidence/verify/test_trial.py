@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import record
 from unit.evidence.verify.recordings import judged
 
 from quiclab.evidence.verify.asked import objects_apart
@@ -219,10 +220,12 @@ def test_several_objects_come_over_one_connection(
     proof: dict[str, Any], asked: dict[str, Any], reason: str | None
 ) -> None:
     """Two sockets are two connections, unless the client has moved from one to the other."""
-    told = objects_apart(GOOD | _several() | {"proof": proof, "asked": asked})
+    told = objects_apart(record(GOOD | _several() | {"proof": proof, "asked": asked}))
     assert (told is None) == (reason is None)
     assert (reason or "") in (told or "")
-    assert objects_apart(GOOD | {"proof": proof, "asked": asked}) is None, "a single object may come over any number"
+    assert objects_apart(record(GOOD | {"proof": proof, "asked": asked})) is None, (
+        "a single object may come over any number"
+    )
 
 
 def test_a_foreign_body_is_held_to_nothing_but_being_there(tmp_path: Path) -> None:

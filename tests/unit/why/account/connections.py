@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
+from trial_records import changed
 from unit.evidence.metrics.scenes import ONE_WAY_MS, Scene, ns
 from unit.why.account.stories import SEGMENT, evidence_of_scene
 
@@ -105,7 +106,7 @@ class Connections:
         self.scene.extra |= {"expected": {"page": {"resources": [{"url": DOCUMENT}]}}}
         evidence = self.evidence(folder)
         client = {**evidence.trial["client"], "page": {"went_ns": ns(-6)}}
-        return Evidence(evidence.tables, {**evidence.trial, "client": client})
+        return Evidence(evidence.tables, changed(evidence.trial, client=client))
 
     def evidence(self, folder: Path) -> Evidence:
         """The trial."""
