@@ -112,7 +112,7 @@ def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
     assert metrics["wire_bytes_down"].value == 100_000
 
 
-@pytest.mark.parametrize(("link", "trials"), [({"sound": True}, 1), ({"runs_at_once": 4}, 4)])
+@pytest.mark.parametrize(("link", "trials"), [({"sound": True}, 1), ({"sound": True, "runs_at_once": 4}, 4)])
 def test_how_many_trials_ran_side_by_side(link: dict[str, object], trials: int) -> None:
     """One where the link had a process of its own, as in studies of earlier versions."""
     assert trials_at_once(Evidence({}, record({"link": link}))) == trials

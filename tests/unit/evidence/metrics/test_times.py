@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
-from trial_records import record
+from trial_records import changed, record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Noted
@@ -119,8 +119,8 @@ def test_one_of_several_responses_is_not_enough(tmp_path: Path) -> None:
     """The client told of two requests, and its capture shows one."""
     scene = scenes.tcp_scene()
     evidence = decrypted(tmp_path, scene, RESPONSE)
-    evidence.trial["client"]["requests"].append(scene.request)
-    assert isinstance(ttlb_ms(evidence), Noted)
+    trial = changed(evidence.trial, client={"requests": [scene.request, scene.request]})
+    assert isinstance(ttlb_ms(Evidence(evidence.tables, trial)), Noted)
 
 
 def test_a_client_that_tells_nothing_is_timed_by_its_decrypted_capture(tmp_path: Path) -> None:

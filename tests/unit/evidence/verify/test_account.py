@@ -62,7 +62,7 @@ def _contradiction(
         "ip_packets": pl.DataFrame(rows, schema=TABLES["ip_packets"].schema()),
         "http_requests": pl.DataFrame(heads, schema=TABLES["http_requests"].schema()),
     }
-    return account_contradiction(record(document), PROOF | proof, tables)
+    return account_contradiction(record(document | {"proof": PROOF | proof}), tables)
 
 
 def test_an_account_that_the_packets_allow() -> None:

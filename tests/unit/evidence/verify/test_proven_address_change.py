@@ -15,7 +15,13 @@ from quiclab.evidence.verify.proof import UNPROVEN
 from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
 
 RESUMED: dict[str, Any] = {
-    "address_change": {"old_address": "10.77.0.1", "new_address": "10.77.0.3", "changed_ns": 5, "trouble": None},
+    "address_change": {
+        "old_address": "10.77.0.1",
+        "new_address": "10.77.0.3",
+        "changed_ns": 5,
+        "reached_ns": None,
+        "trouble": None,
+    },
     "asked": {"on_address_change": "resume", "reconnect_session": "fresh"},
     "proof": {
         "client_addresses": {"10.77.0.1": {"client": 1, "server": 9}, "10.77.0.3": {"client": 1, "server": 9}},

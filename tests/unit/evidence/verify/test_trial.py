@@ -15,6 +15,7 @@ from unit.evidence.verify.recordings import judged
 from quiclab.evidence.verify.asked import objects_apart
 from quiclab.evidence.verify.trial import judge
 from quiclab.logs.decoders import decode_trial
+from quiclab.model.trial_record import DisturbedPart, EstimatedDisturbance
 
 GOOD: dict[str, Any] = {
     "trial_id": "t",
@@ -105,10 +106,10 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
     assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
 
 
-def _disturbance(cost_pct: int) -> dict[str, Any]:
+def _disturbance(cost_pct: int) -> EstimatedDisturbance:
     """A disturbance of a trial of 100 ms whose time is known by a bound alone."""
-    part = {"cost_ns": cost_pct * 1_000_000, "most_ns": cost_pct * 1_000_000}
-    return {"time_ns": 100_000_000, **part, "parts": {"client": part}, "by": "bound"}
+    cost_ns = cost_pct * 1_000_000
+    return EstimatedDisturbance(100_000_000, cost_ns, cost_ns, {"client": DisturbedPart(cost_ns, cost_ns)}, "bound")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from unit.why.account.stories import evidence_of_scene, sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.tables import TABLES
+from quiclab.store.record_form import as_json
 from quiclab.why.account import account_of_transfer, account_table, account_totals
 from quiclab.why.account.edges import gaps
 
@@ -72,12 +73,11 @@ def _delayed(evidence: Evidence, after_ns: int, by_ns: int) -> Evidence:
         )
         for name, table in evidence.tables.items()
     }
-    client = evidence.trial["client"]
     request = {
-        key: value + by_ns if key.endswith("_ns") and value > after_ns else value
-        for key, value in client["requests"][0].items()
+        key: value + by_ns if key.endswith("_ns") and isinstance(value, int) and value > after_ns else value
+        for key, value in as_json(evidence.trial.first_request).items()
     }
-    return Evidence(tables, changed(evidence.trial, client={**client, "requests": [request]}))
+    return Evidence(tables, changed(evidence.trial, client={"requests": [request]}))
 
 
 def pl_later(column: str, after_ns: int, by_ns: int) -> Any:
