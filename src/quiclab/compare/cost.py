@@ -9,7 +9,7 @@ import polars as pl
 
 from quiclab.compare.study import Study, read_record
 from quiclab.evidence.metrics.cost import tells_switches
-from quiclab.model.trial_record import ProgramCost, Usage
+from quiclab.model.host_findings import ProgramCost, Usage
 
 _LEAST_DIVISIBLE_NS = 50_000_000
 """Five ticks of the kernel's count of user and system time (100 Hz)."""

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from quiclab.model.client_account import ClientAccount, ClientRequest
+from quiclab.model.expected_content import Expected
+from quiclab.model.host_findings import Host
 from quiclab.model.link_account import LinkAccount, Number
 from quiclab.model.proof_record import Proof
 
@@ -31,92 +33,6 @@ class RecordedRow(msgspec.Struct, frozen=True):
     block: int | None = None
     position: int | None = None
     seed: int | str | None = None
-
-
-class ExpectedObject(msgspec.Struct, frozen=True):
-    """An object that is to be moved."""
-
-    name: str
-    body_bytes: int | None = None
-    """Length of the body; None for a foreign server's, of which nothing is known beforehand."""
-    sha256: str | None = None
-
-
-class PageResource(msgspec.Struct, frozen=True):
-    """A file of a page."""
-
-    url: str
-    bytes: int | None = None
-
-
-class ExpectedPage(msgspec.Struct, frozen=True):
-    """A page that is to be loaded."""
-
-    resources: Annotated[tuple[PageResource, ...], msgspec.Meta(min_length=1)]
-    """Its files, the document first."""
-    document: str | None = None
-    main_image: str | None = None
-    """URL of the image that counts as its largest, where the site names one."""
-
-
-class RecordedDuration(msgspec.Struct, frozen=True):
-    """A duration of the spec."""
-
-    ns: int
-
-
-class Representation(msgspec.Struct, frozen=True):
-    """One quality of a video."""
-
-    height: Number
-    """Lines of the picture."""
-    bit_per_s: Number
-
-
-class ExpectedVideo(msgspec.Struct, frozen=True):
-    """A video that is to be played."""
-
-    name: str
-    length: RecordedDuration | None = None
-    segment: RecordedDuration | None = None
-    """Length of a segment of a video in many files."""
-    file_bytes: int | None = None
-    """Size of a video in one file."""
-    frame_rate: int = 30
-    decode: bool = True
-    """False of a player that loads and shows nothing."""
-    representations: tuple[Representation, ...] = ()
-
-
-class Expected(msgspec.Struct, frozen=True):
-    """Everything that should arrive: one object, several, a page or a video."""
-
-    direction: str | None = None
-    """`download` or `upload`."""
-    name: str | None = None
-    """Name of a single object."""
-    body_bytes: int | None = None
-    """Bytes of all bodies."""
-    sha256: str | None = None
-    """Hash of a single object's body."""
-    concurrency: int | None = None
-    """Most objects that are asked for at once."""
-    objects: tuple[ExpectedObject, ...] | None = None
-    """Several objects; None where there is one."""
-    page: ExpectedPage | None = None
-    video: ExpectedVideo | None = None
-
-    @property
-    def upload(self) -> bool:
-        """True if the client sends the bodies."""
-        return self.direction == "upload"
-
-    @property
-    def listed(self) -> tuple[ExpectedObject, ...]:
-        """The objects, be they several or one."""
-        if self.objects is not None:
-            return self.objects
-        return (ExpectedObject(self.name or "", self.body_bytes, self.sha256),)
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -165,69 +81,6 @@ class RecordedDisturbance(EstimatedDisturbance, frozen=True, kw_only=True):
 
     bound_ns: int
     """The most that does not make the trial void."""
-
-
-class Usage(msgspec.Struct, frozen=True):
-    """Use of the machine by a program and its children in a stretch of time."""
-
-    cpu_ns: Number | None = None
-    user_ns: Number | None = None
-    system_ns: Number | None = None
-    minor_faults: Number | None = None
-    major_faults: Number | None = None
-    voluntary_switches: Number | None = None
-    involuntary_switches: Number | None = None
-
-
-class RunDelay(msgspec.Struct, frozen=True):
-    """Waits of a program's threads for a processor."""
-
-    sum_ns: int | None = None
-    longest_ns: int | None = None
-    """The longest sum of one thread."""
-    longest_turns: int | None = None
-    """Turns of that thread on a processor."""
-
-
-class StoodStill(msgspec.Struct, frozen=True):
-    """Stops of a program by a signal."""
-
-    number: int = 0
-    stopped_ns: int = 0
-    looks_at_children: int = 0
-    """Looks at which one of its children was stopped."""
-
-
-class ProgramCost(msgspec.Struct, frozen=True):
-    """Cost of one program to its machine."""
-
-    life: Usage | None = None
-    transfer: Usage | None = None
-    """From the request to the client's end."""
-    peak_memory_bytes: Number | None = None
-    most_processes: int | None = None
-    most_threads: Number | None = None
-    run_delay: RunDelay = RunDelay()
-    stood_still: StoodStill = StoodStill()
-
-
-class Host(msgspec.Struct, frozen=True):
-    """Findings about the machine during a trial."""
-
-    cost: dict[str, ProgramCost] = msgspec.field(default_factory=dict)
-    """Role → cost of its program."""
-    counters: dict[str, dict[str, Number]] = msgspec.field(default_factory=dict)
-    """End → the kernel's counters of its network namespace that changed."""
-    stalled_ns: dict[str, Number] = msgspec.field(default_factory=dict)
-    """Resource → time for which something waited for it."""
-    slow_cpu: dict[str, object] = msgspec.field(default_factory=dict)
-    """Role → how the spec slows its program down."""
-    tcp_queues: tuple[str, ...] = ()
-    """Queues below TCP at the sender."""
-    tcp_congestion_controls: dict[str, str] = msgspec.field(default_factory=dict)
-    """End → congestion control of its sockets."""
-    client_tcp_congestion_control: str | None = None
-    server_tcp_congestion_control: str | None = None
 
 
 class RecordedLink(msgspec.Struct, frozen=True):

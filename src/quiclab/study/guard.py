@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from quiclab.model.host_findings import Usage
 from quiclab.model.plan_row import PlanRow
-from quiclab.model.trial_record import TrialRecord, Usage
+from quiclab.model.trial_record import TrialRecord
 
 CALM, BUSY = 0.003, 0.005
 """Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more

@@ -17,8 +17,8 @@ from quiclab.evidence.metrics._api import Metric, Noted
 from quiclab.evidence.metrics._critical_path import Step, critical_path
 from quiclab.evidence.metrics._visual import Seen, last_change, speed_index, visual_progress
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.expected_content import ExpectedPage
 from quiclab.model.tables import TABLES
-from quiclab.model.trial_record import ExpectedPage
 
 _ACCOUNT = r"trace|\.har$"
 """Sources of what the browser itself tells of the load."""

@@ -9,8 +9,8 @@ import polars as pl
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.expected_content import ExpectedVideo
 from quiclab.model.tables import TABLES
-from quiclab.model.trial_record import ExpectedVideo
 
 _SECOND_NS = 10**9
 _CONTENT_BYTES = 500

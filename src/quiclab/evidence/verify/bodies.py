@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from quiclab.model.client_account import ClientRequest
-from quiclab.model.trial_record import ExpectedObject, ExpectedPage, KeptBody, TrialRecord
+from quiclab.model.expected_content import ExpectedObject, ExpectedPage
+from quiclab.model.trial_record import KeptBody, TrialRecord
 
 _SUCCESS = 2
 """First digit of the status (RFC 9110 section 15.3)."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from quiclab.evidence.metrics.asked_for import ASK_NOTHING, is_named_by
 from quiclab.evidence.metrics.expected_bytes import cut_by_the_clock
+from quiclab.model.expected_content import Expected
 from quiclab.model.proof_record import UNPROVEN, HttpResponse
-from quiclab.model.trial_record import Expected, TrialRecord
+from quiclab.model.trial_record import TrialRecord
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _PARTIAL = 206

@@ -21,9 +21,10 @@ from quiclab.evidence.verify.handshake import Handshake, read_handshake
 from quiclab.evidence.verify.http_responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.origin_leg import origin_leg
 from quiclab.evidence.verify.wire import Sender, Wire, read_wire
+from quiclab.model.host_findings import Host
 from quiclab.model.link_account import LinkSide
 from quiclab.model.proof_record import UNPROVEN, Proof
-from quiclab.model.trial_record import Host, ProbeTarget, TrialRecord
+from quiclab.model.trial_record import ProbeTarget, TrialRecord
 from quiclab.store.record_form import as_record
 
 _NEEDS_KEYS = (

@@ -27,11 +27,12 @@ from quiclab.evidence.verify.disturbed import disturbance_problem, with_bound
 from quiclab.evidence.verify.origin_leg import control_problem, relay_problem
 from quiclab.evidence.verify.proof import prove
 from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
+from quiclab.model.host_findings import StoodStill
 from quiclab.model.link_account import LinkAccount
 from quiclab.model.proof_record import UNPROVEN, Proof
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
 from quiclab.model.terminal_escape import plain
-from quiclab.model.trial_record import EstimatedDisturbance, StoodStill, TrialRecord
+from quiclab.model.trial_record import EstimatedDisturbance, TrialRecord
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import Status
 from quiclab.store.packed_captures import pack_captures

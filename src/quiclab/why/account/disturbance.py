@@ -19,7 +19,8 @@ import polars as pl
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.model.trial_record import DisturbedPart, EstimatedDisturbance, RunDelay, TrialRecord
+from quiclab.model.host_findings import RunDelay
+from quiclab.model.trial_record import DisturbedPart, EstimatedDisturbance, TrialRecord
 from quiclab.why.account.hop import ROUNDING_NS
 
 FEW_PROCESSES = 4

@@ -10,7 +10,7 @@ from trial_records import part
 
 from quiclab.evidence.verify.bodies import page_problem
 from quiclab.model.client_account import ClientRequest
-from quiclab.model.trial_record import ExpectedPage
+from quiclab.model.expected_content import ExpectedPage
 
 PAGE = {
     "resources": [
