@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
+def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, object]]:
     """The plan's rows of the block. Raises SpecError where there is none, or no trial of it."""
     rows = ledger.rows()
     cell, _, number = asked.rpartition(":")

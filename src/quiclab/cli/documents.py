@@ -163,9 +163,9 @@ class PlanDocument:
     """Trials of all cells."""
     expected_ns: int
     """Expected time of all trials, one after another."""
-    power: Mapping[str, Any]
+    power: Mapping[str, object]
     """Best result that the planned number of blocks can show, and the sentence about it."""
-    matters: Mapping[str, Any]
+    matters: Mapping[str, object]
     """Numbers of pairs to find a difference that matters."""
     warnings: tuple[str, ...]
     """Reasons why the plan would disappoint, a sentence each."""
@@ -179,9 +179,9 @@ class DoctorDocument:
 
     version: int
     """Version of the document's form."""
-    machine: tuple[Mapping[str, Any], ...]
+    machine: tuple[Mapping[str, object], ...]
     """Findings on the machine, each with `state`, `detail` and `remedy`."""
-    endpoints: tuple[Mapping[str, Any], ...]
+    endpoints: tuple[Mapping[str, object], ...]
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
 
 

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _entry(name: str, profile: Profile) -> dict[str, Any]:
+def _entry(name: str, profile: Profile) -> dict[str, object]:
     """A path as `documents.PathEntry` has it."""
     titles = ("title", "kind", "source", "url", "chosen")
     return {"name": name, **{title: getattr(profile, title) for title in titles}, "keys": dict(profile.path)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -54,7 +53,7 @@ def _missed(study: Study) -> Iterator[str]:
         yield f"In {of} the packet to be {_DONE[key]} never came: {address} {side}."
 
 
-def _chosen(path: dict[str, Any]) -> list[str]:
+def _chosen(path: dict[str, object]) -> list[str]:
     return [key for key in _DONE for side in ("up", "down") for each in directions(path, side) if each.get(key)]
 
 

@@ -129,7 +129,7 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
     return pl.DataFrame(schema=columns)
 
 
-def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
+def read_json(path: Path, missing: list[str]) -> dict[str, object]:
     """The object in a JSON file; an empty one and a note where there is none."""
     try:
         value = json.loads(read_own(path))

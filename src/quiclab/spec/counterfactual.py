@@ -109,7 +109,7 @@ _LEFT_OUT = {"question", "only_blocks", "count_system_calls", "aa", "baseline"}
 """Keys of [study] that say nothing of the cell."""
 
 
-def _arm(document: Mapping[str, Any], arm: Arm, workload: Workload, variant: Variant) -> dict[str, Any]:
+def _arm(document: Mapping[str, object], arm: Arm, workload: Workload, variant: Variant) -> dict[str, object]:
     table = {key: value for key, value in own_arm(document, arm.name).items() if key != "only_for"}
     for change in variant.changes:
         table = _changed(table, arm, workload, change)

@@ -17,7 +17,7 @@ _OF_AN_ADVANTAGE = 2
 _AXES = ("arms", "workloads", "paths")
 
 
-def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], caution: str = "") -> dict[str, Any]:
+def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], caution: str = "") -> dict[str, object]:
     """The paper with its claims. `changed` is `changes(…)` from the spec that the claims were written for.
 
     `caution` is a sentence that the report shows above the claims.

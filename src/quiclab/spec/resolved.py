@@ -23,7 +23,7 @@ SUFFIXES = tuple(_BY_TYPE.values())
 """Endings of names, one for each kind of quantity."""
 
 
-def resolved_json(study: Study) -> dict[str, Any]:
+def resolved_json(study: Study) -> dict[str, object]:
     """The study with names as in the spec plus a unit (`rate_bit_per_s`, `delay_ns`, `loss.probability_pct`).
 
     Quantities are whole numbers, shares are per cent. A quantity that is not set keeps its bare name, with the value

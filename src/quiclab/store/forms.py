@@ -98,7 +98,7 @@ def _misfit(value: Any, form: Any, place: str) -> str | None:
     return None if fits else f"{place} is no {_NAMES.get(form) or ' or '.join(_NAMES[kind] for kind in kinds)}"
 
 
-def _member(whole: dict[str, Any], told: str, form: Any, place: str) -> str | None:
+def _member(whole: dict[str, object], told: str, form: Any, place: str) -> str | None:
     name = told if told in whole else told.rstrip("+!")
     value, here = whole.get(name), _in(place, name)
     if value is None:

@@ -85,7 +85,7 @@ _SPEC_OF_PROBE = {
 }
 
 
-def check_resolved(resolved: dict[str, Any], file: Path) -> None:
+def check_resolved(resolved: dict[str, object], file: Path) -> None:
     """Raise DecodeError, naming the first member that is not as `RESOLVED` has it."""
     if found := misfit(resolved, RESOLVED):
         raise DecodeError(

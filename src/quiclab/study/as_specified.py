@@ -24,7 +24,7 @@ _OF_SPEC = ("seed", "link", "up", "down")
 """Members of a link's configuration that follow from the spec alone."""
 
 
-def link_asked(study: Study, row: PlanRow) -> dict[str, Any]:
+def link_asked(study: Study, row: PlanRow) -> dict[str, object]:
     """The configuration of the links that the spec gives a trial."""
     path, change = path_of(study, row), workload_of(study, row).address_change
     return link_config(path, row.seed, None if change is None else change.path_after(path))

@@ -234,12 +234,12 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
     ledger.record(*tries)
 
 
-def _is_of(host: Path, told: Mapping[str, Any]) -> bool:
+def _is_of(host: Path, told: Mapping[str, object]) -> bool:
     """True for a kept host.json of the same machine and programs; those that measured beside do not count."""
     return {**read_object(host), BESIDE: None} == {**told, BESIDE: None}
 
 
-def _with_neighbours_of(host: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+def _with_neighbours_of(host: Path, told: Mapping[str, object]) -> dict[str, object]:
     """A part's host.json, with those who measured beside the parts before it, too."""
     before = str(read_object(host).get(BESIDE) or "") if host.exists() else ""
     neighbours = [each for each in (*before.split(", "), *str(told.get(BESIDE) or "").split(", ")) if each]

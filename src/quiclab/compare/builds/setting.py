@@ -89,7 +89,7 @@ def groups(old: Study, new: Study) -> set[str]:
     return {"spec", "programs", "host", *(key.partition(".")[0] for key in found)}
 
 
-def _machine(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _machine(host: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     if not host:
         yield "host", "host.json is missing"
     for key, value in host.items():
@@ -155,7 +155,7 @@ def _spec_difference(found: tuple[str, str, str], study: Study) -> Difference:
     return Difference(*found)
 
 
-def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, Any], ...]) -> tuple[Difference, ...]:
+def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, object], ...]) -> tuple[Difference, ...]:
     """Versions that differ, a program at a time."""
     before, after = (_versions(study, host) for study, host in zip((old, new), hosts, strict=True))
     arms: dict[tuple[str, str, str], list[str]] = {}
@@ -169,7 +169,7 @@ def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, Any], ...]) -> t
     )
 
 
-def _versions(study: Study, host: Mapping[str, Any]) -> dict[tuple[str, str, str], str]:
+def _versions(study: Study, host: Mapping[str, object]) -> dict[tuple[str, str, str], str]:
     """(arm, role, program) → version, as the machine told it when the study was run."""
     told = host.get("programs")
     known = told if isinstance(told, dict) else {}

@@ -88,7 +88,7 @@ def read_paper(study_dir: Path) -> Paper | None:
     if not path.exists():
         return None
     missing: list[str] = []
-    document = read_json(path, missing)
+    document: Mapping[str, Any] = read_json(path, missing)
     if not missing and document.get("version") != FORMAT:
         missing.append(f"paper.json has the form {document.get('version')}, not {FORMAT}.")
     try:

@@ -22,8 +22,8 @@ from quiclab.store.own_files import content_of, is_own_file, read_own
 
 
 def trial_document(
-    laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
-) -> dict[str, Any]:
+    laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, object]
+) -> dict[str, object]:
     """Request of a trial, where and when it ran, and what should have arrived; `clocks` at start and end."""
     arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
     ip_version = path.ip_version
@@ -103,7 +103,7 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     }
 
 
-def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, Any]:
+def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, object]:
     """Video that is played, with each quality's lines and bitrate; one file also has a length."""
     rates = zip(video.qualities, video.bit_rates, strict=True)
     shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
@@ -128,7 +128,7 @@ def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
     }
 
 
-def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
+def kept_body(file: Path, most_bytes: int) -> dict[str, object] | None:
     """Length and hash of the response that a user's own program kept, which writes no account. Without a hash where it
     is longer than `most_bytes`."""
     if not is_own_file(file, file.parent):
@@ -136,7 +136,7 @@ def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
     return content_of(file, most_bytes)
 
 
-def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, Any]]:
+def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, object]]:
     """Length and hash of each uploaded object that the server kept, by name, for these names alone."""
     files = (folder / name for name in names)
     return {file.name: content_of(file, most_bytes) for file in files if is_own_file(file, folder)}

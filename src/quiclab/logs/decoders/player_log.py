@@ -74,12 +74,12 @@ class PlayerLog:
         )
 
 
-def stalls(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def stalls(events: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """Stalls: from each `waiting` after the first `playing` to the next `playing`, or to the end; not where the user
     sought."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     started, seeking = False, False
-    began: Mapping[str, Any] | None = None
+    began: Mapping[str, object] | None = None
     for event in events:
         name = event["name"]
         if name in ("seeking", "seeked"):
@@ -104,7 +104,7 @@ def _stall(began: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _sample(row: Sequence[Any]) -> dict[str, Any]:
+def _sample(row: Sequence[Any]) -> dict[str, object]:
     return {
         "time_ns": row[0],
         "position_ms": row[1] * 1e3,
@@ -136,12 +136,12 @@ def _read(path: Path) -> Mapping[str, Any]:
     return log
 
 
-def _list(log: Mapping[str, Any], name: str) -> list[Any]:
+def _list(log: Mapping[str, object], name: str) -> list[Any]:
     told = log.get(name)
     return told if isinstance(told, list) else []
 
 
-def _instant(log: Mapping[str, Any], name: str) -> int | None:
+def _instant(log: Mapping[str, object], name: str) -> int | None:
     told = log.get(name)
     return told if type(told) is int and 0 <= told < 2**62 else None
 

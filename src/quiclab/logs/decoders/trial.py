@@ -86,7 +86,7 @@ _ORIGIN_LOGS = ("raw/server-qlog/",)
 """Logs of a server behind a proxy, whose connections are with the proxy, not with the client."""
 
 
-def _document(trial_dir: Path) -> Mapping[str, Any]:
+def _document(trial_dir: Path) -> Mapping[str, object]:
     """Content of trial.json; nothing where it cannot be read."""
     try:
         document = json.loads((trial_dir / _REGISTER).read_text())

@@ -110,7 +110,7 @@ class AgainstBest(Figure):
         shown = [row["behind_pct"] for row in cells.values() if _coloured(row)]
         reach = min(100.0, max(10.0, *shown, 0.0))
 
-        def word(cell: Mapping[str, Any]) -> str:
+        def word(cell: Mapping[str, object]) -> str:
             return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _style.text(cell["cell_text"]))
 
         hover = {

@@ -87,7 +87,7 @@ class Causes(Figure):
         coloured = [abs(row["difference_pct"]) for row in squares.values() if _coloured(row)]
         reach = min(100.0, max(10.0, *coloured, 0.0))
 
-        def word(row: Mapping[str, Any]) -> str:
+        def word(row: Mapping[str, object]) -> str:
             share = (1 - row["difference_pct"] / reach) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, min(1.0, max(0.0, share)), _style.text(row["cell_text"]))
 
@@ -143,7 +143,7 @@ def _coloured(row: Mapping[str, Any]) -> bool:
     return Status(row["status"]).found
 
 
-def row_of(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, Any]:
+def row_of(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, object]:
     """Return a verdict as a row of the figure's data."""
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"

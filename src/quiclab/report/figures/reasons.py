@@ -52,7 +52,7 @@ class Reasons(Figure):
         if analysis.metric.name not in {of.metric for of in MetricScope}:
             return pl.DataFrame(schema=_SCHEMA)
         wanted = [c for c in analysis.comparisons if asked.cell in (None, c.cell_id)]
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for each in waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name):
             rows += steps_of(each, comparison_words.cell_name(each.comparison, analysis), analysis.alpha)
         return pl.DataFrame(rows, schema=_SCHEMA)
@@ -103,7 +103,7 @@ def _range(data: pl.DataFrame) -> list[float]:
     return [low - room, high + room]
 
 
-def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, Any]]:
+def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, object]]:
     """Rows of one cell's waterfall, small steps as one."""
     least = _SMALL * waterfall.gross_ms
     drawn = [step for step in waterfall.steps if abs(step.difference_ms) >= least]
@@ -114,7 +114,7 @@ def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, A
         "baseline": waterfall.comparison.baseline.arm,
         "other": waterfall.comparison.other.arm,
     }
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     at = 0.0
     for step in drawn:
         rows.append({**common, **_ends(step.interval_ms), "reason": step.label.heading if step.label else ""})

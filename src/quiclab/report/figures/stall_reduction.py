@@ -44,7 +44,7 @@ class StallReduction(Figure):
         analysis = asked.analysis
         counts = {key: mean(values) for key, values in by_cell_and_arm(asked.files, "stalls").items()}
         without = _without_loss(asked.files)
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for path in analysis.paths:
             for workload in analysis.workloads:
                 here = [c for c in analysis.comparisons if (c.path, c.workload) == (path, workload)]
@@ -108,7 +108,7 @@ def _places(data: pl.DataFrame) -> list[tuple[str, str]]:
     return [(video, path) for video, path in data.select("workload_title", "path_title").iter_rows()]
 
 
-def _hover_text(row: dict[str, Any]) -> str:
+def _hover_text(row: dict[str, object]) -> str:
     if row["gamma_pct"] is not None:
         return f"{row['gamma_pct']:+.0f} % ({row['stalls']:.3g} against {row['benchmark_stalls']:.3g})".replace(
             "-", "−"

@@ -54,7 +54,7 @@ class ZeroRtt(Figure):
         # α is about full handshakes and 0-RTT: a session that is resumed without it is neither.
         resumed = {name for name, arm in arms.items() if _session(arm) == "resumed"}
         over_tcp = [name for name, arm in arms.items() if arm.get("protocol") != "h3" and name not in resumed]
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for (path, workload), here in results.items() if early else ():
             place = {
                 "path_title": asked.analysis.path_titles.get(path, path),
@@ -120,11 +120,11 @@ def _alphas(asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None
     return found
 
 
-def _session(arm: dict[str, Any]) -> object:
+def _session(arm: dict[str, object]) -> object:
     return _knobs(arm.get("client")).get("session")
 
 
-def _algorithm(arm: dict[str, Any]) -> str | None:
+def _algorithm(arm: dict[str, object]) -> str | None:
     """Return the congestion control of the program that sends to the client; None where the spec names none."""
     if arm.get("protocol") != "h3":
         tcp = arm.get("tcp")
@@ -134,7 +134,7 @@ def _algorithm(arm: dict[str, Any]) -> str | None:
     return str(named) if named else None
 
 
-def _knobs(program: object) -> dict[str, Any]:
+def _knobs(program: object) -> dict[str, object]:
     knobs = program.get("knobs") if isinstance(program, dict) else None
     return knobs if isinstance(knobs, dict) else {}
 

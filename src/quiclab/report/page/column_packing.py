@@ -62,7 +62,7 @@ def _pack(trace: dict[str, Any]) -> None:
     trace["points"] = points
 
 
-def column(values: list[Any]) -> dict[str, Any]:
+def column(values: list[Any]) -> dict[str, object]:
     """A column of numbers (unknown ones are null), or of anything else as places in a list of what occurs in it."""
     if all(value is None or isinstance(value, int | float) for value in values[:PACKED_FROM]):
         try:
@@ -74,7 +74,7 @@ def column(values: list[Any]) -> dict[str, Any]:
     return {"values": [json.loads(text) for text in places], **_numbers(np.array(codes, dtype=np.float64))}
 
 
-def _numbers(values: FloatArray) -> dict[str, Any]:
+def _numbers(values: FloatArray) -> dict[str, object]:
     for scale in _SCALES:
         whole = np.rint(values * scale)
         if np.all(np.abs(whole) < _EXACT) and np.array_equal(whole / scale, values):

@@ -80,7 +80,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
     )
 
 
-def path_numbers(path: Mapping[str, Any]) -> str:
+def path_numbers(path: Mapping[str, object]) -> str:
     """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`."""
     if not {"up", "down"} <= set(path):
         return ""
@@ -177,7 +177,7 @@ def _day(instant: datetime) -> str:
     return f"{instant.day} {instant:%B %Y}"
 
 
-def _machine(host: Mapping[str, Any]) -> str:
+def _machine(host: Mapping[str, object]) -> str:
     cpus, model, kernel = host.get("cpus"), host.get("cpu_model"), host.get("kernel")
     memory = host.get("memory_bytes")
     parts = [str(model)] if model else []

@@ -84,7 +84,7 @@ def thinned(x: FloatArray, limit: int) -> npt.NDArray[np.int64]:
     return np.unique(np.concatenate([spread, waits, waits + 1]))
 
 
-def _packed(curve: pl.DataFrame, limit: int) -> dict[str, Any]:
+def _packed(curve: pl.DataFrame, limit: int) -> dict[str, object]:
     """The points that are drawn, and how many there are."""
     x, y = curve["x_ms"].to_numpy(), curve["bytes"].to_numpy()
     keep = thinned(x, limit)

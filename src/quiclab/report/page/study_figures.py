@@ -137,7 +137,7 @@ def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Par
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 
 
-def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, Any]:
+def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, object]:
     return packed(figures.spec(figure.draw(data)))
 
 

@@ -274,7 +274,7 @@ def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 class CellFigures:
     """Two drawings of the same trials."""
 
-    box: dict[str, Any]
+    box: dict[str, object]
     share: dict[str, Any]
 
 

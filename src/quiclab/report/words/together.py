@@ -108,7 +108,7 @@ def _time_text(difference: Difference) -> str:
     return in_ms(difference.ms) + ("" if interval is None else f" [{span(interval.low, interval.high)}]")
 
 
-def _json(difference: Difference) -> dict[str, Any]:
+def _json(difference: Difference) -> dict[str, object]:
     return {"ms": _finite(difference.ms), "interval": _ends(difference.interval)}
 
 

@@ -91,13 +91,13 @@ def read_confirmation(directory: Path) -> Confirmation | None:
     return Confirmation(directory, declared, judgement, sound)
 
 
-def _is_own(shown: dict[str, Any], declared: Declared) -> bool:
+def _is_own(shown: dict[str, object], declared: Declared) -> bool:
     """True if a verdict is of this declaration, and as it was written."""
     judged = {name: value for name, value in shown.items() if name not in ("version", "sha256", "verdict_sha256")}
     return shown.get("sha256") == declared.sha256 and shown.get("verdict_sha256") == _sha256(judged)
 
 
-def _sha256(document: dict[str, Any]) -> str:
+def _sha256(document: dict[str, object]) -> str:
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -115,7 +115,7 @@ def keep_judgement(directory: Path, declared: Declared, judgement: Judgement) ->
     write_atomically(directory / VERDICT, json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def judgement_document(judgement: Judgement) -> dict[str, Any]:
+def judgement_document(judgement: Judgement) -> dict[str, object]:
     """The judgement as JSON has it; an infinite end of an interval is null."""
     return {
         "verdict": judgement.verdict.value,
@@ -170,7 +170,7 @@ def _interval(document: dict[str, Any]) -> Interval | None:
     return Interval(-float("inf") if low is None else low, float("inf") if high is None else high, found["confidence"])
 
 
-def _ends(interval: Interval | None) -> dict[str, Any] | None:
+def _ends(interval: Interval | None) -> dict[str, object] | None:
     if interval is None:
         return None
     return {"low": _finite(interval.low), "high": _finite(interval.high), "confidence": interval.confidence}

@@ -85,7 +85,7 @@ class Browser(Protocol):
     """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
-    def fetch(self, url: str) -> dict[str, Any]:
+    def fetch(self, url: str) -> dict[str, object]:
         """Run FETCH_FUNCTION in the page."""
         ...
 

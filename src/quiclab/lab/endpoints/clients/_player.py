@@ -18,7 +18,7 @@ _MODEL_STARTS_WITH_S = 1.0
 """Seconds of video that must be there before the player without a decoder starts, or goes on after a stall."""
 
 
-def player_settings(video: Video) -> dict[str, Any]:
+def player_settings(video: Video) -> dict[str, object]:
     """Settings as player.js reads them; the URL is added later."""
     names = {"progressive": "element", "dash": "dash.js"}
     return {

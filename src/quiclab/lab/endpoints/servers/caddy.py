@@ -55,7 +55,7 @@ def _headers(context: Context) -> dict[str, list[str]]:
     return {"Cache-Control": ["no-store"], **{name: [value] for name, value in HEADERS.items()}}
 
 
-def _types(context: Context) -> list[dict[str, Any]]:
+def _types(context: Context) -> list[dict[str, object]]:
     """Routes that set the media type by a file's ending; objects have the type of the spec."""
     if context.page is None:
         return []
@@ -68,7 +68,7 @@ def _types(context: Context) -> list[dict[str, Any]]:
     ]
 
 
-def _thinking(context: Context) -> list[dict[str, Any]]:
+def _thinking(context: Context) -> list[dict[str, object]]:
     """Handlers that wait. Caddy has no such handler: this is a proxy without an upstream, which looks for one again
     after an interval and then gives up, whereupon the file is served."""
     waits = context.page.waits if context.page else {}
