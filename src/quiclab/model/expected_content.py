@@ -30,7 +30,7 @@ class ExpectedPage(msgspec.Struct, frozen=True):
     """A page that is to be loaded."""
 
     resources: Annotated[tuple[PageResource, ...], msgspec.Meta(min_length=1)]
-    """Its files, the document first."""
+    """Files of the page, the document first."""
     document: str | None = None
     main_image: str | None = None
     """URL of the image that counts as its largest, where the site names one."""

@@ -44,7 +44,7 @@ class ProgramCost(msgspec.Struct, frozen=True):
 
     life: Usage | None = None
     transfer: Usage | None = None
-    """From the request to the client's end."""
+    """Use between the request and the client's end."""
     peak_memory_bytes: Number | None = None
     most_processes: int | None = None
     most_threads: Number | None = None

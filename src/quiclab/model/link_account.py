@@ -20,7 +20,7 @@ class ChosenPackets(msgspec.Struct, frozen=True):
     """Packets that were to be dropped or spared."""
 
     missed: tuple[ChosenPacket, ...] = ()
-    """Those that never came."""
+    """Packets among them that never came."""
 
 
 class LinkSide(msgspec.Struct, frozen=True):

@@ -103,7 +103,7 @@ class SecondLink(msgspec.Struct, frozen=True):
 
     @property
     def log(self) -> str:
-        """Its packet log, as tables name it."""
+        """Name that tables have of its packet log."""
         return f"raw/{self.packet_log}"
 
 
@@ -136,7 +136,7 @@ class Flow(msgspec.Struct, frozen=True):
     background: str | None
     """Kind of background; None of a download that is compared."""
     started_ns: int | None
-    """None of a flow that never began."""
+    """Instant of its start; None of a flow that never began."""
     ended: str = "running"
     """State in which it was when the competition was over."""
     tcp_congestion_control_asked: str | None = None
@@ -218,7 +218,7 @@ class TrialRecord(msgspec.Struct, frozen=True):
     tolerated: Number = 1.0
     """Share of the trial's time that the laboratory may add."""
     links: tuple[RecordedLink, ...] = ()
-    """From the client to the server."""
+    """Links from the client to the server, in their order."""
     second_link: SecondLink | None = None
     proxy: RecordedProxy | None = None
     probe: ProbeTarget | None = None

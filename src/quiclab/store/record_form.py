@@ -52,7 +52,7 @@ def as_trial(document: Mapping[str, object], **changed: object) -> TrialRecord:
 def form_of(kind: Any) -> Any:
     """Return the form (`quiclab.store.forms`) of a record or of the type of one of its fields."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return {_told(field): form_of(field.type) for field in msgspec.structs.fields(kind)}
+        return {_form_name(field): form_of(field.type) for field in msgspec.structs.fields(kind)}
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return NotEmpty(form_of(get_args(arguments[0])[0]))
@@ -75,7 +75,7 @@ def _form_of_union(kinds: tuple[Any, ...]) -> Any:
     return others if set(others) <= set(_SIMPLE) else Either(tuple(form_of(each) for each in others))
 
 
-def _told(field: msgspec.structs.FieldInfo) -> str:
+def _form_name(field: msgspec.structs.FieldInfo) -> str:
     """Name of a field as a form has it."""
     if not field.required:
         return field.encode_name

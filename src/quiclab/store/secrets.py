@@ -16,13 +16,10 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
 from quiclab.model.errors import DecodeError
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.packed_captures import base_of, is_packed_capture, packed_against, plain_name
 from quiclab.store.packed_logs import is_packed, packed, read_plain
-from quiclab.store.record_form import as_json, as_trial
 
 _KEY_LOG = re.compile(
     rb"(?m)^(?:CLIENT_RANDOM|EARLY_EXPORTER_(?:MASTER_)?SECRET|EXPORTER_SECRET|"
@@ -170,6 +167,10 @@ def without_decryption_secrets(capture: bytes, name: str = "the capture") -> byt
 
 def _register(trial: Path, left_out: list[str], renamed: Mapping[str, str]) -> None:
     """Bring trial.json up to date with the files that are there now."""
+    import msgspec
+
+    from quiclab.store.record_form import as_json, as_trial
+
     document = read_object(trial / "trial.json")
     kept = []
     for item in as_trial(document).artefacts:

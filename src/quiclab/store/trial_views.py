@@ -28,7 +28,7 @@ class TrialRegister(msgspec.Struct, frozen=True):
 
 
 class TrialShortcomings(msgspec.Struct, frozen=True):
-    """How a trial failed, and what it was left without."""
+    """Failing of a trial, and what it was left without."""
 
     own_failure: str | None = None
     """Failing of its endpoints in a trial that the laboratory carried to its end."""

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Limits, Study
 from quiclab.model.units import Duration, Share
@@ -68,11 +67,16 @@ def void_what_is_disturbed(study: Study, study_dir: StudyDir, ledger: Ledger, ro
     earlier = read_object(study_dir.resolved).get(EARLIER) or []
     if all(_tolerated(each, study).value <= study.tolerated.value for each in earlier):
         return
+    import msgspec  # what plans a study alone needs no records
+
+    from quiclab.evidence.verify.disturbed import disturbance_problem
+
     attempts = ledger.attempts()
     for row in rows:
         last = attempts[row.trial_id][-1] if row.trial_id in attempts else None
         trial = None if last is None or last.status != "verified" else read_record(study_dir.folder(last))
         if last is None or trial is None:
             continue
-        if (problem := disturbance_problem(replace(trial, tolerated=study.tolerated.value))) is not None:
+        now = msgspec.structs.replace(trial, tolerated=study.tolerated.value)
+        if (problem := disturbance_problem(now)) is not None:
             ledger.overrule(last, "void", problem)
