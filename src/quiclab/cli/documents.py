@@ -129,7 +129,7 @@ class PathEntry:
     """Address of the source."""
     chosen: str
     """Decisions that were made here because the source is silent."""
-    keys: Mapping[str, Any]
+    keys: Mapping[str, object]
     """Keys of `[[path]]` as a spec has them: quantities are texts with their unit."""
 
 
@@ -149,11 +149,11 @@ class PlanDocument:
 
     version: int
     """Version of the document's form."""
-    study: Mapping[str, Any]
+    study: Mapping[str, object]
     """The spec with every default, as `STUDY/resolved.json` keeps it: units are in the names."""
-    arms: Mapping[str, Any]
+    arms: Mapping[str, object]
     """Description of the arms, and where they differ."""
-    links: Mapping[str, Any]
+    links: Mapping[str, object]
     """Configuration of the link for each path (link-config.md)."""
     cells: int
     """Cells, A/A cells included."""
@@ -169,7 +169,7 @@ class PlanDocument:
     """Numbers of pairs to find a difference that matters."""
     warnings: tuple[str, ...]
     """Reasons why the plan would disappoint, a sentence each."""
-    order: tuple[Mapping[str, Any], ...]
+    order: tuple[Mapping[str, object], ...]
     """Every trial in the order in which they run, with `expected_ns`."""
 
 
@@ -232,7 +232,7 @@ class SqlDocument:
     """Directory of the study."""
     columns: tuple[ColumnEntry, ...]
     """Columns of the answer, in their order."""
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, object], ...]
     """Rows, each an object of the columns' names; points in time and dates are text (ISO 8601), bytes are in
     hexadecimal digits."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from quiclab.model.number_text import quantity
 
 
-def asked(path: Mapping[str, Any]) -> dict[str, str]:
+def asked(path: Mapping[str, object]) -> dict[str, str]:
     """Values that a resolved path (an entry of `paths` in resolved.json) asks for, by the metric that measures them."""
     return {
         "path_rtt_min_ms": quantity(rtt_ms(path), "ms"),
@@ -27,12 +27,12 @@ def directions(path: Mapping[str, Any], side: str) -> list[dict[str, Any]]:
     return [_part(link, side) for link in links]
 
 
-def rtt_ms(path: Mapping[str, Any]) -> float:
+def rtt_ms(path: Mapping[str, object]) -> float:
     """Base round-trip time: the delays of all links in both directions."""
     return sum(map(_delay_ns, [*directions(path, "up"), *directions(path, "down")])) / 1e6
 
 
-def rate_bit_per_s(path: Mapping[str, Any], side: str) -> float | None:
+def rate_bit_per_s(path: Mapping[str, object], side: str) -> float | None:
     """The least rate of the links in one direction; None where there is none, or one that changes."""
     here = directions(path, side)
     if any(_part(each, "rate") or each.get("trace") is not None or _changes(each, "rate_bit_per_s") for each in here):
@@ -40,7 +40,7 @@ def rate_bit_per_s(path: Mapping[str, Any], side: str) -> float | None:
     return min((float(each["rate_bit_per_s"]) for each in here if each.get("rate_bit_per_s") is not None), default=None)
 
 
-def rate_text(path: Mapping[str, Any], side: str) -> str:
+def rate_text(path: Mapping[str, object], side: str) -> str:
     """The rate in one direction: `10 Mbit/s`, `unlimited`, `2 to 8 Mbit/s` of one that is drawn, or that it changes."""
     here = directions(path, side)
     if any(each.get("trace") is not None or _changes(each, "rate_bit_per_s") for each in here):
@@ -48,7 +48,7 @@ def rate_text(path: Mapping[str, Any], side: str) -> str:
     return _rate_of(here)
 
 
-def loss_pct(path: Mapping[str, Any], side: str) -> float | None:
+def loss_pct(path: Mapping[str, object], side: str) -> float | None:
     """Losses of the links in one direction combined; None where one has no single probability, or changes."""
     here = directions(path, side)
     models = [loss for each in here if (loss := _part(each, "loss"))]
@@ -85,7 +85,7 @@ def _delay_ns(direction: dict[str, Any]) -> float:
     return float(direction.get("delay_ns") or 0)
 
 
-def _loss_of(here: list[dict[str, Any]]) -> str:
+def _loss_of(here: list[dict[str, object]]) -> str:
     """Independent losses have one number, which those of several links make together; other models are named."""
     losses = [loss for direction in here if (loss := _part(direction, "loss"))]
     kept, names = 1.0, []

@@ -86,7 +86,7 @@ class Study:
         return [item for item in self.resolved.get(axis) or () if not item.get("only_for")]
 
 
-def _condition(item: Mapping[str, Any]) -> str:
+def _condition(item: Mapping[str, object]) -> str:
     """Condition that must never be left out beside a name: a video that no decoder played is not one that was
     watched."""
     video = item.get("video")

@@ -38,7 +38,7 @@ LEAST_BDP_PACKETS = 32
 """Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
 
-def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, Any]:
+def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, object]:
     """The part of the link's configuration that follows from the spec: seed, and both directions of every link.
 
     `seed` is the block's, so all trials of a block meet the same draws. `later` is the path once the client has changed
@@ -123,7 +123,7 @@ def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, mtu: in
     return min(bounds, default=None)
 
 
-def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
+def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, object]:
     rate, trace = direction.rate, direction.trace
     return {
         "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,

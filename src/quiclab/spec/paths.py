@@ -50,7 +50,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "schedule": SCHEDULE,
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace),
 }
-_OVERRIDES: Kind[dict[str, Any]] = Kind(
+_OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
     lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
 )

@@ -62,6 +62,6 @@ def with_profile(own: Mapping[str, Any], direction_keys: Collection[str]) -> dic
     return {**merged, **{key: value for key, value in own.items() if key not in ("up", "down")}}
 
 
-def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _without(table: Mapping[str, object], key: str) -> dict[str, object]:
     """A table without a key, and without the key that can replace it."""
     return {known: value for known, value in table.items() if known not in (key, _INSTEAD.get(key))}

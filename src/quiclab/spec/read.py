@@ -33,7 +33,7 @@ MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Total size up to which captures keep whole packets by default."""
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, 100_000)}
-_AA: Kind[dict[str, Any]] = Kind(
+_AA: Kind[dict[str, object]] = Kind(
     'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
 )
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
@@ -57,7 +57,7 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }
-_STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
+_STUDY: Kind[dict[str, object]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
 _LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")

@@ -32,9 +32,9 @@ def resolved_json(study: Study) -> dict[str, object]:
     return _table(study)
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(value: Any) -> dict[str, object]:
     """A dataclass as a table; a model of loss or queue management has its name first."""
-    table: dict[str, Any] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
+    table: dict[str, object] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
         table[field.name + suffix_of(field.name, content)] = as_json(content)

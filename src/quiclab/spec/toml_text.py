@@ -22,7 +22,7 @@ def toml_text(document: Mapping[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _table(heading: str, content: Mapping[str, Any]) -> str:
+def _table(heading: str, content: Mapping[str, object]) -> str:
     lines = [heading, *(f"{_key(key)} = {_value(value)}" for key, value in content.items())]
     return "\n".join(lines) + "\n"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import SpecError
 from quiclab.store.disk import write_atomically
@@ -43,7 +42,7 @@ def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, object] 
         write_atomically(study_dir.paper, json.dumps(claims, indent=1, ensure_ascii=False))
 
 
-def _resolved(spec_file: Path) -> dict[str, Any]:
+def _resolved(spec_file: Path) -> dict[str, object]:
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.specs import load_study
 

@@ -68,7 +68,7 @@ def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
 
     study_dir, study, goal = asked
     document = _read(study_dir)
-    looks: list[dict[str, Any]] = document.get("looks", [])
+    looks: list[dict[str, object]] = document.get("looks", [])
     before: dict[str, int] = document.get("blocks", {})
     make_tables(study_dir)
     keep_growth(

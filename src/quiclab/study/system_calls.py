@@ -44,7 +44,7 @@ def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, observer: Ob
         write_atomically(study_dir.system_calls(arm.name), json.dumps(found, indent=1))
 
 
-def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, Any]:
+def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, object]:
     observer.counting(arm.name)
     found = _count(_patient(laboratory), arm)
     observer.counted(arm.name, found["problem"])
@@ -92,7 +92,7 @@ def _row(study: Study, arm: Arm) -> PlanRow:
     return next(row for row in planned_rows(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
 
 
-def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, Any]:
+def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, object]:
     calls = syscall_counts(counts_file(folder / "raw", role))
     if not calls:
         return {"program": program, "unsupported": "it was killed before its calls were summed up"}

@@ -181,9 +181,9 @@ class _Asked:
     attempt: Attempt
     row: Mapping[str, Any] | None
     """Row of the plan, by the ledger."""
-    planned: Mapping[str, Any] | None
+    planned: Mapping[str, object] | None
     """Row of the plan that the study's spec gives."""
-    links: Mapping[str, Any] | None
+    links: Mapping[str, object] | None
     """Configuration of the links that the study's spec gives."""
     is_last: bool
     void_beside: bool
@@ -216,9 +216,9 @@ class _Asked:
 class _OfSpec:
     """Everything that a study's spec says of its trials, by their ids."""
 
-    rows: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, Mapping[str, object]]
     """Rows of the plan."""
-    links: Mapping[str, Mapping[str, Any]]
+    links: Mapping[str, Mapping[str, object]]
     """Configurations of the links."""
     differences: tuple[Difference, ...] = ()
     """Differences between the spec and resolved.json."""

@@ -63,8 +63,8 @@ def navigation(evidence: Evidence) -> tuple[int, str]:
     raise Unknown("the browser does not show where the navigation to the page began")
 
 
-def _data(detail: str | None) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(detail or "{}").get("data", {})
+def _data(detail: str | None) -> dict[str, object]:
+    data: dict[str, object] = json.loads(detail or "{}").get("data", {})
     return data
 
 

@@ -64,7 +64,7 @@ class Competitor:
             self._next_is_ready = None
             self.processes["client"].go()
 
-    def document(self, ip_version: int) -> dict[str, Any]:
+    def document(self, ip_version: int) -> dict[str, object]:
         """The flow as trial.json has it."""
         flow = self.flow
         return {

@@ -73,7 +73,7 @@ def _sender(arm: study.Arm, workload: study.Workload) -> study.Role:
     return "proxy" if arm.proxy else "server"
 
 
-def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
+def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, object]:
     """Bytes that should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a
     list; of a video what it is."""
     workload = workload_of(laboratory.study, row)
@@ -111,7 +111,7 @@ def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, o
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
+def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, object]:
     """Demands of the spec on the handshake and on the connection: the verdict holds the trial to them."""
     client, front = arm.client.knobs, arm.front.knobs
     moves = client.on_address_change if workload.address_change else None

@@ -200,10 +200,10 @@ class Link:
         later = Span(last, 0, 1) if settings.second_network else None
         return Ends(places, row, settings.mtu, later, ethernet=settings.backend == "veth")
 
-    def _link_document(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
+    def _link_document(self, span: Span, middle: NetworkNamespace | None) -> dict[str, object]:
         """Configuration of one link besides its model; with `middle`, the devices are made."""
         settings, device = self._settings, span.device
-        ends: dict[str, dict[str, Any]] = {}
+        ends: dict[str, dict[str, object]] = {}
         for side, place in zip(SIDES, (span.client, span.server), strict=True):
             namespace = self._places[place]
             end = ends[side] = {"netns": f"/proc/self/fd/{namespace.fd}", "device": device, "mtu": settings.mtu}

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from quiclab.lab.testbed import _process_tree
 from quiclab.lab.testbed._process_tree import Stat, Used
@@ -173,7 +173,7 @@ class ProcessCosts:
             if role.at_end is None:
                 role.at_end = role.life
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Costs by role, for trial.json. Times of `life` are exact; user and system of `transfer` are accurate to 10 ms
         each."""
         with self._lock:

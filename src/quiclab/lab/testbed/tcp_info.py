@@ -49,7 +49,7 @@ class TcpInfoSampler:
         }
         self._stack = ExitStack()
         self._real_time: RealTime = "none"
-        self.summary: dict[str, Any] = {}
+        self.summary: dict[str, object] = {}
         """Summary after the end, for trial.json: samples, missed, interval_ns, slowest_ns, cpu_share (of one core) and
         real_time; or `unsupported` or `ended_early`, with the reason."""
 

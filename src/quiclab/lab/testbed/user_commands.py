@@ -145,7 +145,7 @@ def closing_account(
             )
 
 
-def _remedy(summary: Mapping[str, Any], *, by_root: bool) -> str:
+def _remedy(summary: Mapping[str, object], *, by_root: bool) -> str:
     """Remedies that were not applied."""
     if summary.get("gave_way_ns") is not None:
         return (

@@ -116,7 +116,7 @@ def _sample(row: Sequence[Any]) -> dict[str, object]:
     }
 
 
-def _event(row: Sequence[Any]) -> dict[str, Any]:
+def _event(row: Sequence[Any]) -> dict[str, object]:
     return {
         "time_ns": row[0],
         "name": row[1],
@@ -126,7 +126,7 @@ def _event(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, object]:
     try:
         log = read_json(read_plain(path, _MOST_BYTES).decode(errors="replace"))
     except (OSError, ValueError, RecursionError) as error:
@@ -165,5 +165,5 @@ def _fits(row: Any, kinds: Sequence[type], may_lack: Sequence[int]) -> bool:
     return True
 
 
-def _frame(table: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _frame(table: str, rows: list[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TABLES[table].decoder_schema)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 import polars as pl
 
@@ -70,7 +69,7 @@ class TrialDocument:
         )
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, object]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -60,7 +59,7 @@ class Asked:
         """The study's spec, trials and metrics as the analysis reads them."""
         return read_study(self.study.directory)
 
-    def arm(self, name: str) -> Mapping[str, Any]:
+    def arm(self, name: str) -> Mapping[str, object]:
         """Return an arm as the study's spec has it, that of an A/A control too; nothing where it does not tell."""
         named = {str(each["name"]): each for each in self.files.items("arms")}
         return named.get(name.partition("#")[0], {})

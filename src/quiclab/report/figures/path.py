@@ -74,7 +74,7 @@ def _value_text(value: float | None, unit: str) -> str:
     return quantity(value / 1e6, "Mbit/s") if value is not None and unit == "bit/s" else quantity(value, unit)
 
 
-def _asked(path: Mapping[str, Any]) -> dict[str, str]:
+def _asked(path: Mapping[str, object]) -> dict[str, str]:
     told = path_asked.asked(dict(path))
     return {
         "rate": told["path_rate_down_bit_per_s"],

@@ -59,7 +59,7 @@ class CriticalPath:
     absent: tuple[str, ...]
     """Labels without time in these trials: links to them lead to the table."""
     waits: tuple[Wait, ...]
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     """Edges and packets of each arm, packed."""
 
 

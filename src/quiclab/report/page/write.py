@@ -275,7 +275,7 @@ class CellFigures:
     """Two drawings of the same trials."""
 
     box: dict[str, object]
-    share: dict[str, Any]
+    share: dict[str, object]
 
 
 def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequence[str]) -> list[CellFigures]:
@@ -291,7 +291,7 @@ def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequ
     return found
 
 
-def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, Any]:
+def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, object]:
     spec = packed(figures.spec(figure.draw(cell)))
     for trace in spec["data"]:
         trace["meta"] = {"cell": place}
@@ -299,7 +299,7 @@ def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, A
 
 
 # The maps of differences on the page: what a click on a cell opens, and what the reader may have shown besides.
-def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
+def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]]:
     """Return a map for each arm that is compared with the baseline.
 
     Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from quiclab.compare.statistics import Interval
 from quiclab.model import number_text
@@ -73,7 +72,7 @@ def _ms_or_unknown(ms: float | None) -> str:
     return "an unknown time" if ms is None else in_ms(ms)
 
 
-def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
+def document(declared: DeclaredTogether, found: Together) -> dict[str, object]:
     """The result as JSON has it."""
     return {
         "arm": declared.arm,

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints import KnowsOwnValues, find, objections
 from quiclab.model.errors import SpecError
@@ -59,7 +58,7 @@ class Cell:
     """The cell, the arm that has the mechanism in it, and the other one."""
 
     study: Study
-    document: Mapping[str, Any]
+    document: Mapping[str, object]
     workload: Workload
     path: str
     arm: Arm

@@ -104,7 +104,7 @@ def fetches(evidence: Evidence) -> list[Fetch]:
     return sorted(made, key=lambda each: each.left_ns)
 
 
-def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
+def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, object]]]:
     """Stream → what the end's sources tell of an answered request for a file of the video, its capture first.
 
     A capture of headers shows the first requests of a connection and the beginning of their answers.
@@ -119,7 +119,7 @@ def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
         pl.col("stream_id").is_not_null(),
         pl.col("send_start_ns").is_not_null(),
     )
-    found: dict[int, list[Mapping[str, Any]]] = {}
+    found: dict[int, list[Mapping[str, object]]] = {}
     for row in rows.sort(~pl.col("source").is_in(captures), maintain_order=True).iter_rows(named=True):
         found.setdefault(int(row["stream_id"]), []).append(row)
     return found

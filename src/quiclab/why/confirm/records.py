@@ -180,7 +180,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or value in (float("inf"), -float("inf")) else value
 
 
-def _read(file: Path, root: Path) -> dict[str, Any] | None:
+def _read(file: Path, root: Path) -> dict[str, object] | None:
     try:
         document = json.loads(read_own(file)) if is_own_file(file, root) else None
     except (OSError, ValueError, RecursionError):

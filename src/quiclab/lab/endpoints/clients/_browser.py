@@ -81,7 +81,7 @@ class Browser(Protocol):
     """A browser that is running and shows the page."""
 
     clock: PageClock
-    facts: dict[str, Any]
+    facts: dict[str, object]
     """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
@@ -93,12 +93,12 @@ class Browser(Protocol):
         """Let the browser end by itself, so that its logs are whole."""
         ...
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> dict[str, object]:
         """Facts about the request from the browser's logs, after `close`: http_version, alpn, error, …"""
         ...
 
 
-def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[Browser]]) -> int:
+def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[Browser]]) -> int:
     """Run the whole program; exit code 0 if the request got an answer."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())

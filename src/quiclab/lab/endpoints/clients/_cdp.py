@@ -63,7 +63,7 @@ class Cdp:
     def send(self, method: str, session: str | None = None, **parameters: Any) -> int:
         """Send a command without waiting for its answer; return its number."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
         if session is not None:
             message["sessionId"] = session
         try:
@@ -88,14 +88,14 @@ class Cdp:
                 result: dict[str, Any] = message["result"]
                 return result
 
-    def wait_for(self, event: str, patience_s: float = START_PATIENCE_S) -> dict[str, Any]:
+    def wait_for(self, event: str, patience_s: float = START_PATIENCE_S) -> dict[str, object]:
         """The parameters of the next event of that name. Raises BrowserError."""
         deadline = time.monotonic() + patience_s
         while True:
             for position, message in enumerate(self._events):
                 if message.get("method") == event:
                     del self._events[: position + 1]
-                    parameters: dict[str, Any] = message["params"]
+                    parameters: dict[str, object] = message["params"]
                     return parameters
             self._events.append(self._receive(event, deadline))
 

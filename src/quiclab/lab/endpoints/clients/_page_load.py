@@ -27,7 +27,7 @@ LAST_PATIENCE_S = 5.0
 class PageBrowser(Protocol):
     """A browser that is running and shows an empty page."""
 
-    facts: dict[str, Any]
+    facts: dict[str, object]
     """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
@@ -47,12 +47,12 @@ class PageBrowser(Protocol):
         """Let the browser end by itself, so that its logs are whole."""
         ...
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> dict[str, object]:
         """Facts about the document's request from the browser's logs, after `close`."""
         ...
 
 
-def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrowser]]) -> int:
+def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[PageBrowser]]) -> int:
     """Run the whole program; exit code 0 if the page's load event fired."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())

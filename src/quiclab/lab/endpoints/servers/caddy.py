@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._caddy import KNOBS, KNOWN, PAYLOAD, caddy_facts, caddy_lacks, caddy_of_hosts, probe_caddy
@@ -41,7 +41,7 @@ class Caddy:
 
     def command(self, context: Context) -> Command:
         """Command for one listener and one site, or one of each for every host of a page."""
-        handlers: list[dict[str, Any]] = [
+        handlers: list[dict[str, object]] = [
             {"handler": "headers", "response": {"set": _headers(context)}},
             *_thinking(context),
             {"handler": "file_server", "root": str(context.root)},
