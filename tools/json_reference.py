@@ -49,6 +49,7 @@ _SIMPLE = {
     int: "whole number",
     str: "text",
     bool: "true or false",
+    object: "any",
     Any: "any",
     Level: "number or null",
 }
@@ -126,6 +127,7 @@ def kind_text(kind: Any, seen: list[type[Any]]) -> str:
         str: "text",
         bool: "true or false",
         Level: "number or null",
+        object: "any",
         Any: "any",
     }
     if kind in simple:

@@ -33,7 +33,7 @@ from quiclab.model.proof_record import UNPROVEN, Proof
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
 from quiclab.model.terminal_escape import plain
 from quiclab.model.trial_record import EstimatedDisturbance, TrialRecord
-from quiclab.store.disk import read_object, write_atomically
+from quiclab.store.disk import write_atomically
 from quiclab.store.layout import Status
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
@@ -83,7 +83,7 @@ Disturbed = Callable[[TrialRecord], EstimatedDisturbance | None]
 def judge(folder: Path, tables: Mapping[str, pl.DataFrame], disturbed: Disturbed = lambda _: None) -> Verdict:
     """Judge the attempt in `folder` by its files and its tables (from `decoders.decode_trial`), complete its
     trial.json, and compress its logs. Calling it again is harmless."""
-    document = read_object(folder / "trial.json")
+    document: dict[str, object] = json.loads((folder / "trial.json").read_text())
     verdict = judge_document(document, folder, tables, disturbed)
     pack_logs(folder)
     pack_captures(folder / "raw")

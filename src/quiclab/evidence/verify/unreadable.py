@@ -10,7 +10,7 @@ from pathlib import Path
 from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.trial import Verdict, short_reason
 from quiclab.model.errors import QuiclabError
-from quiclab.store.disk import read_object, write_atomically
+from quiclab.store.disk import write_atomically
 from quiclab.store.record_form import as_json
 
 MISTAKE = "mistake.txt"
@@ -20,9 +20,9 @@ MISTAKE = "mistake.txt"
 def judge_as_unreadable(folder: Path, error: Exception) -> Verdict:
     """Write into trial.json that the attempt has failed, and why, and the trace beside it. An attempt that the
     laboratory spoiled stays void."""
-    document = read_object(folder / "trial.json")
+    document: dict[str, object] = json.loads((folder / "trial.json").read_text())
     told = error.message if isinstance(error, QuiclabError) else f"{type(error).__name__}: {error}"
-    spoiled = document.get("void")
+    spoiled = str(document.get("void") or "")
     reason = short_reason(spoiled or f"its logs cannot be judged: {told} ({MISTAKE} says where)")
     verdict = Verdict("void" if spoiled else "failed", reason)
     write_atomically(folder / MISTAKE, "".join(traceback.format_exception(error)).encode(errors="replace").decode())

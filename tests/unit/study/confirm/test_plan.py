@@ -124,7 +124,7 @@ def test_the_spec_that_is_run_is_never_the_one_in_the_folder(tmp_path: Path, mon
     again = plan_together(asked, list(causes), study)
     assert (again.begun, again.directory) == (True, made.directory)
     # This process may have threads, with which no sandbox begins; trials are not run here anyway.
-    monkeypatch.setattr("quiclab.study.confirm.run.in_sandbox_of", lambda _, trials: trials())
+    monkeypatch.setattr("quiclab.study.confirm.confirming_run.in_sandbox_of", lambda _, trials: trials())
     judged, code = run_in_rounds(again, 1, lambda *_: 3, declare_together, look_together)
     assert (judged, code) == (None, 3)
     assert (made.directory / "spec.toml").read_text() == made.spec
