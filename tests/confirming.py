@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A declaration that was written by hand: 400 ms of a sender's buffer, with a tolerance of 100 ms."""
+"""A declaration that was written by hand (400 ms of a sender's buffer, 100 ms of tolerance), and parts of runs."""
 
 from __future__ import annotations
 
 from quiclab.why.confirm.declaration import Declared, Predicted, TrialPlace
+from quiclab.why.confirm.times import Times
 
 DECLARED = Declared(
     study="s",
@@ -27,3 +28,8 @@ DECLARED = Declared(
     left_out=(),
     spec_sha256="0",
 )
+
+
+def in_blocks(times: Times, blocks: slice) -> Times:
+    """Times of some of the blocks."""
+    return Times(times.total[blocks], times.cause[blocks], times.why[blocks])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the generated pages of docs/reference: the spec from its dataclasses, and the lists of plugins and tables.
+Of docs/explanation/account.md it writes the tables of labels.
 
 usage: generate_reference.py [--check]      --check writes nothing and fails where a page is out of date
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 import causes_page
 import json_reference
+import label_tables
 import reference_pages
 from field_docs import field_docs
 
@@ -38,6 +40,8 @@ from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+ACCOUNT = FOLDER.parent / "explanation" / "account.md"
+"""Page whose tables of labels alone are generated."""
 
 INTRODUCTION = """\
 # The spec
@@ -169,7 +173,8 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {
+    pages: dict[str | Path, str] = {
+        ACCOUNT: label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8")),
         "spec.md": page(),
         "tables.md": reference_pages.tables_page(),
         "metrics.md": reference_pages.metrics_page(),

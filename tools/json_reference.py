@@ -19,6 +19,8 @@ from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.events import EVENTS
 from quiclab.cli.main import parser
 from quiclab.model.number_text import listed
+from quiclab.why.account import What, Why
+from quiclab.why.divergence import Role
 
 _HEAD = """\
 # JSON of the command line
@@ -26,10 +28,11 @@ _HEAD = """\
 `--json` makes a verb print one JSON document to standard output and its words to standard error (with `-q`: nowhere).
 Where a verb ends with 2 or more, but for 6 and 8, standard output is empty and standard error says why.
 
-The unit is in the key: `_ms`, `_ns`, `_bytes`, `_pct` (per cent); `_in_unit` is the unit of the metric, which stands in
-`metric.unit`. p-values, levels (`alpha`, `_confidence`) and ratios are shares of 1. A number is null where it is
-unknown, or where failures make it infinite (`failures` counts them); the end of an interval is null where the data do
-not bound it. Keys may be added; where one goes or changes its meaning, `version` grows.
+The unit is in the key: `_ms`, `_ns`, `_bytes`, `_pct` (per cent); `_in_unit` is the unit of the metric, which stands
+in `metric.unit`. Whole numbers are exact, however large: JSON has no bound, but a program that holds numbers as
+doubles loses digits beyond 2^53. p-values, levels (`alpha`, `_confidence`) and ratios are shares of 1. A number is
+null where it is unknown, or where failures make it infinite (`failures` counts them); the end of an interval is null
+where the data do not bound it. Keys may be added; where one goes or changes its meaning, `version` grows.
 
 `quiclab sql --format json` prints the rows of a query alone. No `--json` have {without}: what they make is a
 file, a folder, a list to read, or the answer of another program.
@@ -44,6 +47,8 @@ One JSON object in each line, written when it happens. Every line has the name o
 (`when_utc`), beside the keys below. Events may be added. They show no result: what a trial measured is in its tables.
 """
 
+LABELS = (Why, What, Role)
+"""Words that docs/explanation/account.md lists."""
 _SIMPLE = {
     float: "number",
     int: "whole number",
@@ -135,7 +140,10 @@ def kind_text(kind: Any, seen: list[type[Any]]) -> str:
     if kind is Ends:
         return "list of two numbers, or null"
     if isinstance(kind, types.UnionType):
-        return " or ".join("null" if each is type(None) else kind_text(each, seen) for each in kind.__args__)
+        told = ("null" if each is type(None) else kind_text(each, seen) for each in kind.__args__)
+        return " or ".join(dict.fromkeys(told))
+    if kind in LABELS:
+        return "text"
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return ", ".join(f"`{each.value}`" for each in kind)
     origin, inside = typing.get_origin(kind), typing.get_args(kind)

@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from trials import ALPHA, CLEAR, NOTHING, Result, _scored_verdict, as_line
+from trials import CLEAR, NOTHING, Result, _scored_verdict, as_line
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study_tables import OpenedStudy, open_study
-from quiclab.why.accounts import waterfalls
-from quiclab.why.causes import verdicts
+from quiclab.why.explanation import explanations
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 10
@@ -218,10 +217,9 @@ def result(case: Real, folder: Path) -> Result:
     comparisons = [
         each for each in analysis.comparisons if {each.baseline.arm, each.other.arm} == {"without", "planted"}
     ]
-    found = waterfalls(opened, comparisons, analysis.alpha, "ttlb_ms")
-    (told,) = verdicts(opened, found, ALPHA)
-    total = found[0].total
-    sign = 1 if found[0].comparison.other.arm == "planted" else -1
+    (found,) = explanations(opened, analysis, comparisons)
+    told, total = found.causes, found.waterfall.total
+    sign = 1 if found.comparison.other.arm == "planted" else -1
     planted_ms, without_ms = (total.other_ms, total.baseline_ms)[::sign]
     # Of two causes each is what the arm gains without it alone.
     others = ["less-1", "less-2"] if case.second else ["without"]

@@ -21,13 +21,13 @@ from drawing import Plan, mechanisms
 from golden_twin import Run, Twin
 
 from quiclab.compare.cell_comparison import arm_result, compare
-from quiclab.compare.model import ArmResult, Metric, TrialResult
+from quiclab.compare.model import ArmResult, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.study_tables import open_study
 from quiclab.model.mechanism_names import current_name
 from quiclab.model.tables import OF_STUDY
 from quiclab.why.account import account_totals
-from quiclab.why.accounts import waterfalls
-from quiclab.why.causes import Verdict, verdicts
+from quiclab.why.causes import Verdict
+from quiclab.why.explanation import explanations
 from quiclab.why.mechanisms import MECHANISMS, Claim, Mechanism, Trial, with_mechanisms
 
 ALPHA = 0.05
@@ -227,9 +227,10 @@ def _verdicts(plan: Plan, runs: Sequence[Sequence[Run]], looked_for: Sequence[Me
         first, second = reversed(arms) if plan.planted_first else arms
         opened = open_study(study)
         comparison = compare(("case", "main", "case", "twin"), first, second, _TTLB, ALPHA)
-        (found,) = verdicts(opened, waterfalls(opened, [comparison], ALPHA, "ttlb_ms"), ALPHA)
+        analysis = StudyAnalysis("case", _TTLB, ALPHA, "", (), (), (), {}, {}, (comparison,), (), ())
+        (found,) = explanations(opened, analysis)
     sign = -1 if plan.planted_first else 1
-    return tuple(_scored_verdict(each, sign) for each in found)
+    return tuple(_scored_verdict(each, sign) for each in found.causes)
 
 
 def _written(study: Path, name: str, runs: Iterable[Run], looked_for: Sequence[Mechanism]) -> ArmResult:

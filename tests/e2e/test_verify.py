@@ -146,6 +146,25 @@ def _another_resolved(study: Path) -> None:
     resolved.write_text(resolved.read_text().replace("20000000", "2000000000"))
 
 
+def _limits(study: Path, *, also_earlier: bool = False) -> None:
+    """In the spec and in what reports read, so that only the trials tell by which limit they were judged."""
+    spec, resolved = study / "spec.toml", study / "resolved.json"
+    spec.write_text(spec.read_text().replace('disturbance = "100 %"', 'disturbance = "1 %"'))
+    document = json.loads(resolved.read_text())
+    earlier = {"earlier_limits": [document["limits"]]} if also_earlier else {}
+    resolved.write_text(json.dumps({**document, **earlier, "limits": {**document["limits"], "disturbance_pct": 1.0}}))
+
+
+def _limits_of_spec(study: Path) -> None:
+    spec = study / "spec.toml"
+    spec.write_text(spec.read_text().replace('trial = "20 s"', 'trial = "30 s"'))
+
+
+def _level(study: Path) -> None:
+    resolved = study / "resolved.json"
+    resolved.write_text(json.dumps(json.loads(resolved.read_text()) | {"alpha": 0.2}))
+
+
 def _another_attempt(study: Path) -> None:
     trial = _h3(study)["trial_id"]
     _ledger(study, "UPDATE attempts SET attempt = 2 WHERE trial_id = ?", trial)
@@ -165,6 +184,19 @@ _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "void with its block": (_void(BLOCK_VOID), "ledger.sqlite status"),
     "network": (_another_network, "raw/link-config.json links.0.up.rate_bit_per_s"),
     "resolved spec": (_another_resolved, "resolved.json"),
+    "limits": (_limits, "trial.json tolerated"),
+    "limits of the spec": (_limits_of_spec, "resolved.json limits.trial_ns"),
+    "level": (_level, "resolved.json alpha"),
+    "content": (lambda study: _rewrite(study, lambda trial: trial.update(content="text")), "trial.json content"),
+    "client": (lambda study: _rewrite(study, lambda trial: trial.update(own_client=True)), "trial.json own_client"),
+    "sender": (
+        lambda study: _rewrite(study, lambda trial: trial.update(sender_program="nginx")),
+        "trial.json sender_program",
+    ),
+    "handshake": (
+        lambda study: _rewrite(study, lambda trial: trial["asked"].update(session="resumed")),
+        "trial.json asked.session",
+    ),
     "attempt": (_another_attempt, "ledger.sqlite attempt"),
     "verdicts of the study": (_verdict_of_all, "tables/trials status"),
 }
@@ -182,6 +214,13 @@ def test_what_is_changed_is_found(tmp_path: Path, study: Path, name: str) -> Non
     assert found.differs
     assert any(each.startswith(place) for each in _places(found)), _places(found)
     assert _everything(changed) == before
+
+
+def test_limits_of_an_earlier_run_are_no_difference(tmp_path: Path, study: Path) -> None:
+    """A study may go on with other limits: it keeps those by which its trials were judged."""
+    changed = shutil.copytree(study, tmp_path / "study")
+    _limits(changed, also_earlier=True)
+    assert not _places(verification(StudyDir(changed)))
 
 
 def _places(found: Verification) -> list[str]:
@@ -238,12 +277,30 @@ def _without_earlier_attempts(study: Path) -> None:
     _another_attempt(study)
 
 
+_SEEN = json.dumps(
+    {
+        "when_utc": "2026-01-01T00:00:00+00:00",
+        "planned": 2,
+        "blocks": {"object/plain": 2},
+        "alpha": 0.05,
+        "metrics": ["ttlb_ms"],
+    }
+)
+
+
+def _look(study: Path, line: str) -> None:
+    (study / "looks.jsonl").write_text(f"{line}\n")
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         (_without_a_trial, "1 of 2 planned trials are missing"),
         (_without_earlier_attempts, "lacks 2 attempts"),
         (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
+        (lambda study: (study / "trials" / "mine").mkdir(), "trials/mine"),
+        (lambda study: _look(study, "{"), "1 line that cannot be read"),
+        (lambda study: _look(study, _SEEN), "saw 2 blocks of object/plain, and the ledger has 1"),
     ],
 )
 def test_what_was_taken_out_is_told(tmp_path: Path, study: Path, change: Any, told: str) -> None:
@@ -292,7 +349,8 @@ def test_a_verdict_that_was_changed_in_the_ledger_alone(tmp_path: Path, study: P
     found = verification(StudyDir(copy))
     (changed,) = (each for each in found.attempts if each.arm == "h3")
     assert (changed.state, changed.reason) == ("differs", "")
-    assert ("ledger.sqlite", "status", status) in {(each.place, each.what, each.kept) for each in changed.differences}
+    told = {(each.place, each.what, each.kept, each.found, each.by) for each in changed.differences}
+    assert ("ledger.sqlite", "status", status, "verified", f"its folder, trials/{trial}") in told
 
 
 def test_another_version_is_told(tmp_path: Path, study: Path) -> None:

@@ -52,7 +52,7 @@ except CurlError as error:
 def test_a_body_of_unknown_length_ends_at_its_limit(tmp_path: Path) -> None:
     """The number that the program returns then makes libcurl stop (CURLE_WRITE_ERROR), whatever else would come."""
     (tmp_path / "body").write_bytes(bytes(10_000_000))
-    program = Path(package.__file__).parent / "endpoints" / "clients" / "_curl_cffi_program.py"
+    program = Path(package.__file__).parent / "lab" / "endpoints" / "clients" / "_curl_cffi_program.py"
     done = subprocess.run(
         [sys.executable, "-c", _OVER_THE_LIMIT, str(program), str(tmp_path / "body")], capture_output=True, text=True
     )

@@ -31,7 +31,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     from quiclab.compare.study import read_study
     from quiclab.report.page.metric_pages import metrics_of_pages
     from quiclab.report.page.write import write_report
-    from quiclab.report.words.explanation_lines import because_lines
+    from quiclab.report.words.explanation_text import because_lines
     from quiclab.report.words.remarks import remark_lines
     from quiclab.report.words.shares import shares
     from quiclab.report.words.terminal import render

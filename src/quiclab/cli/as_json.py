@@ -26,8 +26,9 @@ _IN_UNIT = {
     "quiclab.compare.model.ArmResult": ("median", "mean", "sd", "interval"),
     "quiclab.compare.model.Comparison": ("difference", "interval"),
     "quiclab.compare.builds.change.Change": ("shift",),
+    "quiclab.why.cause_parts.FactOfArms": ("baseline", "other"),
 }
-"""Fields in the unit of their metric, which their names do not tell."""
+"""Fields in the unit of their metric, or of their own key `unit`, which their names do not tell."""
 _LEFT_OUT = {
     "quiclab.compare.builds.change.Change": ("ratio",),
     "quiclab.compare.model.Comparison": ("leans",),

@@ -73,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
             raise DecodeError(f"{study_dir.resolved} names the study or its block {name!r}", "it is not a valid name")
         target = arguments.out or Path(f"{study_dir.root.name}-{rows[0]['block_id']}.tar.gz")
-        if target.is_file() and not arguments.force:
+        if target.is_dir():
+            hint = f"name the archive's file with -o, such as {name}.tar.gz"
+            raise SpecError(f"{target} is a folder, and an archive is one file", hint)
+        if target.exists() and not arguments.force:
             raise SpecError(f"{target} exists", "choose another file with -o, or add --force")
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
@@ -82,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
-        write_atomically(target, packed, mode=mode, kept="the study is untouched")
+        write_atomically(target, packed, mode=mode, kept="the study is untouched", option="-o")
     for line in left_out:
         print(line)
     keys = "with keys: who has it can read the captures" if arguments.with_keys else "without keys"

@@ -153,9 +153,9 @@ def _compare(arguments: argparse.Namespace, old: Study, new: Study) -> int:
             remember_look(study, list(dict.fromkeys([usual_metric(study), *metrics])))
     render_change(result, judgements, VisibleConsole())
     if arguments.junit:
-        write_atomically(arguments.junit, junit_xml(result, judgements))
+        write_atomically(arguments.junit, junit_xml(result, judgements), option="--junit")
     if arguments.markdown:
-        write_atomically(arguments.markdown, markdown(result, judgements))
+        write_atomically(arguments.markdown, markdown(result, judgements), option="--markdown")
     codes = {Verdict.PASSED: ExitCode.OK, Verdict.FAILED: ExitCode.GATE, Verdict.NOT_JUDGED: ExitCode.NOT_JUDGED}
     verdict = exit_verdict(judgements) if bounds else None
     code = ExitCode.OK if verdict is None else codes[verdict]

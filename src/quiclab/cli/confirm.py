@@ -209,8 +209,8 @@ def _verdict_lines(judged: tuple[Plan, Asked, Study]) -> list[str]:
 
 
 def _document(plan: Plan) -> object:
-    from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
+    from quiclab.cli.explain_documents import ConfirmDocument
     from quiclab.cli.status_document import VERSION
     from quiclab.why.confirm.records import judgement_document, read_confirmation
 

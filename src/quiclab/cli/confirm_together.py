@@ -72,8 +72,8 @@ def _result_lines(plan: PlanTogether) -> list[str]:
 
 
 def _document(plan: PlanTogether) -> object:
-    from quiclab.cli.account_documents import ConfirmDocument
     from quiclab.cli.as_json import as_json
+    from quiclab.cli.explain_documents import ConfirmDocument
     from quiclab.cli.status_document import VERSION
     from quiclab.report.words import together
     from quiclab.study.confirm.together import found_together

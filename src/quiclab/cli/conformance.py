@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.conformance_page import page
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import ExitCode, QuiclabError, SpecError
+from quiclab.store.disk import disk_errors, shown_names, write_atomically
 
 if TYPE_CHECKING:
     from quiclab.study.conformance import Result
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 LAST_RESULT = "conformance.json"
 """File with what was found, in the folder that is named; when everything was tried, beside the programs, too."""
 _PAGE = "conformance.md"
-_LEFT_BEHIND = frozenset({LAST_RESULT, _PAGE, ".work", "failed", "tls"})
+_MARK = ".quiclab-conformance"
+"""Empty file in the folder of a run, by which the folder of one that was killed is known, too."""
+_LEFT_BEHIND = frozenset({LAST_RESULT, _PAGE, _MARK, ".work", "failed", "tls"})
 """Names of everything that a run leaves in its folder."""
-_SHOWN = 5
 
 _EPILOG = """\
 examples:
@@ -64,8 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     clients = _chosen(arguments.clients, ("client",))
     fronts = _chosen(arguments.servers, ("server", "proxy"))
     folder: Path = arguments.out.resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    with disk_errors(folder, "nothing was tried"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / _MARK).write_text("")
 
     def trials() -> int:
         from quiclab.cli.trouble import tell
@@ -88,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     results = folder / LAST_RESULT
     if results.exists():
         target: Path = arguments.page or folder / _PAGE
-        target.write_text(page(json.loads(results.read_text())))
+        write_atomically(target, page(json.loads(results.read_text())), option="--page" if arguments.page else "--out")
         print(f"written: {results} and {target}")
         if arguments.clients is None and arguments.servers is None and stacks_folder().is_dir():
             shutil.copy(results, stacks_folder() / LAST_RESULT)  # for `quiclab doctor`
@@ -98,16 +102,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_foreign(folder: Path) -> None:
     """Raise SpecError for a folder that is replaced and holds anything but what an earlier run of this verb left."""
     if folder.exists() and not folder.is_dir():
-        raise SpecError(f"{folder} is no folder", "name a new or an empty directory with --out")
+        raise SpecError(f"{folder} is no folder", "name a new or an empty folder with --out")
     held = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
     # Names alone do not make files ours: without results of this verb nothing here is known to be.
-    foreign = sorted(held - _LEFT_BEHIND if _is_ours(folder / LAST_RESULT) else held)
+    is_ours = (folder / _MARK).is_file() or _is_ours(folder / LAST_RESULT)
+    foreign = sorted(held - _LEFT_BEHIND if is_ours else held)
+    failed = folder / "failed"
+    if not foreign and failed.is_dir():
+        kept = sorted(each for each in failed.iterdir() if not (each / "trial.json").is_file())
+        foreign = [f"failed/{each.name}" for each in kept if not each.name.startswith(".incoming-")]
     if foreign:
-        more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
         raise SpecError(
-            f"{folder} has files in it that no earlier `quiclab conformance` left: all of it would be replaced",
-            "name a new or an empty directory with --out",
-            (*foreign[:_SHOWN], *more),
+            f"{folder} is not replaced, since these in it are not known to be of an earlier `quiclab conformance`",
+            "name a new or an empty folder with --out, or move them away",
+            shown_names(foreign),
         )
 
 

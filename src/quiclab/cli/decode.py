@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.disk import disk_errors
+from quiclab.store.disk import disk_errors, shown_names
 from quiclab.store.layout import logs_left_out
 
 if TYPE_CHECKING:
@@ -37,10 +37,6 @@ examples:
   quiclab decode --server capture.pcap --keys sslkeys.txt -o tables
   python -c "import polars as pl; print(pl.read_parquet('tables/packets.parquet'))"
 """
-
-
-_SHOWN = 5
-"""Most names of files that are told."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_out(out)
     _check_free(out, force=arguments.force)
     work = out.with_name(f".{out.name}.partial")
-    with disk_errors(out, "nothing was replaced"):
+    with disk_errors(out, "nothing was replaced", "-o"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
@@ -187,7 +183,12 @@ def _check_free(out: Path, *, force: bool) -> None:
     foreign = sorted({each.name for each in out.iterdir()} - tables) if out.is_dir() else [out.name]
     if foreign or not (out / "sources.parquet").exists():
         told = f"{out} holds something other than tables, and all of it would be replaced"
-        raise SpecError(told, "choose another folder with -o", tuple(foreign[:_SHOWN]))
+        if not out.is_dir():
+            told = f"{out} is a file, and tables go into a folder"
+        elif not foreign:
+            told = f"{out} has tables and no sources.parquet, so that no `quiclab decode` wrote them: not replaced"
+            foreign = sorted(each.name for each in out.iterdir())
+        raise SpecError(told, "choose another folder with -o", shown_names(foreign))
     if not force:
         raise SpecError(f"{out} holds the tables of an earlier decoding", "choose another folder, or add --force")
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.cli.account_documents import ConfirmDocument, ExplainDocument
-from quiclab.cli.recordings_document import RecordingsDocument
+from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.compare.builds.gate import Verdict
 from quiclab.compare.builds.two_studies import StudiesCompared

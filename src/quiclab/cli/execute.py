@@ -16,6 +16,7 @@ from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.cli.run_options import add_backend
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, link_files
 from quiclab.model.errors import HostError, SpecError
+from quiclab.store.disk import shown_names
 from quiclab.store.own_files import is_own_file, read_own
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ _OF_A_LOG = frozenset({*link_files(0).values(), LINK_SUMMARY, LINK_CONFIG})
 """Files of a folder for --log."""
 _PACKET_LOG_BEGINS = b"QLPKTLOG"
 """First bytes of a packet log (docs/reference/packet-log.md)."""
-_SHOWN = 5
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -167,9 +167,8 @@ def check_log_folder(folder: Path) -> None:
         there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
         if there and not (there <= _OF_A_LOG and _is_of_a_link(folder)):
             foreign = sorted(there - _OF_A_LOG) or sorted(there)
-            more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
-            told = f"{folder} has files in it that are not of an earlier `quiclab exec --log`"
-            raise SpecError(told, "name a new or an empty folder for --log", (*foreign[:_SHOWN], *more))
+            told = f"nothing is written to {folder}, since these in it are not of an earlier `quiclab exec --log`"
+            raise SpecError(told, "name a new or an empty folder for --log, or move them away", shown_names(foreign))
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

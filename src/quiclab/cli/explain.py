@@ -7,21 +7,23 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from quiclab.cli import confirm
-from quiclab.cli.explain_recordings import add_options, explain_recordings
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, print_document
-from quiclab.model.errors import ExitCode, SpecError, nearest
+from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
 
 if TYPE_CHECKING:
     from quiclab.cli.console import VisibleConsole
     from quiclab.compare.model import Comparison, StudyAnalysis
     from quiclab.compare.study_tables import OpenedStudy
-    from quiclab.why.accounts import Waterfall
-    from quiclab.why.causes import Verdict
+    from quiclab.why.account.one_end import OneEnd
+    from quiclab.why.explanation import Explanation
 
+_NAMED = 8
+"""Most recordings whose names an error lists."""
+_RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 _DESCRIPTION = """\
 Share out the time to the last byte of each arm, of pages the page load time, of a video the time to its start, cell by
 cell: by why the sender had not sent earlier (set-up, link busy, slow start, a window after a loss, credit, ...) and by
@@ -62,7 +64,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--baseline", metavar="ARM", help="the arm that others are compared with (default: the baseline of the spec)"
     )
-    add_options(parser)
+    _add_recordings(parser)
     confirm.add_options(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -81,9 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.compare.selectable_metrics import asked_metric, readable
     from quiclab.compare.study_tables import open_study
     from quiclab.evidence.metrics.names import comparable_metric
-    from quiclab.why.accounts import waterfalls
-    from quiclab.why.causes import verdicts
     from quiclab.why.confirm.records import unreadable
+    from quiclab.why.explanation import explanations
 
     if arguments.h2 or arguments.h3:
         if arguments.study is not None:
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise SpecError(told, "leave it out")
         if arguments.baseline is not None:
             raise SpecError("--baseline is an arm of a study: two recordings have none", "leave it out")
-        return explain_recordings(arguments)
+        return _explain_recordings(arguments)
     if arguments.keys:
         raise SpecError("--keys belongs to two recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
     if arguments.study is None:
@@ -109,15 +110,14 @@ def run(arguments: argparse.Namespace) -> int:
     for told in (*files.missing, *study.incomplete_accounts, *unreadable(study.directory)):
         print(f"quiclab: {told}", file=sys.stderr)
     analysis = analyse_study(study.directory, metric, arguments.baseline)
-    found = waterfalls(study, _asked(analysis, arguments.cell), analysis.alpha, analysis.metric.name)
-    causes = verdicts(study, found, analysis.alpha)
-    note_look(study.directory, *{each.of.metric for each in found})
+    cells = explanations(study, analysis, _asked(analysis, arguments.cell))
+    note_look(study.directory, *{each.waterfall.of.metric for each in cells})
     if arguments.json:
-        from quiclab.cli.explain_document import explain_document
+        from quiclab.cli.explain_documents import explain_document
 
-        print_document(explain_document(study, found, causes, analysis.alpha))
+        print_document(explain_document(study.directory, cells))
     else:
-        _print(study, analysis, list(zip(found, causes, strict=True)))
+        _print(study, analysis, cells)
     return ExitCode.OK
 
 
@@ -131,84 +131,132 @@ def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     return comparisons
 
 
-def _print(study: OpenedStudy, analysis: StudyAnalysis, found: Sequence[tuple[Waterfall, tuple[Verdict, ...]]]) -> None:
+def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanation]) -> None:
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
-    from quiclab.compare import comparison_words
     from quiclab.report.words import account
-    from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN
-    from quiclab.report.words.headline import headline
+    from quiclab.report.words.explanation_text import PARTED_BY_CAUSE, UNPROVEN, headline, parting
     from quiclab.why.accounts import why_without
 
-    console = VisibleConsole(highlight=False)
-    if note := account.single_look_note(analysis):
-        console.print(Text(note))
-    if note := account.other_time_note(analysis.metric.name, found[0][0].of, None):
-        console.print(Text(note))
+    console, alpha = VisibleConsole(highlight=False), analysis.alpha
+    for note in (
+        account.single_look_note(analysis),
+        account.other_time_note(analysis.metric.name, cells[0].waterfall.of, None),
+    ):
+        if note:
+            console.print(Text(note))
     several = len({(each.baseline.arm, each.other.arm) for each in analysis.comparisons}) > 1
-    for each, causes in found:
-        place = comparison_words.cell_name(each.comparison, analysis)
-        if several:
-            place = f"{place}, {each.comparison.other.arm} against {each.comparison.baseline.arm}"
-        console.print(Text(f"{place}: {headline(each, causes, analysis.alpha)}", style="bold"))
-        _print_causes(console, each, causes)
-        _print_confirmed(console, study, each, causes)
-        if each.pairs:
-            if parting := account.parting(each, analysis.alpha):
-                console.print(Text(parting))
-            if causes:
+    for each in cells:
+        waterfall, comparison = each.waterfall, each.comparison
+        arms = f", {comparison.other.arm} against {comparison.baseline.arm}" if several else ""
+        console.print(Text(f"{each.cell_name}{arms}: {headline(each)}", style="bold"))
+        _print_causes(console, each)
+        if waterfall.pairs:
+            if told := parting(each):
+                console.print(Text(told))
+            if each.causes:
                 console.print(Text(f"{PARTED_BY_CAUSE}. By wait:"))
-            console.print(account.account_table(each, analysis.alpha, console.width))
-            console.print(account.floor_table(each, analysis.alpha, console.width))
-        if each.without:
-            console.print(Text(account.left_out(each, why_without(study, each))))
+            console.print(account.account_table(waterfall, alpha, console.width))
+            console.print(account.floor_table(waterfall, alpha, console.width))
+        if waterfall.without:
+            console.print(Text(account.left_out(waterfall, why_without(study, waterfall))))
         console.print()
-    console.print(Text(account.limits([each for each, _ in found], analysis.alpha), style="dim"))
-    if any(causes for _, causes in found):
+    console.print(Text(account.limits(cells), style="dim"))
+    if any(each.causes for each in cells):
         console.print(Text(UNPROVEN, style="dim"))
 
 
-def _print_causes(console: VisibleConsole, waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
+def _print_causes(console: VisibleConsole, explanation: Explanation) -> None:
+    """Print the causes with what stands behind each, and the runs that put causes to the test."""
     from rich.padding import Padding
     from rich.text import Text
 
-    from quiclab.report.words.cause_lines import details, rest_ms, sentence
+    from quiclab.report.words.explanation_text import details, run_lines, sentence
 
-    if causes:
-        rest = rest_ms(waterfall, causes) or 0.0
+    def line(text: str, indent: int = 2, style: str = "") -> None:
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
+
+    if explanation.causes:
+        rest = explanation.rest_ms or 0.0
         least = f" (parts too small to be told: {rest:+.1f} ms together)".replace("-", "−") if abs(rest) >= 0.05 else ""
-        console.print(Padding(Text(f"By cause{least}:"), (0, 0, 0, 2)))
-    for number, verdict in enumerate(causes, start=1):
-        console.print(Padding(Text(f"{number}. {sentence(verdict, waterfall)}"), (0, 0, 0, 2)))
-        for line in details(verdict, waterfall, causes):
-            console.print(Padding(Text(line, style="dim"), (0, 0, 0, 5)))
+        line(f"By cause{least}:")
+    for number, verdict in enumerate(explanation.causes, start=1):
+        line(f"{number}. {sentence(verdict, explanation)}")
+        for told in details(verdict, explanation):
+            line(told, 5, "dim")
+    for told in run_lines(explanation):
+        line(told)
 
 
-def _print_confirmed(
-    console: VisibleConsole, study: OpenedStudy, waterfall: Waterfall, causes: tuple[Verdict, ...]
-) -> None:
-    """Prints the runs without a cause that no verdict of the cell speaks of: runs before the last one, and of causes
-    that the cell's pairs show no more."""
-    from rich.padding import Padding
+def _add_recordings(parser: argparse.ArgumentParser) -> None:
+    """Give `explain` the options about recordings."""
+    for name in ("h2", "h3"):
+        parser.add_argument(
+            f"--{name}",
+            nargs="+",
+            type=Path,
+            metavar="FILE",
+            help=f"a recording of HTTP/{name[1]} from elsewhere: a capture with its keys if any, a qlog, a NetLog",
+        )
+    parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log for both")
+
+
+def _explain_recordings(arguments: argparse.Namespace) -> int:
+    """Print where the times of two recordings differ. Raises SpecError and DecodeError with what to do."""
     from rich.text import Text
 
-    from quiclab.report.words import together
-    from quiclab.report.words.confirmation import in_a_line
-    from quiclab.why.confirm.joint_records import kept_together
-    from quiclab.why.confirm.records import confirmations
-    from quiclab.why.mechanisms import BY_NAME
+    from quiclab.cli.console import VisibleConsole
+    from quiclab.report.words import recordings
+    from quiclab.why.recordings import compare_recordings
 
-    comparison = waterfall.comparison
-    told_already = {verdict.tested.directory for verdict in causes if verdict.tested and verdict.status.names_one}
-    for each in confirmations(study.directory):
-        declared = each.declared
-        if each.directory not in told_already and each.is_of(comparison):
-            title = BY_NAME[name].title if (name := declared.mechanism) in BY_NAME else name
-            told = in_a_line(declared, each.judgement, title, each.sound)
-            console.print(Padding(Text(told), (0, 0, 0, 2)))
-    titles = {name: mechanism.title for name, mechanism in BY_NAME.items()}
-    arms = {comparison.baseline.arm, comparison.other.arm}
-    for kept in kept_together(study.directory):
-        if kept.cell == comparison.cell_id and kept.arm in arms:
-            console.print(Padding(Text(together.in_a_line(kept, titles)), (0, 0, 0, 2)))
+    if not (arguments.h2 and arguments.h3):
+        raise SpecError("explain compares two recordings", "name both: --h2 FILE --h3 FILE")
+    h2, h2_name = _account(arguments.h2, arguments.keys, "tcp")
+    h3, h3_name = _account(arguments.h3, arguments.keys, "quic")
+    found = compare_recordings(h2, h3)
+    if arguments.json:
+        from quiclab.cli.explain_documents import recordings_document
+
+        print_document(recordings_document((h2_name, h3_name), found))
+        return ExitCode.OK
+    console = VisibleConsole(highlight=False)
+    console.print(Text(recordings.difference_told(found), style="bold"))
+    console.print(recordings.parts_table(found))
+    for name, account in (("h2", h2), ("h3", h3)):
+        console.print(Text(recordings.evidence(name, account)))
+    console.print(Text(recordings.limits(found), style="dim"))
+    return ExitCode.OK
+
+
+def _account(files: list[Path], keys: list[Path], transport: Literal["tcp", "quic"]) -> tuple[OneEnd, str]:
+    """The account of one recording, and its name."""
+    from quiclab.cli.decode import find_logs
+    from quiclab.evidence.metrics import Unknown
+    from quiclab.why.account.header_captures import CUT
+    from quiclab.why.account.levels import Level
+    from quiclab.why.account.one_recording import account_of_tables, tables_of
+
+    found = find_logs(files, [], [], keys)
+    logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]
+    if len(logs) != 1 or len(found.logs) != 1:
+        names = tuple(log.name for log in found.logs[:_NAMED])
+        if len(found.logs) > _NAMED:
+            names = (*names, f"and {len(found.logs) - _NAMED:,} more")
+        known = "a capture (pcap, pcapng), a qlog or a NetLog"
+        raise SpecError(f"an account is made of one recording for each protocol: {known}", "name one", names)
+    if found.refused:
+        raise DecodeError(f"{found.refused[0]} is neither a recording nor a key log", "leave it out", found.refused)
+    name = logs[0].name
+    tables = tables_of(found)
+    errors = tables["decode_stats"].filter(severity="error")
+    if errors.height:
+        raise DecodeError(f"{name} cannot be read to its end: {errors['advice'][0]}", "record it again, or mend it")
+    try:
+        account = account_of_tables(tables, transport)
+    except Unknown as unknown:
+        raise DecodeError(f"{name}: {unknown}") from unknown
+    cut = tables["decode_stats"]["name"].is_in(CUT).any()
+    if found.key_logs and account.level is Level.E2 and not cut:
+        raise DecodeError(f"{name}: no key that was given fits it", "give the keys of this connection, or none")
+    return account, name

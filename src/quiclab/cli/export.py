@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.decode import as_text, check_out, find_logs, tell_what_was_not_kept, write_tables
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
-from quiclab.store.disk import disk_errors
+from quiclab.store.disk import disk_errors, shown_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_free(out, export, force=arguments.force)
     console = VisibleConsole()
     work = out.with_name(f".{out.name}.partial")
-    with disk_errors(out, "nothing was replaced"):
+    with disk_errors(out, "nothing was replaced", "-o"):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         try:
@@ -118,7 +118,7 @@ def _check_free(out: Path, export: Export, *, force: bool) -> None:
         raise SpecError(
             f"{out} holds files that `quiclab export` did not write",
             "choose another folder with -o",
-            tuple(foreign[:5]),
+            shown_names(foreign),
         )
     if held and not force:
         raise SpecError(f"{out} holds qlogs already", "choose another folder with -o, or add --force")

@@ -103,10 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
     is_there, data_file = out.exists(), out.with_suffix(".csv")  # raises in a folder that this account may not enter
     if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):
-        told = f"{data_file} exists and is no data of this figure: the data would replace it"
-        raise SpecError(told, "choose another name with -o")
+        told = f"{data_file} is not replaced, since it is no data of this figure, which is written beside the figure"
+        raise SpecError(told, "choose another name with -o, or move that file away")
     if arguments.out is None and is_there and not data_file.exists():
-        raise SpecError(f"{out} exists, without the data that a figure has beside it", "name it with -o to replace it")
+        told = f"{out} is not replaced, since {data_file}, which a figure of quiclab has beside it, is not there"
+        raise SpecError(told, f"choose another name with -o, or replace it with -o {out}")
     import polars as pl
 
     from quiclab.compare.analyse import analyse_study
@@ -142,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         note_look(study.directory, metric)
     if out.suffix != ".csv":
         write_figure(figure, data, out)
-    write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED)
+    write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED, option="-o")
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quiclab.cli.tally import Line, Place, Tally
+from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.model import number_text
 from quiclab.model.terminal_escape import plain
 
@@ -82,7 +83,7 @@ def _below(
         shares = ", ".join(f"{name} {share:.0f} %" for name, share in pressure.items())
         told.add_row("waited for in 10 s", Text(shares))
     for number, status, latest in tally.wrong[:_MOST_WRONG]:
-        told.add_row(f"{number} × {'disturbed' if status == 'void' else status}", Text(latest))
+        told.add_row(f"{number} × {'disturbed' if status == 'void' else status}", Text(latest.removeprefix(PREFIX)))
     shown = tally.lines(max(0, min(_MOST_LINES, room - told.row_count)))
     whole = Table.grid()
     whole.add_row(told)

@@ -16,7 +16,8 @@ def make_needed_tables(directory: Path) -> None:
     """Make the tables of a study where they lack trials that its ledger has, or are those of another version.
 
     Where that cannot be done (a run works in the study, nothing can be written there, or logs were not kept) tables
-    that are there are used as they are, which is told on standard error. Raises HostError where there are none.
+    that are there are used as they are, which is told on standard error. Raises HostError where there are none, and
+    DecodeError for a ledger that is damaged: which trials count would not be known.
     """
     _make(directory)
     from quiclab.evidence.made_by import told_of_versions
@@ -27,7 +28,7 @@ def make_needed_tables(directory: Path) -> None:
 
 def _make(directory: Path) -> None:
     study_dir = StudyDir(directory.resolve())
-    if not study_dir.ledger.is_file():
+    if not study_dir.ledger.exists():  # tables alone, as in an archive for readers
         return
     lacking = _lacking(study_dir)
     if not lacking:
@@ -51,7 +52,7 @@ def _make(directory: Path) -> None:
 
 def _lacking(study_dir: StudyDir) -> int:
     """Number of planned trials whose last attempt the tables do not have, or have as another version of quiclab made
-    them; none where the ledger or a table cannot be read, which those who read it tell."""
+    them; none where a table cannot be read, which those who read it tell. Raises DecodeError for a damaged ledger."""
     import polars as pl
 
     from quiclab.evidence.made_by import made_by_another_version
@@ -59,10 +60,10 @@ def _lacking(study_dir: StudyDir) -> int:
     from quiclab.store.own_files import is_own_file, open_own
 
     trials = study_dir.tables / "trials.parquet"
+    with look_into_ledger(study_dir) as ledger:
+        planned = {row["trial_id"] for row in ledger.rows()}
+        attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
     with suppress(DecodeError, OSError, pl.exceptions.PolarsError):
-        with look_into_ledger(study_dir) as ledger:
-            planned = {row["trial_id"] for row in ledger.rows()}
-            attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
         last = {(each, attempt.attempt) for each, attempt in attempts.items()}
         if not (is_own_file(trials, study_dir.root) and study_dir.metrics.is_file()):
             return len(last)

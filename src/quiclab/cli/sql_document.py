@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 from quiclab.cli.as_json import as_json
 from quiclab.cli.documents import ColumnEntry, SqlDocument, SqlTablesDocument
 from quiclab.cli.status_document import VERSION
+from quiclab.model.errors import QueryError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from quiclab.compare.study_tables import OpenedStudy
+
+_BEYOND = Decimal(10) ** 38
+"""Least number that a column of 38 digits does not hold."""
 
 
 def answer_document(study: OpenedStudy, answer: pl.DataFrame) -> Any:
@@ -39,5 +43,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return int(value) if value.as_tuple().exponent == 0 else float(value)  # sums of whole numbers are such
+        return _number(value)
     return value.hex() if isinstance(value, bytes) else value
+
+
+def _number(value: Decimal) -> int | float:
+    """A number of a fixed scale; a whole one, such as a sum, exactly. Raises QueryError for one with more digits than
+    a table holds."""
+    if abs(value) >= _BEYOND:
+        told = "the answer has a whole number of more than 38 digits, which no table holds exactly"
+        raise QueryError(told, "ask for it as text: CAST(… AS VARCHAR)")
+    exponent = value.as_tuple().exponent  # more than 0 where zeros at its end are left out
+    return int(value) if isinstance(exponent, int) and exponent >= 0 else float(value)

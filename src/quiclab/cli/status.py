@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import part_again
 from quiclab.cli.voice import add_json, print_document
+from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.lab.testbed.pressure import pressure
 from quiclab.model.errors import DecodeError, ExitCode
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.status_document import StatusDocument
@@ -54,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not study_dir.spec.is_file():
         told = f"{study_dir.root} is not a study directory: it has no spec.toml"
         raise DecodeError(told, "give the directory that `quiclab run` made")
+    if not study_dir.ledger.exists() and (study_dir.tables / "trials.parquet").is_file():
+        told = f"{study_dir.root} has tables and no ledger.sqlite, which says what ran: it is an archive for readers"
+        raise DecodeError(told, "`quiclab sql` and `quiclab figure` read its tables")
     if not study_dir.ledger.is_file():
         raise DecodeError(f"nothing of {study_dir.root} has run yet", f"quiclab run {study_dir.root} begins it")
     found = progress(load_study(study_dir.spec), study_dir)
@@ -100,7 +104,7 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     over = whole["planned"] - found.left
     console.print(Text(f"{number_text.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
     left = f", about {number_text.span(found.left_s)} left" if found.left else ""
-    part = f" (of {found.planned} that the spec plans)" if found.planned > whole["planned"] else ""
+    part = f" (of {len(found.plan)} that the spec plans)" if len(found.plan) > whole["planned"] else ""
     console.print(Text(f"{over} of {number_text.counted(whole['planned'], 'trial')} over{part}{left}"))
     if found.since_last_s is not None:
         console.print(Text(f"the last one began {number_text.span(found.since_last_s)} ago"))
@@ -120,32 +124,42 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     for each in found.trouble[:_MOST_TROUBLE]:
         which = ", the last one" if each.attempts > 1 else ""
         status = "disturbed" if each.status == "void" else each.status
-        told = f"{each.attempts} × {status}{which}: {each.reason} ({each.latest})"
+        told = f"{each.attempts} × {status}{which}: {each.reason.removeprefix(PREFIX)} ({each.latest})"
         console.print(Padding(Text(told), (0, 0, 0, 2)))
     if len(found.trouble) > _MOST_TROUBLE:
         console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
-    if found.left and found.holder is None:
-        print(as_typed(f"to go on: {_to_go_on(study_dir)}"))
+    if found.holder is None:
+        for line in _to_go_on(study_dir, found):
+            print(as_typed(line))
 
 
-def _to_go_on(study_dir: StudyDir) -> str:
-    """The command that goes on with a study; one that confirms a cause is judged by the command that began it."""
+def _to_go_on(study_dir: StudyDir, found: Progress) -> list[str]:
+    """Lines with the commands that go on with a study: with the part that its latest run was about, and with the rest
+    of the plan, where these have trials left. One that confirms a cause is judged by the command that began it."""
     from quiclab.model import number_text
     from quiclab.study.selection import kept_part
-    from quiclab.why.confirm.records import read_confirmation
 
-    confirming = read_confirmation(study_dir.root)
+    confirming = None
+    if (study_dir.root / DECLARATION).exists():  # what reads it takes long to import
+        from quiclab.why.confirm.records import read_confirmation
+
+        confirming = read_confirmation(study_dir.root)
     if confirming is None:
-        return " ".join(
-            [
-                f"quiclab run {number_text.from_here(study_dir.root)}",
-                *map(shlex.quote, part_again(kept_part(study_dir))),
-            ]
-        )
+        run, part = f"quiclab run {number_text.from_here(study_dir.root)}", kept_part(study_dir)
+        of_part = part.rows_of(found.plan)
+        again = " ".join([run, *map(shlex.quote, part_again(part))])
+        if not found.left_of(set(found.plan) - set(of_part)):
+            return [f"to go on: {again}"] if found.left_of(of_part) else []
+        rest = f"with the rest of the plan: {run}"
+        if part.shard is not None:
+            rest = f"with all shards: quiclab merge STUDY {number_text.from_here(study_dir.root)} OTHER …"
+        return [f"to go on: {again}", f"to go on {rest}"] if found.left_of(of_part) else [f"to go on {rest}"]
+    if not found.left:
+        return []
     declared, study = confirming.declared, study_dir.root.parent.parent
     # The words are of a file that may have come from anywhere, and are printed to be copied into a shell.
     words = shlex.join([declared.cell, "--confirm", "--cause", declared.mechanism])
-    return f"quiclab explain {number_text.from_here(study)} {words}"
+    return [f"to go on: quiclab explain {number_text.from_here(study)} {words}"]
 
 
 def _at_work(found: Progress) -> str:

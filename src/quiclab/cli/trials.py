@@ -18,6 +18,7 @@ from quiclab.cli.console import VisibleConsole
 from quiclab.cli.live_view import LiveProgress
 from quiclab.cli.tally import Place, Tally
 from quiclab.cli.voice import complaints
+from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.lab.testbed.pressure import pressure
 from quiclab.model import number_text
@@ -279,7 +280,7 @@ class EveryMinute:
 
 # Trials that the laboratory disturbed and that were repeated: how many, and why, in one line.
 _MOST_REASONS = 4
-_DISTURBED = re.compile(r"^disturbed: [^:]*: (?P<cause>.+)$")
+_DISTURBED = re.compile(rf"^{PREFIX}[^:]*: (?P<cause>.+)$")
 
 
 def _cause(reason: str) -> str:

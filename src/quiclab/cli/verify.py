@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Decode the raw files of every trial again, judge them by the code of this quiclab, make their tables anew, and compare
-each number with what the study says: its tables, its ledger and each trial.json. For a study or bundle from somebody
-else, or one that lay in an archive.
+each number with what the study says: its tables, its ledger and each trial.json; and what each trial was asked for with
+the spec. For a study or bundle from somebody else, or one that lay in an archive.
 
 It writes nothing into the study, and starts nothing that the study names. It shows that the numbers follow from the raw
 files, not that these are of a network: whoever has keys can write a capture. Which programs ran is taken from host.json
@@ -118,10 +118,10 @@ def _print(found: Verification) -> None:
     for each in found.attempts:
         if each.state is State.DIFFERS:
             print(f"{each.arm} in {each.cell_id}, block {each.block} (trial {each.trial_id}, attempt {each.attempt}):")
-            _print_differences(each.differences, "by the raw files")
+            _print_differences(each.differences)
     if found.differences:
-        print("Tables of the whole study:")
-        _print_differences(found.differences, "by its ledger and the tables of its trials")
+        print("The study as a whole:")
+        _print_differences(found.differences)
     for reason, number in Counter(each.reason for each in found.attempts if each.reason).items():
         print(f"Not verified: {number_text.counted(number, 'attempt')}: {reason}.")
     for told in found.unchecked:
@@ -142,8 +142,8 @@ def _print(found: Verification) -> None:
     print(NOT_CHECKED)
 
 
-def _print_differences(differences: tuple[Difference, ...], by: str) -> None:
+def _print_differences(differences: tuple[Difference, ...]) -> None:
     for each in differences[:_SHOWN]:
-        print(f"  {each.place}, {each.what}: {each.kept} in the study, {each.found} {by}")
+        print(f"  {each.place}, {each.what}: {each.kept} is kept, {each.found} is expected by {each.by}")
     if len(differences) > _SHOWN:
         print(f"  and {len(differences) - _SHOWN} more (--json has them)")

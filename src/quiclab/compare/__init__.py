@@ -6,7 +6,7 @@
 `factor_effects.py`, `least_time.py`, `cost.py`, `occasions.py`, `over_occasions.py`.
 
 How far it can be trusted: `disturbance.py` and `between_ends.py` (what the laboratory added to trials, and the widest
-interval and p that leaves), `not_judged.py`, `damaged.py`, `independence.py`, `control_alarms.py`,
+interval and p that leaves), `not_judged.py`, `damaged.py`, `pair_independence.py`, `control_alarms.py`,
 `chosen_losses.py`. How often one looked, and how many pairs are enough: `sequential.py`, `interim_analyses.py`,
 `power.py`.
 

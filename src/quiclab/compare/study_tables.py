@@ -21,6 +21,7 @@ from quiclab.model.known_labels import TABLES as TABLES_OF_ACCOUNTS
 from quiclab.model.known_labels import unknown_word, with_current_names
 from quiclab.model.tables import OF_STUDY, TABLES, Table
 from quiclab.store.disk import check_name
+from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_own_file, own_files
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class OpenedStudy:
         have = {name: {file.stem for file in self._files.get(name, ())} for name in _OF_ACCOUNT}
         every = set[str]().union(*have.values())
         again = f"`quiclab report {number_text.from_here(self.directory)} --again` makes it anew from the logs"
+        if not StudyDir(self.directory).ledger.exists():
+            again = "a copy with the study's ledger and logs can make it anew, and this one has no ledger"
         return tuple(
             f"{len(every - trials)} of {len(every)} trials with an account have no table {name}: {again}."
             for name, trials in have.items()

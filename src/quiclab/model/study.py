@@ -200,6 +200,12 @@ LEAST_TOLERATED = Share(0.01)
 """Share of its time that the laboratory may always add to a trial, unless the spec says otherwise."""
 
 
+def default_tolerated(matters: Share) -> Share:
+    """Share of its time that the laboratory may add to a trial where the spec names none, by the smallest difference
+    that matters."""
+    return Share(max(LEAST_TOLERATED.value, matters.value / 2))
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits after which the laboratory gives up, or distrusts itself."""
@@ -265,7 +271,7 @@ class Study:
     @property
     def tolerated(self) -> Share:
         """Share of its time that the laboratory may add to a trial that counts."""
-        return self.limits.disturbance or Share(max(LEAST_TOLERATED.value, self.matters.value / 2))
+        return self.limits.disturbance or default_tolerated(self.matters)
 
     @property
     def measured_workloads(self) -> tuple[Workload, ...]:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,15 @@ from typing import Any
 from quiclab.model.errors import DecodeError, HostError, SpecError
 from quiclab.store.own_files import read_own
 
+_SHOWN = 5
+"""Most names of files that a refusal tells."""
+
 
 @contextmanager
-def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator[None]:
-    """Turn the file system's refusals into a HostError that says what to do."""
+def disk_errors(place: Path, kept: str = "finished trials are kept", option: str = "--out") -> Iterator[None]:
+    """Turn the file system's refusals into a HostError that says what to do. `kept` says what is safe where the disk is
+    full, and `option` is that which names the place."""
+    elsewhere = f"choose another place with {option}"
     try:
         yield
     except Exception as wrapped:
@@ -30,11 +35,13 @@ def disk_errors(place: Path, kept: str = "finished trials are kept") -> Iterator
         hints = {
             errno.ENOSPC: f"free some room and run the same command again: {kept}",
             errno.EDQUOT: f"your quota is used up: free some room and run again; {kept}",
-            errno.EROFS: "the file system is read-only: work on a copy, or choose another directory with --out",
-            errno.EACCES: "you may not write there: choose another directory with --out",
-            errno.EPERM: "you may not write there: choose another directory with --out",
-            errno.ENOTDIR: "a file is in the way: choose another directory with --out",
-            errno.EEXIST: "a file is in the way: choose another directory with --out",
+            errno.EROFS: f"the file system is read-only: work on a copy, or {elsewhere}",
+            errno.EACCES: f"you may not write there: {elsewhere}",
+            errno.EPERM: f"you may not write there: {elsewhere}",
+            errno.EISDIR: f"a folder is in the way: {elsewhere}",
+            errno.ENOTEMPTY: f"a folder is in the way: {elsewhere}",
+            errno.ENOTDIR: f"a file is in the way: {elsewhere}",
+            errno.EEXIST: f"a file is in the way: {elsewhere}",
             errno.EFBIG: f"allow larger files (ulimit -f unlimited) and run the same command again: {kept}",
         }
         if error.errno not in hints or _is_elsewhere(error, place):
@@ -61,11 +68,16 @@ def _refusal(error: Exception) -> OSError | None:
 
 
 def write_atomically(
-    path: Path, content: str | bytes, *, mode: int | None = None, kept: str = "finished trials are kept"
+    path: Path,
+    content: str | bytes,
+    *,
+    mode: int | None = None,
+    kept: str = "finished trials are kept",
+    option: str = "--out",
 ) -> None:
     """Write beside, then rename: readers see the old file or the new one, never half of it, and nothing else stays.
-    `mode` is the file's; None leaves it to the user's umask. `kept` says what is safe where the disk is full."""
-    with disk_errors(path, kept):
+    `mode` is the file's; None leaves it to the user's umask. `kept` and `option` are those of `disk_errors`."""
+    with disk_errors(path, kept, option):
         path.parent.mkdir(parents=True, exist_ok=True)
         data = content.encode() if isinstance(content, str) else content
         with new_file(path) as temporary, temporary.open("xb") as file:
@@ -89,6 +101,12 @@ def new_file(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def shown_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The first names of files that are in the way, and how many more there are."""
+    more = (f"and {len(names) - _SHOWN} more",) if len(names) > _SHOWN else ()
+    return (*names[:_SHOWN], *more)
 
 
 def check_name(path: Path) -> None:

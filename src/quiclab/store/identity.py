@@ -22,7 +22,7 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
         if was and not set(was) & set(now):
             found.append(f"{kind}: were {', '.join(was)}, are {', '.join(now)}")
     for kind in ("workloads", "paths", "arms"):
-        before, after = ({item["name"]: _essence(item) for item in spec[kind]} for spec in (old, new))
+        before, after = ({item["name"]: essence_of(item) for item in spec[kind]} for spec in (old, new))
         word = kind.removesuffix("s")
         found += [
             f"{word} {name!r}: {_where(before[name], after[name])}"
@@ -35,11 +35,11 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _essence(item: dict[str, Any]) -> dict[str, Any]:
+def essence_of(item: dict[str, Any]) -> dict[str, Any]:
     """Table without keys that only people read and keys that are not set, so that a key may be new to this version. A
     trace is compared by its file's name, because a study keeps a copy of its own."""
     essence: dict[str, Any] = {
-        key: _essence(value) if isinstance(value, dict) else value for key, value in item.items()
+        key: essence_of(value) if isinstance(value, dict) else value for key, value in item.items()
     }
     if isinstance(essence.get("trace"), str):
         essence["trace"] = essence["trace"].rpartition("/")[2]

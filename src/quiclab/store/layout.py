@@ -53,6 +53,11 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
+DECLARATION = "declared.json"
+"""File of a study that puts a cause to the test, with what was declared before it ran."""
+TOLERATED = "tolerated"
+"""Member of a trial.json with the share of its time that the laboratory may add, by which it is judged."""
+
 SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
 

@@ -14,7 +14,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -208,12 +208,25 @@ def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     is not one, HostError if the disk refuses."""
     if not study_dir.ledger.is_file():
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
-    with (
-        _ledger_errors(study_dir),
-        closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as db,
-    ):
-        _refuse_others(db, study_dir)
+    with _ledger_errors(study_dir), _without_writing(study_dir) as db:
         yield Ledger(db, study_dir)
+
+
+@contextmanager
+def _without_writing(study_dir: StudyDir) -> Iterator[sqlite3.Connection]:
+    """Open a ledger that is whole; of one that a run was killed while it wrote, a copy from before that. Raises
+    DecodeError where the file is no ledger."""
+    with ExitStack() as opened:
+        db = opened.enter_context(closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)))
+        try:
+            _refuse_damaged(db, study_dir)
+        except sqlite3.OperationalError as error:
+            if "readonly" not in str(error):
+                raise
+            db = opened.enter_context(closing(sqlite3.connect(":memory:")))
+            _copy(study_dir, db)
+        _refuse_others(db, study_dir)
+        yield db
 
 
 @contextmanager
@@ -227,6 +240,7 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
     with _ledger_errors(study_dir), closing(sqlite3.connect(":memory:")) as memory:
         _copy(study_dir, memory)
+        memory.execute("SELECT 1 FROM trials LIMIT 1")  # an empty file has no plan, and without one nothing is known
         memory.executescript(_SCHEMA)
         ledger = Ledger(memory, study_dir)
         ledger.adopt()

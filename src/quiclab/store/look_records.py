@@ -53,12 +53,20 @@ class InterimLook:
 
 def read_looks(root: Path) -> list[InterimLook]:
     """Looks at the study in `root`, oldest first; none where the file is missing or cannot be read."""
+    return [look for line in _lines(root) if (look := _read_look(line)) is not None]
+
+
+def unreadable_lines(root: Path) -> int:
+    """Number of lines of the file that are no looks, such as one that a crash cut off."""
+    return sum(_read_look(line) is None for line in _lines(root))
+
+
+def _lines(root: Path) -> list[bytes]:
     file = root / FILE
     try:
-        lines = read_own(file, last_bytes=_MOST_BYTES).splitlines() if is_own_file(file, root) else []
+        return read_own(file, last_bytes=_MOST_BYTES).splitlines() if is_own_file(file, root) else []
     except OSError:
         return []
-    return [look for line in lines if (look := _read_look(line)) is not None]
 
 
 def keep_look(root: Path, look: InterimLook) -> None:

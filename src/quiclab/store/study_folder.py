@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from quiclab.model.errors import DecodeError, SpecError
-from quiclab.store.disk import disk_errors, read_object
+from quiclab.store.disk import disk_errors, read_object, shown_names
 from quiclab.store.layout import FOLDERS, StudyDir
 from quiclab.store.ledger import is_ledger
 from quiclab.store.own_files import is_own_file
@@ -19,7 +19,6 @@ _BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, ".lock", ".work", "tls", "requests.j
 """Names in a study whose first run was ended before anything in it tells that it is one."""
 _OF_NOBODY = frozenset({"lost+found"})
 """Names that a file system puts into its uppermost folder."""
-_SHOWN = 5
 
 
 def is_study(root: Path) -> bool:
@@ -47,10 +46,9 @@ def begin_in(study_dir: StudyDir, beside: Collection[str] = ()) -> None:
         names = {each.name for each in root.iterdir()} if root.is_dir() else set()
     foreign = sorted(names - _BEFORE_ANYTHING_RAN - _OF_NOBODY - set(beside))
     if foreign and not is_study(root):
-        more = (f"and {len(foreign) - _SHOWN} more",) if len(foreign) > _SHOWN else ()
         raise SpecError(
             f"{root} has files in it and is no study: a study might overwrite them",
             "name a new or an empty directory",
-            (*foreign[:_SHOWN], *more),
+            shown_names(foreign),
         )
     study_dir.create()

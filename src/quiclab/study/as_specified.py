@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study's account of what it ran, held against its spec: the resolved spec, the path of each trial, and the number of
-trials and attempts."""
+"""A study's account of what it ran, held against its spec: the resolved spec, each trial's path and all else that it
+was asked for, and the number of trials and attempts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 from quiclab.lab.runner.commands import path_of, workload_of
-from quiclab.model.errors import DecodeError, SpecError
+from quiclab.lab.runner.document import asked_of, own_server_members
+from quiclab.model.errors import DecodeError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
+from quiclab.spec.defaults import with_defaults
 from quiclab.spec.link import link_config
+from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import read_object
-from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
-from quiclab.study.differences import Difference, json_differences
+from quiclab.store.identity import essence_of
+from quiclab.store.layout import BLOCK_CUT, TOLERATED, Attempt, StudyDir
+from quiclab.study.differences import Difference, json_differences, short_text
 from quiclab.study.failed_throughout import voids_its_block
-from quiclab.study.specs import refuse_another_spec
+from quiclab.study.limits import EARLIER, tolerated_by
+from quiclab.study.specs import form_errors
 
+SPEC = "the spec"
+"""Source of what a trial was to be."""
+_BY_NAME = ("workloads", "paths", "arms")
+"""Members of a resolved spec that are lists of tables, each with its name."""
 _OF_SPEC = ("seed", "link", "up", "down")
 """Members of a link's configuration that follow from the spec alone."""
 
@@ -30,29 +41,79 @@ def link_asked(study: Study, row: PlanRow) -> dict[str, object]:
     return link_config(path, row.seed, None if change is None else change.path_after(path))
 
 
-def link_differences(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
+def link_differences(folder: Path, asked: Mapping[str, object]) -> list[Difference]:
     """Differences between the path that a trial ran over, by the configuration that its links were given, and that of
     the spec. None of a trial without such a configuration."""
     try:
         told = read_object(folder / "raw" / "link-config.json")
     except DecodeError:
         return []
-    kept, wanted = ([each, *each.get("more_links", ())] for each in (told, asked))
+    kept, wanted = _links_of(told), _links_of(asked)
     found: list[Difference] = []
     for number, (one, other) in enumerate(zip(kept, wanted, strict=False)):
         for name in _OF_SPEC:
-            found += json_differences("raw/link-config.json", one.get(name), other.get(name), f"links.{number}.{name}")
-    found += json_differences("raw/link-config.json", len(kept), len(wanted), "links")
+            found += json_differences(
+                "raw/link-config.json", one.get(name), other.get(name), f"links.{number}.{name}", SPEC
+            )
+    found += json_differences("raw/link-config.json", len(kept), len(wanted), "links", SPEC)
     return found
 
 
+def _links_of(config: Any) -> list[Any]:
+    """All links of a link's configuration, the first one first."""
+    return [config, *config.get("more_links", ())]
+
+
 def resolved_differences(study_dir: StudyDir, study: Study) -> list[Difference]:
-    """Differences between resolved.json, by which a report names networks and programs, and the study's spec."""
-    try:
-        refuse_another_spec(study_dir, study)
-    except SpecError as error:
-        return [Difference("resolved.json", "the spec", each, "as spec.toml has it") for each in error.problems]
-    return []
+    """Differences between resolved.json, by which a report names networks, programs and the level of its tests, and the
+    study's spec."""
+    if not study_dir.resolved.exists():
+        return []
+    with form_errors(study_dir.resolved):
+        kept = with_defaults(read_object(study_dir.resolved))
+        asked = json.loads(json.dumps(resolved_json(study)))
+        found: list[Difference] = []
+        for name in sorted(asked):
+            one, other = kept.get(name), asked[name]
+            if name in _BY_NAME:
+                one, other = _by_name(one), _by_name(other)
+            found += json_differences("resolved.json", one, other, name, SPEC)
+    return found
+
+
+def _by_name(tables: Any) -> dict[str, object]:
+    """Tables of a resolved spec by their names; none where there is no list."""
+    return {each["name"]: essence_of(each) for each in tables or ()}
+
+
+def tolerances(study_dir: StudyDir, study: Study) -> list[float]:
+    """Shares that the laboratory may have added by the limits of a study: those of its spec, and those that it had in
+    earlier runs."""
+    kept = read_object(study_dir.resolved) if study_dir.resolved.exists() else {}
+    return [each.value for each in (study.tolerated, *(tolerated_by(one, study) for one in kept.get(EARLIER) or []))]
+
+
+def asked_members(study: Study, row: PlanRow) -> dict[str, object]:
+    """The members of a trial.json that the spec gives a trial."""
+    asked: dict[str, object] = json.loads(json.dumps({**asked_of(study, row), **own_server_members(study, row)}))
+    return asked
+
+
+def asked_differences(
+    document: Mapping[str, object], asked: Mapping[str, object], tolerated: Sequence[float]
+) -> list[Difference]:
+    """Differences between a trial.json and the members that the spec gives it; it may have been judged by any of the
+    shares `tolerated`. Nothing of a probe's trial, whose servers are of others."""
+    if document.get("probe"):
+        return []
+    found: list[Difference] = []
+    for name in sorted(asked.keys() - {TOLERATED}):
+        found += json_differences("trial.json", document.get(name), asked[name], name, by=SPEC)
+    kept = document.get(TOLERATED)
+    if not (isinstance(kept, int | float) and any(isclose(kept, each) for each in tolerated)):
+        each = " or ".join(short_text(each) for each in dict.fromkeys(tolerated))
+        found.append(Difference("trial.json", TOLERATED, short_text(kept), each, SPEC))
+    return found
 
 
 def what_lacks(

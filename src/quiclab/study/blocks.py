@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from quiclab.lab.testbed.sandbox import raise_if_interrupted
 from quiclab.model.plan_row import PlanRow
@@ -33,9 +34,6 @@ class Settled:
 
 Settle = Callable[[Path, str, int], Settled]
 """Judges and keeps an attempt: its folder, the trial's id, the attempt's number."""
-RunAll = Callable[[Sequence[tuple[Rows, int]], bool], Sequence[int | None]]
-"""Runs blocks, each in so many attempts in all at most, and says how many there were of each that stayed void, None of
-the others. The second argument forbids to run them side by side."""
 MOST_APART_S = 60.0
 """Longest time from the end of a trial to the begin of the next one of its block, where a run was ended between them
 and goes on: a choice, since a machine that is started again is another one."""
@@ -45,6 +43,18 @@ be over by then. More would cost time on a machine that is always busy, and `qui
 MOST_CHEAP_ROUNDS, CHEAP = 4, 0.02
 """Most rounds after those, and the share of the run's time up to which one is cheap: a pair of short transfers that is
 tried again takes seconds of minutes, and without it its cell has no answer."""
+
+
+class Executor(Protocol):
+    """Somewhere for blocks to run: in turn in this process (`InTurn`), side by side by workers of this machine
+    (`side_by_side.py`), or by those of a cluster (`dask/coordinator.py`)."""
+
+    def run_all(self, asked: Sequence[tuple[Rows, int]], *, alone: bool) -> Sequence[int | None]:
+        """Run blocks, each in so many attempts in all at most; `alone` forbids to run them side by side.
+
+        Returns for each how many attempts there were if it stayed void, None if it is not void. Raises
+        KeyboardInterrupt, before a block begins or when those that run are over, where the run is to stop.
+        """
 
 
 @dataclass(frozen=True)
@@ -120,20 +130,26 @@ class Block:
         return settled.attempt.status
 
 
-def in_order(block_of: Callable[[Rows], Block], stop: Stop) -> RunAll:
-    """Blocks one after another, in this process."""
+@dataclass(frozen=True)
+class InTurn:
+    """Executor that runs blocks one after another, in this process."""
 
-    def run_one(rows: Rows, limit: int) -> int | None:
-        stop.check()
-        return block_of(rows).run(limit)
+    block_of: Callable[[Rows], Block]
+    stop: Stop
 
-    return lambda asked, _alone: [run_one(rows, limit) for rows, limit in asked]
+    def run_all(self, asked: Sequence[tuple[Rows, int]], *, alone: bool) -> Sequence[int | None]:  # noqa: ARG002
+        """Run blocks; each has the machine to itself anyway."""
+        return [self._run(rows, limit) for rows, limit in asked]
+
+    def _run(self, rows: Rows, limit: int) -> int | None:
+        self.stop.check()
+        return self.block_of(rows).run(limit)
 
 
 def run_blocks(
     blocks: Sequence[Rows],
     limit: int,
-    run_all: RunAll,
+    executor: Executor,
     observer: Observer,
     rounds_later: int = ROUNDS_LATER,
     clock: Callable[[], float] = time.monotonic,
@@ -141,7 +157,7 @@ def run_blocks(
     """Run all blocks, with `limit` attempts at each; then those that stayed void, once in each of the rounds after
     that, and one after another. Where these are as many as usual, cheap rounds follow."""
     began = clock()
-    void = _void_after(blocks, run_all([(rows, limit) for rows in blocks], False))
+    void = _void_after(blocks, executor.run_all([(rows, limit) for rows in blocks], alone=False))
     at_first = void
     most = rounds_later + (MOST_CHEAP_ROUNDS if rounds_later >= ROUNDS_LATER else 0)
     took, run_s = 0.0, clock() - began
@@ -151,7 +167,7 @@ def run_blocks(
         round_began = clock()
         observer.again([rows for rows, _ in void])
         asked = [(rows, attempts + 1) for rows, attempts in void]
-        void = _void_after([rows for rows, _ in void], run_all(asked, True))
+        void = _void_after([rows for rows, _ in void], executor.run_all(asked, alone=True))
         took, run_s = clock() - round_began, clock() - began
     return Later(*(sum(len(rows) for rows, _ in each) for each in (at_first, void)))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Differences between what a study keeps and what its raw files give today: of JSON, of tables, of metrics."""
+"""Differences between what a study keeps and what its raw files, its spec or its ledger give today: of JSON, of tables,
+of metrics."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ from quiclab.store.packed_logs import read_plain
 
 SAME = 1e-9
 """Share by which two numbers may differ that are the same: processors add up in different orders."""
+RAW_FILES = "its raw files"
+"""Source of a value that was decoded and judged again."""
 _LONGEST = 120
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One number or word that is not what the raw files give."""
+    """One number or word that is not what another part of the study gives."""
 
     place: str
     """File or table of the study that has it."""
@@ -31,19 +34,21 @@ class Difference:
     kept: str
     """Value in the study."""
     found: str
-    """Value that its raw files give today."""
+    """Value that is expected in its place."""
+    by: str = RAW_FILES
+    """Source of the expected value: the raw files, the spec, the ledger, or a file that says otherwise."""
 
 
-def json_differences(place: str, kept: Any, found: Any, name: str = "") -> Iterator[Difference]:
-    """Differences between two JSON values, member by member."""
+def json_differences(place: str, kept: Any, found: Any, name: str = "", by: str = RAW_FILES) -> Iterator[Difference]:
+    """Differences between two JSON values, member by member; `by` says where `found` comes from."""
     if isinstance(kept, dict) and isinstance(found, dict):
         for key in sorted(kept.keys() | found.keys()):
-            yield from json_differences(place, kept.get(key), found.get(key), f"{name}.{key}" if name else key)
+            yield from json_differences(place, kept.get(key), found.get(key), f"{name}.{key}" if name else key, by)
     elif isinstance(kept, list) and isinstance(found, list) and len(kept) == len(found):
         for number, (one, other) in enumerate(zip(kept, found, strict=True)):
-            yield from json_differences(place, one, other, f"{name}[{number}]")
+            yield from json_differences(place, one, other, f"{name}[{number}]", by)
     elif not _is_same(kept, found):
-        yield Difference(place, name, short_text(kept), short_text(found))
+        yield Difference(place, name, short_text(kept), short_text(found), by)
 
 
 def metric_differences(place: str, kept: pl.DataFrame, found: pl.DataFrame) -> Iterator[Difference]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import Any
 
 from quiclab.model.plan_row import PlanRow
-from quiclab.model.study import Limits, Study
+from quiclab.model.study import LEAST_TOLERATED, Limits, Study, default_tolerated
 from quiclab.model.units import Duration, Share
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir, read_record
@@ -23,17 +24,36 @@ EARLIER = "earlier_limits"
 """Member of resolved.json with the limits that earlier runs of the study had, oldest first."""
 
 
-def earlier_limits(before: Mapping[str, Any], limits: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Limits that runs of a study had before these, from its resolved.json of the last run."""
+def earlier_limits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Limits that runs of a study had before those of the resolved spec `now`; `before` is that of the last run."""
     earlier: list[dict[str, Any]] = list(before.get(EARLIER) or [])
-    last = before.get("limits")
-    return earlier if last in (None, limits) else [*earlier, last]
+    if before.get("limits") is None:
+        return earlier
+    same = _tolerated_pct(before["limits"], before) == _tolerated_pct(before["limits"], now)
+    last = before["limits"] if same else _in_full(before)
+    return earlier if last == now["limits"] else [*earlier, last]
 
 
-def told_changes(earlier: Mapping[str, Any], study: Study) -> tuple[str, ...]:
-    """Say in a sentence each what a changed limit does to a study that has trials; `earlier` are its limits until
-    now, as resolved.json has them."""
-    now = study.limits
+def _in_full(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits of a resolved spec, with the disturbance that its smallest difference of interest implies where it
+    names none: both may change between two runs."""
+    limits = {name: value for name, value in resolved["limits"].items() if name != "disturbance"}
+    return limits | {"disturbance_pct": _tolerated_pct(limits, resolved)}
+
+
+def _tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> float:
+    """Share that limits tolerate, in per cent: their own, or what the smallest difference of interest in a resolved
+    spec implies."""
+    named = limits.get("disturbance_pct")
+    matters = resolved.get("matters_pct")
+    usual = default_tolerated(Share(matters / 100)) if isinstance(matters, int | float) else LEAST_TOLERATED
+    return usual.pct if named is None else float(named)
+
+
+def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
+    """Say in a sentence each what a changed limit does to a study that has trials; `before` is its resolved spec until
+    now."""
+    earlier, now = _in_full(before), study.limits
     changes = []
     if earlier["attempts"] != now.attempts:
         does = (
@@ -42,8 +62,8 @@ def told_changes(earlier: Mapping[str, Any], study: Study) -> tuple[str, ...]:
             else "it holds for blocks that are run from now on"
         )
         changes.append(f"limits.attempts was {earlier['attempts']} and is {now.attempts}: {does}")
-    was, tolerated = _tolerated(earlier, study), study.tolerated
-    if was != tolerated:
+    was, tolerated = tolerated_by(earlier, study), study.tolerated
+    if not isclose(was.value, tolerated.value):
         does = (
             "blocks with a trial beyond the old one are run again"
             if tolerated.value > was.value
@@ -56,7 +76,7 @@ def told_changes(earlier: Mapping[str, Any], study: Study) -> tuple[str, ...]:
     return tuple(changes)
 
 
-def _tolerated(limits: Mapping[str, Any], study: Study) -> Share:
+def tolerated_by(limits: Mapping[str, Any], study: Study) -> Share:
     """Share that the limits of an earlier run tolerated, as resolved.json has them."""
     pct = limits.get("disturbance_pct")
     return Share(pct / 100) if pct is not None else replace(study, limits=Limits()).tolerated
@@ -65,7 +85,7 @@ def _tolerated(limits: Mapping[str, Any], study: Study) -> Share:
 def void_what_is_disturbed(study: Study, study_dir: StudyDir, ledger: Ledger, rows: Sequence[PlanRow]) -> None:
     """Void the verified trials that are disturbed more than the study tolerates by now: an earlier run allowed more."""
     earlier = read_object(study_dir.resolved).get(EARLIER) or []
-    if all(_tolerated(each, study).value <= study.tolerated.value for each in earlier):
+    if all(tolerated_by(each, study).value <= study.tolerated.value for each in earlier):
         return
     import msgspec  # what plans a study alone needs no records
 

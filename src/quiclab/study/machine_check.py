@@ -16,7 +16,8 @@ from quiclab.lab.testbed.link import Backend
 from quiclab.lab.testbed.processor_use import slow_governor
 from quiclab.lab.testbed.timekeeping import Timekeeping, keep_time, short_time
 from quiclab.model.errors import HostError, VoidError
-from quiclab.model.study import Study
+from quiclab.model.study import LEAST_TOLERATED, Study
+from quiclab.model.units import Share
 from quiclab.spec.link import lateness_bounds
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import MACHINE_CHECK, StudyDir
@@ -24,7 +25,8 @@ from quiclab.store.layout import MACHINE_CHECK, StudyDir
 LEAST_TRIALS = 10
 """Trials that are left from which on a study is worth the two seconds."""
 _MUCH_WAITED = 0.1
-"""Share of its time that a busy program may wait for a processor before trials are likely to be disturbed."""
+"""Share of its time that a busy program may wait for a processor before trials are likely to be disturbed, where the
+laboratory may add `LEAST_TOLERATED` to them."""
 _MUCH_USED = 0.1
 """Processors that other programs may use before they count as a reason."""
 _MUCH_STOLEN = 0.02
@@ -42,9 +44,16 @@ class MachineCheck:
     governor: str | None
     """Governor that saves power at the cost of speed, if there is one."""
     bound_ns: int
-    """Lateness that the study's least tolerant path bears."""
+    """Lateness that the study's least tolerant path bears, where the laboratory may add `LEAST_TOLERATED`."""
     begun: bool
     """True for a study that has trials already: it stays with its backend."""
+    tolerated: Share = LEAST_TOLERATED
+    """Share of a trial's time that the laboratory may add by the study's limits."""
+
+    @property
+    def _wider(self) -> float:
+        """Times by which the study tolerates more than it does at least without a limit of its own."""
+        return self.tolerated.value / LEAST_TOLERATED.value
 
     @property
     def is_fine(self) -> bool:
@@ -53,11 +62,11 @@ class MachineCheck:
 
     @property
     def _link_is_late(self) -> bool:
-        return self.measured.p99_ns > self.bound_ns
+        return self.measured.p99_ns > self._wider * self.bound_ns
 
     @property
     def _programs_wait(self) -> bool:
-        return self.measured.waited > _MUCH_WAITED
+        return self.measured.waited > self._wider * _MUCH_WAITED
 
     @property
     def sentence(self) -> str:
@@ -96,7 +105,7 @@ class MachineCheck:
     @property
     def document(self) -> dict[str, object]:
         """The check as host.json has it."""
-        told = {**asdict(self.measured), "bound_ns": self.bound_ns, "governor": self.governor}
+        told = {**asdict(self.measured), "bound_ns": round(self._wider * self.bound_ns), "governor": self.governor}
         return told | {"tun_problem": self.tun_problem, "fine": self.is_fine, "told": self.sentence}
 
     @classmethod
@@ -107,7 +116,7 @@ class MachineCheck:
         except (HostError, VoidError):
             return None
         bounds = (bound.ns for path in study.paths for bound in lateness_bounds(path))
-        return cls(measured, backend, tun_problem(), slow_governor(), min(bounds), begun)
+        return cls(measured, backend, tun_problem(), slow_governor(), min(bounds), begun, study.tolerated)
 
 
 def keep_check(study_dir: StudyDir, check: MachineCheck) -> None:

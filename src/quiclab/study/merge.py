@@ -20,6 +20,7 @@ from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
+from quiclab.study.limits import EARLIER, earlier_limits
 from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -262,5 +263,12 @@ def _keep_what_belongs_to_all(study_dir: StudyDir, parts: Sequence[StudyDir]) ->
             source, target = getattr(parts[0], name), getattr(study_dir, name)
             if source.is_file() and not target.exists():
                 write_atomically(target, source.read_bytes())
+        resolved = read_object(study_dir.resolved)
+        for each in parts:
+            told = read_object(each.resolved)
+            before = [*(resolved.get(EARLIER) or []), *(told.get(EARLIER) or [])]
+            every = earlier_limits({**told, EARLIER: before}, resolved)
+            resolved[EARLIER] = [limits for number, limits in enumerate(every) if limits not in every[:number]]
         if (arms := read_object(parts[0].resolved).get(ARMS)) is not None:
-            write_atomically(study_dir.resolved, json.dumps(read_object(study_dir.resolved) | {ARMS: arms}, indent=1))
+            resolved[ARMS] = arms
+        write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))

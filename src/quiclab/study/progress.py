@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,7 +53,7 @@ class Progress:
 
     rows: Sequence[PlanRow]
     """Trials that runs of this study have taken on, in the order in which the spec names cells and arms."""
-    planned: int
+    plan: Sequence[PlanRow]
     """Trials of the whole plan, with what `--until` added: more where the study is a shard, or its spec has grown."""
     status: Mapping[str, str]
     """Trial → how its last attempt ended, or `damaged`; those that were not tried yet are not in it."""
@@ -69,7 +69,11 @@ class Progress:
     @property
     def left(self) -> int:
         """Planned trials that were not tried yet, or are void so far."""
-        return sum(self.status.get(row.trial_id, "void") == "void" for row in self.rows)
+        return self.left_of(self.rows)
+
+    def left_of(self, rows: Iterable[PlanRow]) -> int:
+        """Trials among `rows` that were not tried yet, or are void so far."""
+        return sum(self.status.get(row.trial_id, "void") == "void" for row in rows)
 
 
 def progress(study: Study, study_dir: StudyDir) -> Progress:
@@ -89,7 +93,7 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
     left = [trial_id for trial_id in planned if status.get(trial_id, "void") == "void"]
     return Progress(
         rows,
-        len(plan),
+        plan,
         status,
         _trouble(planned, tries, damaged),
         _holder(study_dir.root / ".lock"),

@@ -26,7 +26,7 @@ from quiclab.processes import available_bytes
 from quiclab.spec.link import busiest_rate, lateness_bounds
 from quiclab.store.layout import Attempt, StudyDir, read_record
 from quiclab.store.ledger import Ledger
-from quiclab.study.blocks import Rows, RunAll
+from quiclab.study.blocks import Executor, Rows
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop, deaf_to_ctrl_c
@@ -75,13 +75,13 @@ class SideBySide:
 
     def begin(
         self, study: Study, study_dir: StudyDir, backend: Backend, ledger: Ledger, observer: Observer, stop: Stop
-    ) -> RunAll:
-        """Something that runs blocks of this study by these workers."""
+    ) -> Executor:
+        """Make these workers ready for a study. Returns what runs its blocks by them."""
         course = _Course(Task(study, study_dir, backend), ledger, observer, Guards(self._most), self._workers, stop)
         course.remember()
         course.get_ready()
         observer.at_once(course.at_once)
-        return course.run_all
+        return course
 
 
 def up_to(jobs: int | None) -> AbstractContextManager[SideBySide | None]:
@@ -140,8 +140,8 @@ class _Course:
                 raise heard
             assert isinstance(heard, Ready)
 
-    def run_all(self, asked: Sequence[tuple[Rows, int]], alone: bool) -> Sequence[int | None]:
-        """Run blocks, as `blocks.RunAll` says. Raises the QuiclabError of a worker, HostError where all workers have
+    def run_all(self, asked: Sequence[tuple[Rows, int]], *, alone: bool) -> Sequence[int | None]:
+        """Run blocks, as `Executor` says. Raises the QuiclabError of a worker, HostError where all workers have
         ended."""
         results: list[int | None] = [None] * len(asked)
         waiting: deque[_Waiting] = deque((number, (tuple(rows), limit)) for number, (rows, limit) in enumerate(asked))

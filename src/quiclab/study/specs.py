@@ -80,7 +80,7 @@ def as_begun(study: Study, spec: Path, study_dir: StudyDir) -> Study:
         has_control = study_dir.has_begun and study_dir.resolved.exists()
     if not has_control or gives_control(spec):
         return study
-    with _form_errors(study_dir.resolved):
+    with form_errors(study_dir.resolved):
         blocks = read_object(study_dir.resolved).get("aa", {}).get("blocks", 0)
         control = dataclasses.replace(study.aa, blocks=max(blocks, study.aa.blocks))
     return dataclasses.replace(study, aa=control)
@@ -149,7 +149,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
     """Raise SpecError where the spec in a study directory is not the one that its trials were run with."""
     if not study_dir.resolved.exists():
         return
-    with _form_errors(study_dir.resolved):
+    with form_errors(study_dir.resolved):
         found = conflicts(with_defaults(read_object(study_dir.resolved)), resolved_json(study))
     if found:
         hint = "put the spec back that they were run with"
@@ -157,7 +157,7 @@ def refuse_another_spec(study_dir: StudyDir, study: Study) -> None:
 
 
 @contextmanager
-def _form_errors(resolved: Path) -> Iterator[None]:
+def form_errors(resolved: Path) -> Iterator[None]:
     """Turn what a resolved spec of another form brings about into a DecodeError."""
     try:
         yield
@@ -191,10 +191,10 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
-        with _form_errors(study_dir.resolved):
+        with form_errors(study_dir.resolved):
             found = conflicts(with_defaults(before), resolved)
-            changes = told_changes(before["limits"], study) if before.get("limits") else ()
-            resolved[EARLIER] = earlier_limits(before, resolved["limits"])
+            changes = told_changes(before, study) if before.get("limits") else ()
+            resolved[EARLIER] = earlier_limits(before, resolved)
         if found:
             hint = "a study may grow, but not change: choose another directory with --out"
             raise SpecError(f"the spec differs from the one that {study_dir.root} was run with", hint, found)

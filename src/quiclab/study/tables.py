@@ -21,7 +21,7 @@ from quiclab.processes import MOST, available_bytes, by_all_processors
 from quiclab.store.disk import disk_errors
 from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, judged_document, read_trial
-from quiclab.store.ledger import Ledger, counting, open_ledger
+from quiclab.store.ledger import Ledger, counting, look_into_ledger, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.store.record_form import view_of
 from quiclab.store.trial_views import TrialShortcomings, TrialTime
@@ -109,6 +109,9 @@ def _logs_left_out(document: Mapping[str, object] | None) -> str | None:
 
 
 def _read(study_dir: StudyDir) -> LedgerTrials:
+    if study_dir.ledger.is_file():
+        with look_into_ledger(study_dir) as ledger:
+            ledger.rows()  # of an empty file nothing is known, and it is no ledger that begins
     with open_ledger(study_dir) as ledger:
         ledger.adopt()
         return told_by(ledger)

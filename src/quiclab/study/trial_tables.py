@@ -44,8 +44,8 @@ def keep_tables(
         if trial.expected.page is not None:
             write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
-        of_file = {MADE_BY: made_by()} if name == "metrics" else {}
-        write_parquet(table, files[name], _KNOWN[name].metadata | of_file)
+        stored_table_differences = {MADE_BY: made_by()} if name == "metrics" else {}
+        write_parquet(table, files[name], _KNOWN[name].metadata | stored_table_differences)
 
 
 def tables_of(

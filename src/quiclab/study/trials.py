@@ -29,9 +29,9 @@ from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
 from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
-from quiclab.study.blocks import ROUNDS_LATER, Block, RunOne, in_order, run_blocks
+from quiclab.study.blocks import ROUNDS_LATER, Block, Executor, InTurn, RunOne, run_blocks
 from quiclab.study.contradicted import contradicted
-from quiclab.study.dask.results import PARTS, Results
+from quiclab.study.dask.results import Results
 from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.failed_throughout import fail_what_never_worked
@@ -47,6 +47,8 @@ from quiclab.study.trial import settler
 from quiclab.study.trial_tables import a_run_goes_on, without_tables
 
 Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
+Open = Callable[[Ledger, Observer, Sequence[PlanRow]], Executor]
+"""Opens the executor of a study's blocks, when its ledger is open and has the plan: these rows."""
 
 
 @dataclass(frozen=True)
@@ -115,40 +117,71 @@ def run_trials(
     if not is_probe:
         keep_versions(study_dir, study, laboratory.programs)
     rows = part.rows_of(grow_plan(study, blocks))
-    beginning = Beginning(study, backend, why, laboratory.cannot_run, rows)
     observer = Both(observer, NeighbourWatch(study_dir))
-    observer.began(beginning)
-    try:
-        with open_ledger(study_dir) as ledger:
-            ledger.adopt()
-            ledger.plan(rows)
-            if (study_dir.root / PARTS).exists():  # a run with --dask was killed while it merged
-                Results(study_dir, ledger).take_up(grow_plan(study, blocks))
-            rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
-            void_what_is_disturbed(study, study_dir, ledger, rows)
-            if check_machine and study.tolerated.value < 1:
-                _check_machine(study, study_dir, ledger, backend, observer, rows)
-            room = RoomMaker(study_dir, ledger, keep_raw)
-            observer = Both(observer, room)
-            settle = settler(study_dir, ledger)
-            stop = stop or Stop()
-            run_all = in_order(lambda block: Block(run_one, settle, ledger, observer, block), stop)
-            if side_by_side is not None:
-                run_all = side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
-            with stop.while_blocks_run():
-                later = run_blocks(
-                    list(by_block(rows).values()), study.limits.attempts, run_all, observer, rounds_later
-                )
-            failed_throughout = fail_what_never_worked(study_dir, ledger, rows)
-            attempts, damaged = ledger.attempts(), ledger.damaged()
-    finally:
-        observer.over()
+    stop = stop or Stop()
+
+    def opened(ledger: Ledger, observer: Observer, rows: Sequence[PlanRow]) -> Executor:
+        if check_machine and study.tolerated.value < 1:
+            _check_machine(study, study_dir, ledger, backend, observer, rows)
+        if side_by_side is not None:
+            return side_by_side.begin(study, study_dir, backend, ledger, observer, stop)
+        settle = settler(study_dir, ledger)
+        return InTurn(lambda block: Block(run_one, settle, ledger, observer, block), stop)
+
+    observer.began(Beginning(study, backend, why, laboratory.cannot_run, rows))
+    outcome = run_plan(
+        study,
+        study_dir,
+        rows,
+        opened,
+        blocks,
+        rounds_later=rounds_later,
+        observer=observer,
+        keep_raw=keep_raw,
+        stop=stop,
+    )
     if study.count_system_calls and part.is_whole:
         count_system_calls(laboratory, study_dir, observer)
     if not is_probe:
         with a_run_goes_on():
             told = contradicted(study_dir, study, laboratory.programs, rows)
             keep_versions(study_dir, study, laboratory.programs, told)
+    return outcome
+
+
+def run_plan(
+    study: Study,
+    study_dir: StudyDir,
+    rows: Sequence[PlanRow],
+    opened: Open,
+    blocks: Mapping[str, int] = MappingProxyType({}),
+    *,
+    rounds_later: int,
+    observer: Observer,
+    keep_raw: KeepRaw,
+    stop: Stop,
+) -> Outcome:
+    """Run the rows of a plan that are not done yet by an executor, and keep what comes of them. What an earlier run
+    left is put in order first: results of workers that were not merged, and trials that count no more under the limits
+    of now. The plan has, of some cells (`blocks`), more than the spec."""
+    try:
+        with open_ledger(study_dir) as ledger:
+            ledger.adopt()
+            ledger.plan(rows)
+            Results(study_dir, ledger).take_up(lambda: grow_plan(study, blocks))
+            rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
+            void_what_is_disturbed(study, study_dir, ledger, rows)
+            room = RoomMaker(study_dir, ledger, keep_raw)
+            observer = Both(observer, room)
+            executor = opened(ledger, observer, rows)
+            with stop.while_blocks_run():
+                later = run_blocks(
+                    list(by_block(rows).values()), study.limits.attempts, executor, observer, rounds_later
+                )
+            failed_throughout = fail_what_never_worked(study_dir, ledger, rows)
+            attempts, damaged = ledger.attempts(), ledger.damaged()
+    finally:
+        observer.over()
     final = [tries[-1].status for tries in attempts.values()]
     return Outcome(
         final.count("failed"),

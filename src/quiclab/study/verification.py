@@ -11,15 +11,11 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import msgspec
-import polars as pl
 
 from quiclab import __version__
 from quiclab.evidence.made_by import made_by, tables_made_by
@@ -28,8 +24,6 @@ from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
 from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
-from quiclab.model.known_labels import with_current_names
-from quiclab.model.tables import OF_STUDY
 from quiclab.model.trial_record import TrialRecord
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
@@ -38,21 +32,25 @@ from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, d
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
 from quiclab.store.record_form import as_json, as_trial
-from quiclab.study.as_specified import link_asked, link_differences, resolved_differences, what_lacks
-from quiclab.study.differences import (
-    Difference,
-    json_differences,
-    metric_differences,
-    raw_file_differences,
-    stored_table_differences,
-    table_differences,
+from quiclab.study.as_specified import (
+    SPEC,
+    asked_differences,
+    asked_members,
+    link_asked,
+    link_differences,
+    resolved_differences,
+    tolerances,
+    what_lacks,
 )
+from quiclab.study.beside_trials import doubts_by_looks, unknown_folders
+from quiclab.study.differences import Difference, json_differences, raw_file_differences
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
+from quiclab.study.kept_tables import study_table_differences, trial_table_differences
 from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import load_study
-from quiclab.study.tables import LedgerTrials, processes_for, raw_bytes, told_by, trials_table
+from quiclab.study.tables import LedgerTrials, processes_for, raw_bytes, told_by
 from quiclab.study.trial import Weighed
-from quiclab.study.trial_tables import har_file, tables_of, write_har
+from quiclab.study.trial_tables import tables_of
 
 _JUDGED = ("status", "reason", "proof", "disturbance")
 """Members of a trial.json that follow from its raw files."""
@@ -62,9 +60,14 @@ _ASIDE = ("position",)
 """Members of a plan's row that may differ from the plan that is made today."""
 NOT_CHECKED = (
     "Not checked: that the raw files are of a network, that the programs which ran are those that host.json names, "
-    "that no attempt was left out at the end, and what report.html says."
+    "that no attempt was left out at the end, that spec.toml has the limits on time, the level and the metric with "
+    "which the study was begun, that looks.jsonl has every interim look, what remarks.json excludes, and what "
+    "report.html says."
 )
 """Sentence about everything that no verification tells."""
+LEDGER = "the ledger"
+"""Source of what became of a trial."""
+_TRIAL = "its trial.json"
 _MOST = 1000
 """Most differences of one attempt that are told."""
 
@@ -92,7 +95,7 @@ class VerifiedAttempt:
     block: int
     """Number of the block; -1 where nothing says so."""
     state: State
-    """Result: every number follows from the raw files, some do not, or it could not be told."""
+    """Result: every number follows from raw files, spec and ledger, some do not, or it could not be told."""
     reason: str
     """Reason for which it could not be verified; empty where it was."""
     differences: tuple[Difference, ...]
@@ -106,7 +109,7 @@ class Verification:
     attempts: tuple[VerifiedAttempt, ...]
     """Every attempt."""
     differences: tuple[Difference, ...]
-    """Differences in the tables of the whole study, `trials` and `metrics`."""
+    """Differences in resolved.json, and in the tables of the whole study, `trials` and `metrics`."""
     unchecked: tuple[str, ...]
     """Sentences about everything else that could not be verified."""
     run_by: str
@@ -148,8 +151,7 @@ def verification(
                 study_dir,
                 each,
                 told.planned.get(trial_id),
-                spec.rows.get(trial_id),
-                spec.links.get(trial_id),
+                spec.about_trial(trial_id),
                 is_last=each == tries[-1],
                 void_beside=(_block_of(told, trial_id), each.attempt) in void,
             )
@@ -159,8 +161,11 @@ def verification(
         ]
         asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
-        found = by_all_processors(partial(_verified, planned=not spec.problem), asked, at_most=at_most, done=done)
-        differences = [*spec.differences, *_study_table_differences(study_dir, told)]
+        if not cells:
+            unchecked += unknown_folders(study_dir, [each.folder for each in asked])
+        unchecked += doubts_by_looks(study_dir, told.planned, told.attempts)
+        found = by_all_processors(_verified, asked, at_most=at_most, done=done)
+        differences = [*spec.differences, *study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
         versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
@@ -179,12 +184,9 @@ class _Asked:
 
     study_dir: StudyDir
     attempt: Attempt
-    row: Mapping[str, Any] | None
+    row: Mapping[str, object] | None
     """Row of the plan, by the ledger."""
-    planned: Mapping[str, object] | None
-    """Row of the plan that the study's spec gives."""
-    links: Mapping[str, object] | None
-    """Configuration of the links that the study's spec gives."""
+    spec: _OfTrial
     is_last: bool
     void_beside: bool
     """True if another trial of its block was void in the same attempt, by a reason of its own."""
@@ -213,6 +215,22 @@ class _Asked:
 
 
 @dataclass(frozen=True)
+class _OfTrial:
+    """Everything that a study's spec says of one trial; nothing of one that it does not plan."""
+
+    is_readable: bool
+    """True if the spec could be read and planned."""
+    row: Mapping[str, object] | None
+    """Row of the plan."""
+    links: Mapping[str, object] | None
+    """Configuration of the links."""
+    members: Mapping[str, object] | None
+    """Members of its trial.json."""
+    tolerated: Sequence[float]
+    """Shares that the laboratory may have added by the limits, today's first."""
+
+
+@dataclass(frozen=True)
 class _OfSpec:
     """Everything that a study's spec says of its trials, by their ids."""
 
@@ -220,42 +238,56 @@ class _OfSpec:
     """Rows of the plan."""
     links: Mapping[str, Mapping[str, object]]
     """Configurations of the links."""
+    members: Mapping[str, Mapping[str, object]]
+    """Members of each trial.json."""
+    tolerated: Sequence[float] = ()
+    """Shares that the laboratory may have added by the limits, today's first."""
     differences: tuple[Difference, ...] = ()
     """Differences between the spec and resolved.json."""
     problem: str = ""
     """Sentence about why the spec says nothing; empty where it does."""
 
+    def about_trial(self, trial_id: str) -> _OfTrial:
+        """The part about one trial, which goes to another process."""
+        row, links, members = (each.get(trial_id) for each in (self.rows, self.links, self.members))
+        return _OfTrial(not self.problem, row, links, members, self.tolerated)
+
 
 def _planned_again(study_dir: StudyDir) -> _OfSpec:
     """Read the spec of a study, and plan it again."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return _OfSpec({}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
+        return _OfSpec({}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, planned_blocks(study_dir))
-        differences = resolved_differences(study_dir, study)
+        differences, tolerated = resolved_differences(study_dir, study), tolerances(study_dir, study)
     except QuiclabError as error:
-        return _OfSpec({}, {}, problem=f"The trials could not be compared with spec.toml: {error.message}.")
+        told = "; ".join((error.message.rstrip("."), *error.problems))
+        return _OfSpec({}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
     return _OfSpec(
         {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
         {row.trial_id: link_asked(study, row) for row in rows},
+        {row.trial_id: asked_members(study, row) for row in rows},
+        tolerated,
         tuple(differences),
     )
 
 
-def _verified(asked: _Asked, planned: bool) -> VerifiedAttempt:
+def _verified(asked: _Asked) -> VerifiedAttempt:
     """Judge one attempt again; whatever its files bring about is its own."""
     attempt, row = asked.attempt, asked.row or {}
     reason, differences = "", list[Difference]()
     try:
         reason = _why_not(asked) or ""
         if not reason:
-            differences = _compared(asked, planned)
+            differences = _compared(asked)
     except Exception as error:  # of files that may come from anywhere
         reason = f"its files cannot be judged: {type(error).__name__}: {error}"
     state = State.NOT_VERIFIED if reason else State.DIFFERS if differences else State.SAME
-    where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")), int(row.get("block", -1)))
-    return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, state, reason, tuple(differences[:_MOST]))
+    block = row.get("block")
+    where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")))
+    number = block if isinstance(block, int) else -1
+    return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, number, state, reason, tuple(differences[:_MOST]))
 
 
 def _why_not(asked: _Asked) -> str | None:
@@ -270,8 +302,8 @@ def _why_not(asked: _Asked) -> str | None:
     return None
 
 
-def _compared(asked: _Asked, planned: bool) -> list[Difference]:
-    """Everything of an attempt that is not what its raw files give."""
+def _compared(asked: _Asked) -> list[Difference]:
+    """Everything of an attempt that is not what its raw files, its spec and the ledger give."""
     folder, attempt = asked.folder, asked.attempt
     document = read_object(folder / "trial.json")
     today: dict[str, object] = json.loads(json.dumps(document))
@@ -288,27 +320,31 @@ def _compared(asked: _Asked, planned: bool) -> list[Difference]:
     found += json_differences("trial.json", registered, there, "artefacts")
     for name, file in _RAW.items():
         found += raw_file_differences(folder / "raw" / file, document.get(name), name)
-    found += json_differences("trial.json", attempt.trial_id, document.get("trial_id"), "trial_id")
-    found += json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt")
+    found += json_differences("trial.json", document.get("trial_id"), attempt.trial_id, "trial_id", LEDGER)
+    found += json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt", _TRIAL)
     if asked.is_elsewhere:
-        place = f"its folder is {folder.relative_to(asked.study_dir.root)}, that of another verdict"
-        found.append(Difference("ledger.sqlite", "status", attempt.status, place))
-    if asked.links is not None:
-        found += link_differences(folder, asked.links)
+        place = f"its folder, {folder.relative_to(asked.study_dir.root)}"
+        other = "verified" if folder.parent.name == "trials" else "failed, unproven or void"
+        found.append(Difference("ledger.sqlite", "status", attempt.status, other, place))
+    spec = asked.spec
+    if spec.links is not None:
+        found += link_differences(folder, spec.links)
+    if spec.members is not None:
+        found += asked_differences(document, spec.members, spec.tolerated)
     if asked.row is not None:
-        found += json_differences("ledger.sqlite", asked.row, document.get("row"), "row")
-    if planned:
+        found += json_differences("ledger.sqlite", asked.row, document.get("row"), "row", _TRIAL)
+    if spec.is_readable:
         mine, theirs = (
             {key: value for key, value in (row or {}).items() if key not in _ASIDE}
-            for row in (document.get("row"), asked.planned)
+            for row in (document.get("row"), spec.row)
         )
-        found += json_differences("trial.json", mine, theirs, "row")
+        found += json_differences("trial.json", mine, theirs, "row", SPEC)
     if not (_may_be_void(asked, trial) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += json_differences("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
         made = tables_of(attempt.trial_id, with_verdict(tables, folder), trial, weighed.account)
-        found += _trial_table_differences(asked.study_dir, attempt.trial_id, made, trial)
+        found += trial_table_differences(asked.study_dir, attempt.trial_id, made, trial)
     return found
 
 
@@ -320,8 +356,8 @@ def _may_be_void(asked: _Asked, trial: TrialRecord) -> bool:
         return False
     if attempt.reason in WITH_ITS_BLOCK:
         return attempt.reason == BLOCK_CUT or asked.void_beside
-    tolerated = read_object(asked.study_dir.resolved).get("limits", {}).get("disturbance_pct")
-    now = trial if tolerated is None else msgspec.structs.replace(trial, tolerated=tolerated / 100)
+    tolerated = asked.spec.tolerated
+    now = msgspec.structs.replace(trial, tolerated=tolerated[0]) if tolerated else trial
     return disturbance_problem(now) == attempt.reason
 
 
@@ -344,51 +380,6 @@ def _void_by_themselves(told: LedgerTrials) -> set[tuple[object, int]]:
 
 def _block_of(told: LedgerTrials, trial_id: str) -> object:
     return told.planned.get(trial_id, {}).get("block_id")
-
-
-def _trial_table_differences(
-    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: TrialRecord
-) -> list[Difference]:
-    """Differences between the tables of a trial that the study keeps and those that were made."""
-    found: list[Difference] = []
-    for name, table in made.items():
-        file, place = study_dir.tables / name / f"{trial_id}.parquet", f"tables/{name}"
-        if not is_own_file(file, study_dir.root):
-            if table.height and (study_dir.tables / name).is_dir():
-                found.append(Difference(place, "rows", "none", str(table.height)))
-            continue
-        try:
-            kept = with_current_names(pl.read_parquet(file, glob=False))
-        except (OSError, pl.exceptions.PolarsError) as error:
-            found.append(Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table"))
-            continue
-        compared = metric_differences if name == "metrics" else table_differences
-        found += compared(place, kept, table)
-    kept_har = har_file(study_dir, trial_id)
-    if trial.expected.page is not None and is_own_file(kept_har, study_dir.root):
-        with TemporaryDirectory() as folder:
-            made_har = Path(folder, "har", "made.har")
-            write_har(made_har, made)
-            if not made_har.is_file() or made_har.read_bytes() != kept_har.read_bytes():
-                found.append(Difference(f"tables/har/{kept_har.name}", "the file", "as it is", "another content"))
-    return found
-
-
-def _study_table_differences(study_dir: StudyDir, told: LedgerTrials) -> list[Difference]:
-    """Differences between the tables of the whole study, as far as they were made, and those of its trials. Rows of
-    damaged trials, which cannot be judged, are left out of both: they may have been whole when the tables were made."""
-    found = list[Difference]()
-    trials, metrics = study_dir.tables / "trials.parquet", study_dir.metrics
-    with suppress(DecodeError):  # no trial yet
-        if is_own_file(trials, study_dir.root):
-            made = trials_table(study_dir, told, {})[0]
-            found += stored_table_differences(trials, made, "tables/trials", told.damaged)
-    if is_own_file(metrics, study_dir.root):
-        files = [study_dir.tables / "metrics" / f"{each}.parquet" for each in told.counting]
-        parts = [pl.read_parquet(each, glob=False) for each in files if is_own_file(each, study_dir.root)]
-        made = pl.concat([OF_STUDY["metrics"].empty(), *parts])
-        found += stored_table_differences(metrics, made, "metrics.parquet", told.damaged)
-    return found
 
 
 def _run_by(study_dir: StudyDir) -> str:

@@ -5,6 +5,7 @@ Of one trial: `account` shares out its time, `mechanisms` names what each share 
 `account_shares.py` finds the categories that both arms' evidence supports, `accounts.py` sets them against each
 other, `divergence.py` finds where they part. `cause_parts.py` finds the mechanisms that both arms' records can tell,
 `upstream.py` joins those that follow from another one (`follows` of a mechanism; the numbers of
-`mechanisms/_measures.py`), and `causes.py` gives each its verdict (docs/explanation/causes.md). `recordings.py`
-compares two recordings from elsewhere. `confirm` puts a cause to the test.
+`mechanisms/_measures.py`), and `causes.py` gives each its verdict (docs/explanation/causes.md). `explanation.py`
+makes one `Explanation` of a cell of all this, which terminal, JSON, report, the end of a run and the map of causes
+render. `recordings.py` compares two recordings from elsewhere. `confirm` puts a cause to the test.
 """

@@ -36,7 +36,9 @@ class Step:
     label: Why | What | Role | None
     """The category; None where the step is the whole time."""
     baseline_ms: float
+    """Mean of the baseline."""
     other_ms: float
+    """Mean of the other arm."""
     difference_ms: float
     """Mean of other − baseline: positive where the other arm takes longer."""
     interval_ms: Interval | None
@@ -44,22 +46,24 @@ class Step:
     alpha of the intervals told is expected to miss (Benjamini and Yekutieli 2005). It excludes 0 exactly where the
     difference is shown; None where the pairs bound none."""
     p: float | None = None
-    """The larger of two: of the exact signed-rank test of the pairs' differences, and of the interval of their mean.
+    """The larger of two: of the exact signed-rank test of the pairs' differences, and of the interval of their mean;
     None without a pair."""
-    p_adjusted: float | None = None
+    adjusted_p: float | None = None
     """Adjusted p: for the number of categories tested (Benjamini–Hochberg); of the whole time it is `p`. None where
     the category hardly moves within pairs, and is not tested."""
-    fine: tuple[Why, ...] = ()
-    """Finer labels that the category sums up."""
-    evidence: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """Tables that decided the label: in the baseline, in the other arm."""
+    sums_up: tuple[Why, ...] = ()
+    """Finer categories that this one sums up, where an arm's evidence cannot tell them apart."""
+    baseline_decided_by: tuple[str, ...] = ()
+    """Tables that decided the category in the baseline."""
+    other_decided_by: tuple[str, ...] = ()
+    """Tables that decided it in the other arm."""
 
     def differs(self, alpha: float) -> bool:
         """True if the pairs show the difference at the level `alpha` after the adjustment for all categories, by the
         mean and by the exact test, which needs no shape: then the interval excludes 0, and else it does not."""
-        if self.interval_ms is None or self.p_adjusted is None:
+        if self.interval_ms is None or self.adjusted_p is None:
             return False
-        return self.p_adjusted <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
+        return self.adjusted_p <= alpha and not self.interval_ms.low <= 0 <= self.interval_ms.high
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Waterfall:
     @property
     def tested(self) -> int:
         """Number of reasons that are tested."""
-        return sum(step.p_adjusted is not None for step in self.steps)
+        return sum(step.adjusted_p is not None for step in self.steps)
 
     @property
     def gross_ms(self) -> float:
@@ -113,7 +117,7 @@ def _untested(found: Waterfall) -> Waterfall:
         return found
 
     def without(steps: Sequence[Step]) -> tuple[Step, ...]:
-        return tuple(replace(step, p_adjusted=None, interval_ms=None) for step in steps)
+        return tuple(replace(step, adjusted_p=None, interval_ms=None) for step in steps)
 
     (total,) = without([found.total])
     return replace(
@@ -127,6 +131,8 @@ def why_without(study: OpenedStudy, waterfall: Waterfall) -> str:
     if trial_id is None:
         return ""
     tables = {name: table for name in TABLES if (table := study.trial_table(name, trial_id)) is not None}
+    if "account" in tables:
+        return "its sums (the table account_totals) are not there, as another version made its account"
     try:
         accounts_of(evidence_of(tables, read_record(study.directory / "trials" / trial_id)))
     except Unknown as unknown:
@@ -151,7 +157,7 @@ def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stag
     # (pairs, arms, labels)
     why_ms = np.array([[known.why_ms[trial] for trial in pair] for pair in whole]).reshape(len(whole), 2, len(WHYS))
     total = step_of(None, why_ms[:, 0].sum(axis=1), why_ms[:, 1].sum(axis=1), 1 - alpha)
-    total = replace(total, p_adjusted=total.p)
+    total = replace(total, adjusted_p=total.p)
     total = _with_one_verdict(total, why_ms[:, 1].sum(axis=1) - why_ms[:, 0].sum(axis=1), alpha, 1 - alpha)
     if not whole:
         return Waterfall(comparison, 0, len(pairs), total, (), (), (), (0.0, 0.0), lacking)
@@ -186,8 +192,8 @@ def _by_why(known: Shares, pairs: Sequence[tuple[str, str]], ms: FloatArray, alp
     found = []
     for step in _adjusted([category for category, _ in groups], sums, alpha):
         members = fine[step.label] if isinstance(step.label, Why) else ()
-        evidence = (known.evidence_of(arms[0], members), known.evidence_of(arms[1], members))
-        found.append(replace(step, fine=members, evidence=evidence))
+        decided = (known.evidence_of(arm, members) for arm in arms)
+        found.append(replace(step, sums_up=members, baseline_decided_by=next(decided), other_decided_by=next(decided)))
     return tuple(found)
 
 
@@ -214,7 +220,7 @@ def family(ms: Sequence[FloatArray], alpha: float) -> tuple[Step, ...]:
     adjusted = statistics.adjusted_p_values(raw)
     level = 1 - alpha * max(1, int((adjusted <= alpha).sum())) / max(1, int(tested.sum()))
     found = (
-        replace(step_of(None, each[:, 0], each[:, 1], level), p_adjusted=None if np.isnan(p) else float(p))
+        replace(step_of(None, each[:, 0], each[:, 1], level), adjusted_p=None if np.isnan(p) else float(p))
         for each, p in zip(ms, adjusted, strict=True)
     )
     return tuple(
@@ -232,7 +238,7 @@ def _with_one_verdict(step: Step, differences: FloatArray, alpha: float, level: 
     interval = step.interval_ms
     if interval is None or interval.low <= 0 <= interval.high or step.differs(alpha):
         return step
-    exact = None if step.p_adjusted is None else statistics.hodges_lehmann(differences, level).interval
+    exact = None if step.adjusted_p is None else statistics.hodges_lehmann(differences, level).interval
     if exact is None:
         return replace(step, interval_ms=None)
     low, high = min(interval.low, exact.low, 0.0), max(interval.high, exact.high, 0.0)

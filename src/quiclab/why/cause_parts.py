@@ -23,13 +23,16 @@ Member = tuple[Why, str | None]
 
 @dataclass(frozen=True)
 class FactOfArms:
-    """A number that a mechanism or a whole trial shows, as a mean over the trials of each arm that have it; None where
-    none has."""
+    """A number that a mechanism or a whole trial shows, as a mean over the trials of each arm that have it."""
 
     name: str
+    """Identifier within the mechanism."""
     unit: str
+    """Unit of both values; empty of counts."""
     baseline: float | None
+    """Mean of the baseline's trials; None where none shows it."""
     other: float | None
+    """Mean of the other arm's trials; None where none shows it."""
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from quiclab.compare import statistics
-from quiclab.compare.model import Conclusion
-from quiclab.compare.study_tables import OpenedStudy
 from quiclab.why.account import Why
-from quiclab.why.accounts import Step, Waterfall, family, pairs_of
-from quiclab.why.cause_parts import FactOfArms, Follower, Known, Pair, Part, known_of, parts_of
-from quiclab.why.confirm import judge
-from quiclab.why.confirm.records import Confirmation, confirmations
+from quiclab.why.accounts import Step, family
+from quiclab.why.cause_parts import FactOfArms, Follower, Known, Pair, Part, parts_of
+from quiclab.why.confirm.records import Confirmation
 from quiclab.why.fixed_counts import FixedCount, fixed_count
 from quiclab.why.luck import is_luck, losses_of
 from quiclab.why.mechanisms import Mechanism
@@ -61,9 +58,6 @@ class Status(enum.StrEnum):
     def names_one(self) -> bool:
         """True if a difference is shown, and one mechanism in it: what a run without it can test."""
         return self in (Status.INDICATED, Status.RECORDED, Status.CONFIRMED, Status.REJECTED)
-
-
-_BY_RUN = {judge.Verdict.CONFIRMED: Status.CONFIRMED, judge.Verdict.REJECTED: Status.REJECTED}
 
 
 @dataclass(frozen=True)
@@ -109,38 +103,15 @@ class Verdict:
         if self.mechanism is not None:
             return self.mechanism.title
         heading = self.category.heading if self.category else ""
-        return heading if self.rivals else f"unknown cause, {heading}"
-
-
-def verdicts(
-    study: OpenedStudy, waterfalls: Sequence[Waterfall], alpha: float, *, foretold: bool = True
-) -> list[tuple[Verdict, ...]]:
-    """The verdicts of each cell, the largest difference first; none where a study's tables name no mechanisms, and of a
-    cell that is not judged.
-
-    Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
-    have as much of comes last. Where they are `foretold`, pairs are counted that would show what is undecided, which
-    takes a few tenths of a second for each part. Raises DecodeError for a table that cannot be read.
-    """
-    if not waterfalls:
-        return []
-    known, tested = known_of(study, waterfalls[0].of.metric), confirmations(study.directory)
-    return [() if known is None else _cell_verdicts(each, known, alpha, tested, foretold) for each in waterfalls]
-
-
-def _cell_verdicts(
-    waterfall: Waterfall, known: Known, alpha: float, confirmed: Sequence[Confirmation], foretold: bool
-) -> tuple[Verdict, ...]:
-    comparison = waterfall.comparison
-    if not waterfall.pairs or comparison.conclusion is Conclusion.NOT_JUDGED:
-        return ()
-    shown = verdicts_of(known, pairs_of(comparison.baseline, comparison.other), alpha, foretold=foretold)
-    tests = {each.declared.mechanism: each for each in confirmed if each.is_of(comparison)}
-    return tuple(_tested(each, tests.get(each.name)) for each in shown)
+        return heading if self.rivals else f"{heading} (cause unknown)"
 
 
 def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: bool = False) -> tuple[Verdict, ...]:
-    """The verdicts on the difference of some pairs of trials, as their records alone have it."""
+    """The verdicts on the difference of some pairs of trials, as their records alone have it, the largest first.
+
+    Where the first is undecided, so is the answer of the cell: what the pairs do show is a smaller part. What both arms
+    have as much of comes last.
+    """
     pairs = [pair for pair in of if set(pair) <= known.ms.keys()]
     if not pairs:
         return ()
@@ -155,7 +126,7 @@ def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: boo
     least_ms = _least_ms(steps)
     whole_ms = sum(known.times(part, pairs).mean(axis=0) for part in parts)
     shared_ms = float(np.min(whole_ms)) * SMALL_PCT / 100
-    tested, told = sum(step.p_adjusted is not None for step in steps), sum(step.differs(alpha) for step in steps)
+    tested, told = sum(step.adjusted_p is not None for step in steps), sum(step.differs(alpha) for step in steps)
     next_level = alpha * min(told + 1, max(1, tested)) / max(1, tested)
     asked = sum(part.mechanism is not None and part.mechanism.counted is not None for part in parts)
     cell = _Cell(known, pairs, alpha, least_ms, next_level if foretold else None, shared_ms, asked)
@@ -169,17 +140,6 @@ def _least_ms(steps: Sequence[Step]) -> float:
 
 def _is_shown(step: Step, steps: Sequence[Step], alpha: float) -> bool:
     return step.differs(alpha) and abs(step.difference_ms) >= _least_ms(steps)
-
-
-def _tested(verdict: Verdict, test: Confirmation | None) -> Verdict:
-    """A verdict with the run that was to confirm it; a declaration that was changed afterwards counts for nothing."""
-    if test is None:
-        return verdict
-    shown = test.judgement.verdict if test.sound and test.judgement is not None else None
-    if test.declared.is_of_path and shown is judge.Verdict.CONFIRMED:
-        shown = None  # a condition of the difference, as runs of earlier versions called it
-    status = _BY_RUN.get(shown, verdict.status) if verdict.status.names_one and shown else verdict.status
-    return replace(verdict, status=status, tested=test)
 
 
 @dataclass(frozen=True)

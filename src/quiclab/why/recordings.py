@@ -27,13 +27,13 @@ class RecordedStep:
 
     part: Part | None
     """Part of the time; None where the step is the whole."""
-    first: Span
-    second: Span
+    h2: Span
+    h3: Span
 
     @property
     def difference(self) -> Span:
-        """Time by which the second takes longer."""
-        a, b = self.first, self.second
+        """Time by which HTTP/3 takes longer."""
+        a, b = self.h2, self.h3
         return Span(b.ms - a.ms, b.low_ms - a.high_ms, b.high_ms - a.low_ms)
 
     @property
@@ -44,11 +44,10 @@ class RecordedStep:
 
 @dataclass(frozen=True)
 class Recordings:
-    """The way from the first recording's time to the second's, part by part."""
+    """The explanation of two recorded transfers: the way from HTTP/2's time to HTTP/3's, part by part."""
 
-    names: tuple[str, str]
-    first: OneEnd
-    second: OneEnd
+    h2: OneEnd
+    h3: OneEnd
     total: RecordedStep
     steps: tuple[RecordedStep, ...]
 
@@ -58,18 +57,18 @@ class Recordings:
         return sum(abs(step.difference.ms) for step in self.steps)
 
 
-def compare_recordings(names: tuple[str, str], first: OneEnd, second: OneEnd) -> Recordings:
+def compare_recordings(h2: OneEnd, h3: OneEnd) -> Recordings:
     """Set two accounts against each other. Raises SpecError where they are of different transfers."""
-    _check_alike(names, first, second)
+    _check_alike(h2, h3)
     steps = [
-        RecordedStep(each.part, _sum(first, each.of_first), _sum(second, each.of_second))
-        for each in shared(first.level, second.level)
-        if {*each.of_first} <= {*first.parts} and {*each.of_second} <= {*second.parts}
+        RecordedStep(each.part, _sum(h2, each.of_first), _sum(h3, each.of_second))
+        for each in shared(h2.level, h3.level)
+        if {*each.of_first} <= {*h2.parts} and {*each.of_second} <= {*h3.parts}
     ]
-    if Part.ANSWER in first.parts or Part.ANSWER in second.parts:
+    if Part.ANSWER in h2.parts or Part.ANSWER in h3.parts:
         steps = [step for step in steps if step.part in _BEFORE_ANSWER]
-        steps.append(RecordedStep(Part.ANSWER, first.answer, second.answer))
-    return Recordings(names, first, second, RecordedStep(None, first.total, second.total), tuple(steps))
+        steps.append(RecordedStep(Part.ANSWER, h2.answer, h3.answer))
+    return Recordings(h2, h3, RecordedStep(None, h2.total, h3.total), tuple(steps))
 
 
 def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:
@@ -78,24 +77,24 @@ def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:
     return Span(ms, low, high)
 
 
-def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
+def _check_alike(h2: OneEnd, h3: OneEnd) -> None:
     """Raise SpecError where addresses, states or sizes show that the answers are not the same."""
-    a, b = first.seen, second.seen
+    a, b = h2.seen, h3.seen
     hint = "record the same request over both protocols"
-    for name, seen in zip(names, (a, b), strict=True):
+    for name, seen in (("h2", a), ("h3", b)):
         if seen.status is not None and not 200 <= seen.status < 300:
             raise SpecError(f"the answer in {name} has status {seen.status}", "record one that succeeds")
     if a.url is not None and b.url is not None and _host_and_path(a.url) != _host_and_path(b.url):
-        raise SpecError(f"these are different transfers: {names[0]} asks for {a.url}, {names[1]} for {b.url}", hint)
+        raise SpecError(f"these are different transfers: h2 asks for {a.url}, h3 for {b.url}", hint)
     if a.body_bytes is not None and b.body_bytes is not None:
         sizes, most = (a.body_bytes, b.body_bytes), _BODY_SHARE * max(a.body_bytes, b.body_bytes)
     else:
-        sizes = (int(a.arrivals.size_bytes.sum()), int(b.arrivals.size_bytes.sum()))
+        sizes = (a.answer_bytes, b.answer_bytes)
         most = _BYTES_SHARE * max(sizes) + _BYTES
     if abs(sizes[0] - sizes[1]) > most:
         raise SpecError(
-            f"these are different transfers, or one of them is cut off: the answer has {sizes[0]:,} bytes in "
-            f"{names[0]} and {sizes[1]:,} in {names[1]}",
+            f"these are different transfers, or one of them is cut off: the answer has {sizes[0]:,} bytes in h2 and "
+            f"{sizes[1]:,} in h3",
             hint,
         )
 

@@ -19,11 +19,11 @@ import pytest
 from synthetic_study import Shape, write_study
 
 from quiclab.cli import as_json as as_json_module
-from quiclab.cli.account_documents import StepEntry
 from quiclab.cli.as_json import Ends, Level, as_json, keys_of
 from quiclab.cli.documents import DOCUMENTS
 from quiclab.cli.main import main, parser
 from quiclab.compare.statistics import Interval
+from quiclab.why.accounts import Step
 
 UNITS = ("_ms", "_ns", "_bytes", "_pct", "_in_unit", "_bit_per_s", "_confidence", "_p", "ratio")
 SHARES = {"p", "alpha", "confidence", "matters"}
@@ -124,7 +124,7 @@ def test_every_command_has_a_document_or_is_said_to_have_none() -> None:
 
 QUERY = """SELECT 'x' AS word, 1.5 AS number, NULL AS nothing, 'nan'::DOUBLE AS nan, true AS yes, [1, 2] AS list,
     {'a': DATE '2026-01-02'} AS struct, TIMESTAMP '2026-01-02 03:04:05' AS instant, 0.25::DECIMAL(4, 2) AS exact,
-    'ab'::BLOB AS bytes, 12345678901234567890::HUGEINT AS huge"""
+    'ab'::BLOB AS bytes, 12345678901234567890123456789::HUGEINT AS huge, 5 * (10::HUGEINT ** 20)::HUGEINT AS round"""
 
 
 def test_rows_of_a_query_are_one_document(studies: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,10 +133,11 @@ def test_rows_of_a_query_are_one_document(studies: dict[str, Path], capsys: pyte
     document = json.loads(capsys.readouterr().out)
     (row,) = document["rows"]
     assert [each["name"] for each in document["columns"]] == list(row)
+    assert type(row["huge"]) is type(row["round"]) is int
     assert row == {
         "word": "x", "number": 1.5, "nothing": None, "nan": None, "yes": True, "list": [1, 2],
         "struct": {"a": "2026-01-02"}, "instant": "2026-01-02T03:04:05", "exact": 0.25, "bytes": "6162",
-        "huge": 12345678901234567890,
+        "huge": 12345678901234567890123456789, "round": 5 * 10**20,
     }  # fmt: skip
     assert main(["sql", str(studies["STUDY"]), "FROM trials WHERE false", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
@@ -144,7 +145,8 @@ def test_rows_of_a_query_are_one_document(studies: dict[str, Path], capsys: pyte
 
 def test_a_query_that_fails_prints_no_document(studies: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     """Nor do two forms at once."""
-    for words in (["FROM nothing", "--json"], ["FROM trials", "--json", "--format", "csv"]):
+    beyond = "SELECT 170141183460469231731687303715884105727::HUGEINT AS beyond"
+    for words in ([beyond, "--json"], ["FROM nothing", "--json"], ["FROM trials", "--json", "--format", "csv"]):
         assert main(["sql", str(studies["STUDY"]), *words]) == 2
         assert capsys.readouterr().out == ""
 
@@ -189,6 +191,6 @@ def test_what_is_infinite_is_null() -> None:
 def test_an_interval_has_its_level_beside_it() -> None:
     """Two ends as a list; null where the data do not bound that side."""
     interval = Interval(-2.5, math.inf, 0.97)
-    step = StepEntry(None, 1.0, 2.0, 1.0, interval, None, None, (), (), ())
+    step = Step(None, 1.0, 2.0, 1.0, interval)
     told = as_json(step)
     assert (told["interval_ms"], told["interval_confidence"]) == ([-2.5, None], 0.97)

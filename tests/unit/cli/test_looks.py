@@ -11,6 +11,7 @@ from synthetic_study import Shape, write_study
 
 import quiclab
 from quiclab.cli.main import main
+from quiclab.model.errors import ExitCode
 from quiclab.store.look_records import FILE, read_looks
 
 SHAPE = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=7, resolved={"blocks": 7})
@@ -53,6 +54,17 @@ def test_what_shows_single_trials_or_fails_is_none(study: Path) -> None:
     assert main(["sql", str(study), "SELECT status, count(*) AS attempts FROM trials GROUP BY ALL"]) == 0
     assert main(["sql", str(study), "SELECT nothing FROM metrics"]) != 0
     assert read_looks(study) == []
+
+
+@pytest.mark.parametrize("command", ["report", "verify", "explain", "sql", "figure"])
+def test_a_damaged_ledger_ends_every_command_that_reads_a_study(
+    study: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which trials count is not known then, whatever the tables say."""
+    (study / "ledger.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4000))
+    words = ["figure", "differences"] if command == "figure" else [command]
+    assert main([*words, str(study)]) == ExitCode.DECODE
+    assert "ledger.sqlite is damaged" in capsys.readouterr().err
 
 
 def test_python_is_a_look_too(study: Path) -> None:

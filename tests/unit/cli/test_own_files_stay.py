@@ -10,6 +10,7 @@ from decoders import writers
 from specs import SMALL, written
 from synthetic_study import write_study
 
+from quiclab.cli.conformance import _refuse_foreign
 from quiclab.cli.execute import check_log_folder
 from quiclab.cli.main import main, parser
 from quiclab.model.errors import DecodeError, SpecError
@@ -21,7 +22,7 @@ _RECORDINGS = Path(__file__).parent / "recordings"
 def _precious(folder: Path, *names: str) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     for name in names:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("precious")
     return _content(folder)
 
@@ -48,7 +49,7 @@ def test_a_directory_that_is_not_quiclabs(
     words = [str(spec) if word == "SPEC" else word for word in verb]
     assert main([*words, str(tmp_path / "mine")]) == SpecError.exit_code
     assert _content(tmp_path / "mine") == before
-    assert "has files in it" in capsys.readouterr().err
+    assert name in capsys.readouterr().err
 
 
 OF_A_LOG = ("client.pcapng", "server.pcapng", "link.json", "link-config.json", "link.qplog")
@@ -106,6 +107,32 @@ def test_notes_beside_what_a_command_replaces_as_a_whole(tmp_path: Path) -> None
         words = ["conformance", "--clients", "none", "--servers", "none", "--out", str(tmp_path / f"tried-{number}")]
         assert main(words) == SpecError.exit_code
         assert _content(tmp_path / f"tried-{number}") == before
+
+
+def test_a_killed_conformance_leaves_a_folder_that_is_replaced(tmp_path: Path) -> None:
+    """It is known by its mark, and what a user put beside the logs of a failed case stays all the same."""
+    tried = tmp_path / "tried"
+    _precious(tried, ".quiclab-conformance", "failed/case/trial.json")
+    _refuse_foreign(tried)
+    before = _precious(tried, "failed/mine")
+    with pytest.raises(SpecError) as refused:
+        _refuse_foreign(tried)
+    assert refused.value.problems == ("failed/mine",)
+    assert _content(tried) == before
+
+
+def test_a_folder_of_tables_that_nobody_decoded_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of its files have names of tables: they are named all the same, also with --force."""
+    capture = writers.Capture("client")
+    capture.add("down", 5, writers.udp("down", 30))
+    log = tmp_path / "client.pcapng"
+    log.write_bytes(capture.bytes())
+    before = _precious(tmp_path / "tables", "packets.parquet")
+    assert main(["decode", str(log), "-o", str(tmp_path / "tables"), "--force"]) == SpecError.exit_code
+    assert "packets.parquet" in capsys.readouterr().err
+    assert _content(tmp_path / "tables") == before
 
 
 def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,9 @@ from quiclab.cli.status_document import StatusDocument
 from quiclab.model.errors import ExitCode
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
+from quiclab.plan.part import Part
 from quiclab.store.layout import StudyDir
+from quiclab.study.selection import keep_part
 from quiclab.why.confirm.records import keep_declaration
 
 __all__ = ["record", "study", "study_dir"]
@@ -38,6 +40,43 @@ def test_it_says_what_ran_what_went_wrong_and_how_to_go_on(begun: str, capsys: p
     assert "cell arm planned verified failed not run" in told
     assert "1 × failed: no answer (1MB/p" in told
     assert told.endswith(as_typed(f"to go on: quiclab run {begun}"))
+
+
+def test_a_part_that_is_over_goes_on_with_the_rest_of_the_plan(
+    begun: str, study: Study, record: Record, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command of the part would go on with nothing."""
+    plan = grow_plan(study, {})
+    keep_part(StudyDir(Path(begun)), Part(blocks=1))
+    assert main(["status", begun]) == ExitCode.OK
+    *_, of_part, rest = capsys.readouterr().out.splitlines()
+    assert of_part.endswith(as_typed(f"quiclab run {begun} --blocks 1"))
+    assert rest.endswith(as_typed(f"quiclab run {begun}"))
+    for row in Part(blocks=1).rows_of(plan):
+        record(row, 2, "verified", "")
+    assert main(["status", begun]) == ExitCode.OK
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.endswith(as_typed(f"quiclab run {begun}"))
+    for row in set(plan) - set(Part(blocks=1).rows_of(plan)):
+        record(row, 1, "verified", "")
+    assert main(["status", begun]) == ExitCode.OK
+    assert "quiclab run" not in capsys.readouterr().out
+
+
+def test_a_damaged_ledger_is_told(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (Path(begun) / "ledger.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4000))
+    assert main(["status", begun]) == ExitCode.DECODE
+    assert "ledger.sqlite is damaged" in capsys.readouterr().err
+
+
+def test_tables_without_a_ledger_are_no_study_that_has_not_run(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `quiclab sql` shows their trials."""
+    (Path(begun) / "ledger.sqlite").unlink()
+    (Path(begun) / "tables" / "trials.parquet").write_bytes(b"")
+    assert main(["status", begun]) == ExitCode.DECODE
+    told = capsys.readouterr().err
+    assert "no ledger.sqlite" in told
+    assert "begins it" not in told
 
 
 def test_a_run_that_confirms_goes_on_by_the_command_that_began_it(

@@ -79,7 +79,10 @@ def test_a_view_with_little_room_has_the_cells_that_ran_last() -> None:
     assert [line.place for line in tally.lines(3)] == [("2MB/plain", "h2"), ("2MB/plain", "h3"), ("4MB/plain", "h2")]
 
 
-def _drawn(height: int, *, terminal: bool = True, width: int = 90) -> str:
+_NO_ANSWER = "failed", "\x1b]0;no answer"
+
+
+def _drawn(height: int, *, terminal: bool = True, width: int = 90, wrong: tuple[str, str] = _NO_ANSWER) -> str:
     """The view of a run whose first cell has been run, and whose others have not."""
     console = VisibleConsole(force_terminal=terminal, width=width, height=height, file=io.StringIO(), no_color=True)
     progress = LiveProgress(console, lambda: {"cpu": 12.4, "io": 0.0})
@@ -91,7 +94,8 @@ def _drawn(height: int, *, terminal: bool = True, width: int = 90) -> str:
     tally.block_over(_BLOCKS[0], void=False)
     for block in _BLOCKS:
         tally.running(block[0])
-    tally.ended(_BLOCKS[3][0], _attempt(_BLOCKS[3][0], "failed", "\x1b]0;no answer"))
+    status, reason = wrong
+    tally.ended(_BLOCKS[3][0], _attempt(_BLOCKS[3][0], status, reason))
     console.print(*progress.get_renderables())
     assert isinstance(console.file, io.StringIO)
     return re.sub(r"\x1b\[[\d;]*m", "", console.file.getvalue())
@@ -108,6 +112,12 @@ def test_the_view_says_what_runs_what_went_wrong_how_busy_it_is_and_each_median(
     ]
     assert lines[4:7] == ["1MB/plain h2 1/1 – 812 ms", "1MB/plain h3 1/1 – –", "2MB/plain h2 0/1 – –"]
     assert len(lines) == 12
+
+
+def test_the_view_says_once_that_a_trial_was_disturbed() -> None:
+    """Its label says so, as does its reason where that stands alone."""
+    drawn = _drawn(40, wrong=("void", "disturbed: this machine added 4.1 ms (2.0 %): the client waited"))
+    assert drawn.count("disturbed") == 1
 
 
 def test_a_view_fits_into_its_terminal_and_is_none_elsewhere() -> None:

@@ -10,9 +10,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "diagno
 
 import confirmed_cases
 from page import text
-from trials import Result, Told
+from trials import Result, ScoredVerdict
 
-_TOLD = Told("slow_start", "indicated", True, "slow_start", "window", (), 60.0, ("initial_window",))
+_TOLD = ScoredVerdict("slow_start", "indicated", True, "slow_start", "window", (), 60.0, ("initial_window",))
 
 
 def _result(number: int) -> Result:

@@ -244,7 +244,16 @@ def test_opening_a_ledger_does_not_write_it(study: StudyDir) -> None:
     assert _everything(study) == before
 
 
-def test_a_ledger_that_was_being_written_is_borrowed_as_it_was_before(study: StudyDir) -> None:
+@pytest.mark.parametrize("opened", [borrowed_ledger, look_into_ledger])
+def test_an_empty_file_is_a_damaged_ledger(study: StudyDir, opened: Any) -> None:
+    """Its plan is lost: trials could be compared with nothing."""
+    study.ledger.write_bytes(b"")
+    with pytest.raises(DecodeError, match="damaged"), opened(study) as ledger:
+        ledger.rows()
+
+
+@pytest.mark.parametrize("opened", [borrowed_ledger, look_into_ledger])
+def test_a_ledger_that_was_being_written_is_read_as_it_was_before(study: StudyDir, opened: Any) -> None:
     """A run that was killed in the middle leaves a journal, which is applied to a copy of both."""
     with open_ledger(study) as ledger:
         ledger.plan([_Row(f"{number:0300}") for number in range(100)])
@@ -258,7 +267,7 @@ def test_a_ledger_that_was_being_written_is_borrowed_as_it_was_before(study: Stu
     os.waitpid(child, 0)
     assert study.ledger.with_name("ledger.sqlite-journal").stat().st_size
     before = _everything(study)
-    with borrowed_ledger(study) as ledger:
+    with opened(study) as ledger:
         assert ledger._db.execute("SELECT * FROM trials").fetchall() == whole
     assert _everything(study) == before
 

@@ -15,7 +15,7 @@ from unit.study.rows import OTHER, ROW, attempt_at
 from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import BLOCK_CUT, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.blocks import Block, in_order, run_blocks
+from quiclab.study.blocks import Block, InTurn, run_blocks
 from quiclab.study.observer import Observer
 from quiclab.study.stopping import Stop
 from quiclab.study.trial import judge_attempt, keep_attempt, settler
@@ -51,8 +51,8 @@ def _run(study: StudyDir, memory: Path, limit: int, spoiled: set[tuple[str, int]
     heard = _Heard()
     with open_ledger(study) as ledger:
         ledger.plan([ROW, OTHER])
-        run_all = in_order(lambda rows: Block(run_one, settler(study, ledger), ledger, heard, rows), Stop())
-        later = run_blocks([[ROW, OTHER]], limit, run_all, heard, rounds)
+        executor = InTurn(lambda rows: Block(run_one, settler(study, ledger), ledger, heard, rows), Stop())
+        later = run_blocks([[ROW, OTHER]], limit, executor, heard, rounds)
     return [*heard.words, f"later: {later.trials}, void: {later.void}"] if rounds else heard.words
 
 
@@ -175,11 +175,12 @@ def test_a_block_is_tried_again_as_long_as_it_costs_little(
     """On a machine that stays busy, beside blocks that are done and make up the run's time."""
     now, ran = 0.0, 0
 
-    def run_all(asked: Sequence[tuple[Sequence[PlanRow], int]], alone: bool) -> list[int | None]:
-        nonlocal now, ran
-        now += round_s if alone else first_s
-        ran += alone
-        return [limit for _, limit in asked]
+    class AlwaysVoid:
+        def run_all(self, asked: Sequence[tuple[Sequence[PlanRow], int]], *, alone: bool) -> list[int | None]:
+            nonlocal now, ran
+            now += round_s if alone else first_s
+            ran += alone
+            return [limit for _, limit in asked]
 
-    later = run_blocks([[ROW, OTHER]], 4, run_all, _Heard(), rounds, clock=lambda: now)
+    later = run_blocks([[ROW, OTHER]], 4, AlwaysVoid(), _Heard(), rounds, clock=lambda: now)
     assert (ran, later.void) == (tried, 2)

@@ -12,7 +12,7 @@ from unit.study.rows import OTHER, ROW, attempt_at
 from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.blocks import Block, in_order, run_blocks
+from quiclab.study.blocks import Block, InTurn, run_blocks
 from quiclab.study.failed_throughout import fail_what_never_worked
 from quiclab.study.observer import NOBODY
 from quiclab.study.stopping import Stop
@@ -39,8 +39,8 @@ def _went(study: StudyDir, memory: Path, attempts: dict[str, list[str]]) -> dict
     study.create()
     with open_ledger(study) as ledger:
         ledger.plan([ROW, OTHER])
-        run_all = in_order(lambda rows: Block(run_one, settler(study, ledger), ledger, NOBODY, rows), Stop())
-        run_blocks([[ROW, OTHER]], len(attempts["h2"]), run_all, NOBODY, 0)
+        executor = InTurn(lambda rows: Block(run_one, settler(study, ledger), ledger, NOBODY, rows), Stop())
+        run_blocks([[ROW, OTHER]], len(attempts["h2"]), executor, NOBODY, 0)
         number = fail_what_never_worked(study, ledger, [ROW, OTHER])
         tries = ledger.attempts()
         last = {row.arm: tries[row.trial_id][-1] for row in (ROW, OTHER) if row.trial_id in tries}

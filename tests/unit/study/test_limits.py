@@ -16,7 +16,7 @@ from unit.study.rows import OTHER, ROW, attempt_at
 from quiclab.model.plan_row import PlanRow
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.blocks import ROUNDS_LATER, Block, in_order, run_blocks
+from quiclab.study.blocks import ROUNDS_LATER, Block, InTurn, run_blocks
 from quiclab.study.limits import EARLIER, void_what_is_disturbed
 from quiclab.study.observer import NOBODY
 from quiclab.study.specs import held, load_study
@@ -71,6 +71,17 @@ def test_a_changed_limit_is_told_and_recorded(tmp_path: Path, limits: str, told:
     assert _limits(tmp_path)[1] == [at_first, now]
 
 
+def test_a_limit_that_follows_from_what_matters_is_recorded(tmp_path: Path) -> None:
+    """Its trials were judged by it, though the spec does not name it."""
+    _run_with(tmp_path, SMALL)
+    at_first, _ = _limits(tmp_path)
+    (sentence,) = _run_with(tmp_path, SMALL.replace("[study]\n", '[study]\nmatters = "8 %"\n', 1))
+    assert "was 1 % and is 4 %" in sentence
+    now, (earlier,) = _limits(tmp_path)
+    assert (now["disturbance"], earlier["disturbance_pct"]) == (None, 1.0)
+    assert earlier["attempts"] == at_first["attempts"]
+
+
 def _waiting(row: PlanRow, number: int, folder: Path, waited_ms: float) -> Path:
     """An attempt at a trial of 100 ms whose client waited that long for a processor. It has no account: a tenth or
     more is tolerated."""
@@ -113,9 +124,9 @@ def _go_on(tmp_path: Path, limits: str, waited_ms: float) -> tuple[int, set[str]
     with open_ledger(study_dir) as ledger:
         ledger.plan(ROWS)
         void_what_is_disturbed(study, study_dir, ledger, ROWS)
-        run_all = in_order(lambda rows: Block(run_one, settler(study_dir, ledger), ledger, NOBODY, rows), Stop())
+        executor = InTurn(lambda rows: Block(run_one, settler(study_dir, ledger), ledger, NOBODY, rows), Stop())
         ran = itertools.count()  # every look at the clock is later by the same time
-        run_blocks([ROWS], study.limits.attempts, run_all, NOBODY, clock=lambda: next(ran))
+        run_blocks([ROWS], study.limits.attempts, executor, NOBODY, clock=lambda: next(ran))
         last = [tries[-1] for tries in ledger.attempts().values()]
     return max(each.attempt for each in last), {each.status for each in last}
 

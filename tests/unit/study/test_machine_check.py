@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from quiclab.lab.testbed.timekeeping import Timekeeping
+from quiclab.model.units import Share
 from quiclab.study.machine_check import MachineCheck
 
 _BOUND_NS = 1_200_000
@@ -74,3 +75,10 @@ def test_the_bound_is_that_of_the_study() -> None:
     """A lateness that one path does not bear is punctual for another."""
     assert _check({"p99_ns": _BOUND_NS}).is_fine
     assert not _check({"p99_ns": _BOUND_NS + 1}).is_fine
+
+
+def test_a_study_that_tolerates_more_is_foretold_less() -> None:
+    """By its own limit: what disturbs trials at 1 % does not at 50 %, and at 0.1 % less is enough."""
+    assert _check(_LATE | _WAITS).sentence
+    assert not _check(_LATE | _WAITS, tolerated=Share(0.5)).sentence
+    assert _check({}, tolerated=Share(0.0001)).sentence

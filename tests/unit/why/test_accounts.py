@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 
 from quiclab.compare.cell_comparison import arm_result, compare
-from quiclab.compare.model import ArmResult, Conclusion, Metric, TrialResult
+from quiclab.compare.model import ArmResult, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.statistics import Interval, signed_rank
 from quiclab.compare.study_tables import open_study
 from quiclab.model.tables import OF_STUDY, TABLES
-from quiclab.report.words.account import parting
-from quiclab.report.words.headline import headline
+from quiclab.report.words.explanation_text import headline, parting
 from quiclab.why.account import MetricScope, Why, account_totals
 from quiclab.why.accounts import Waterfall, family, waterfalls, why_without
-from quiclab.why.causes import verdicts
+from quiclab.why.explanation import Explanation, explanations
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 PAIRS = 8
@@ -87,10 +86,8 @@ def test_reasons_add_up_and_those_that_differ_are_told(tmp_path: Path) -> None:
     assert [step.label for step in found.steps if step.differs(0.05)] == [Why.SET_UP, Why.LINK_BUSY]
     assert found.gross_ms > 50
     assert found.served_bytes == (5e6, 5e6)
-    assert found.steps[0].evidence == (
-        ("evidence_tcp_handshake", "evidence_tls_round_trip"),
-        ("evidence_quic_handshake",),
-    )
+    assert found.steps[0].baseline_decided_by == ("evidence_tcp_handshake", "evidence_tls_round_trip")
+    assert found.steps[0].other_decided_by == ("evidence_quic_handshake",)
 
 
 def test_p_is_adjusted_and_intervals_allow_for_those_that_are_told(tmp_path: Path) -> None:
@@ -101,8 +98,8 @@ def test_p_is_adjusted_and_intervals_allow_for_those_that_are_told(tmp_path: Pat
     intervals = [step.interval_ms for step in (found.steps[0], found.total)]
     assert [each.confidence for each in intervals if each] == pytest.approx([1 - 0.05 * 2 / 3, 0.95])
     p = 2 / 2**PAIRS
-    assert [found.steps[0].p, found.steps[0].p_adjusted] == pytest.approx([p, p * 3 / 2])
-    assert (found.steps[1].p_adjusted, found.tested) == (None, 3)
+    assert [found.steps[0].p, found.steps[0].adjusted_p] == pytest.approx([p, p * 3 / 2])
+    assert (found.steps[1].adjusted_p, found.tested) == (None, 3)
 
 
 def test_what_is_tested_does_not_depend_on_signs() -> None:
@@ -111,7 +108,7 @@ def test_what_is_tested_does_not_depend_on_signs() -> None:
     parts = [rng.normal(100, noise, (12, 2)) for noise in (20.0, 5.0, 0.05)]
     swapped = [np.where(rng.random((12, 1)) < 0.5, each, each[:, ::-1]) for each in parts]
     for each in (parts, swapped):
-        assert [step.p_adjusted is not None for step in family(each, 0.05)] == [True, True, False]
+        assert [step.adjusted_p is not None for step in family(each, 0.05)] == [True, True, False]
 
 
 def test_parts_that_do_not_move_leave_the_level_of_those_that_do() -> None:
@@ -160,7 +157,7 @@ def test_an_interval_and_its_p_say_the_same() -> None:
         parts = [np.column_stack([np.full(pairs, 50.0), 50 + rng.choice([1, 3]) * each]) for each in moves]
         for step in family(parts, 0.05):
             excluded = step.interval_ms is not None and not step.interval_ms.low <= 0 <= step.interval_ms.high
-            assert excluded == step.differs(0.05) == (step.p_adjusted is not None and step.p_adjusted <= 0.05)
+            assert excluded == step.differs(0.05) == (step.adjusted_p is not None and step.adjusted_p <= 0.05)
             shown.append(excluded)
     assert 150 < sum(shown) < len(shown) - 150
 
@@ -267,13 +264,15 @@ def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
     study = open_study(_study(tmp_path))
     comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)
     spoiled = replace(comparison, conclusion=Conclusion.NOT_JUDGED, why="Disturbed: run it again.")
-    usual, (found,) = _waterfall(study.directory), waterfalls(study, [spoiled], 0.05, "ttlb_ms")
+    analysis = StudyAnalysis("s", TTLB, 0.05, "", (), (), (), {}, {}, (spoiled,), (), ())
+    usual, (explained,) = _waterfall(study.directory), explanations(study, analysis)
+    found = explained.waterfall
     assert [step.difference_ms for step in found.steps] == [step.difference_ms for step in usual.steps]
     assert not any(step.differs(0.05) for step in (*found.steps, *found.floor, *found.roles, found.total))
     assert {step.interval_ms for step in (*found.steps, *found.floor, *found.roles, found.total)} == {None}
-    assert headline(found, (), 0.05) == "not judged. Disturbed: run it again."
-    assert parting(found, 0.05) == ""
-    assert verdicts(study, [found], 0.05) == [()]
+    assert headline(explained) == "not judged. Disturbed: run it again."
+    assert parting(explained) == ""
+    assert not explained.causes
 
 
 @pytest.mark.parametrize(
@@ -292,7 +291,7 @@ def test_the_mean_is_told_beside_the_typical_pair_where_they_part(
     """The means are 10 ms apart; where the cell is called alike, or the other way round, the headline has both."""
     found = _waterfall(_study(tmp_path))
     answered = replace(found.comparison, conclusion=conclusion, difference_pct=pct)
-    text = headline(replace(found, comparison=answered), (), 0.05)
+    text = headline(Explanation(replace(found, comparison=answered), (), 0.05))
     assert "longer on average" in text
     assert ("typical pair" in text) == bool(told)
     assert told in text
@@ -301,8 +300,8 @@ def test_the_mean_is_told_beside_the_typical_pair_where_they_part(
 def test_a_difference_of_the_typical_pair_that_the_mean_does_not_show(tmp_path: Path) -> None:
     """The sentence about the means does not deny it."""
     found = _waterfall(_study(tmp_path))
-    unshown = replace(found.total, p_adjusted=0.4, interval_ms=Interval(-5.0, 25.0, 0.95))
+    unshown = replace(found.total, adjusted_p=0.4, interval_ms=Interval(-5.0, 25.0, 0.95))
     answered = replace(found.comparison, conclusion=Conclusion.DIFFERENT, difference_pct=-5.0)
-    text = headline(replace(found, comparison=answered, total=unshown), (), 0.05)
+    text = headline(Explanation(replace(found, comparison=answered, total=unshown), (), 0.05))
     assert "not shown" in text
     assert "5.0 % more time" in text

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from quiclab.compare.cell_comparison import arm_result, compare
-from quiclab.compare.model import ArmResult, Metric, TrialResult
+from quiclab.compare.model import ArmResult, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.study_tables import open_study
 from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.why.account import account_totals
-from quiclab.why.accounts import waterfalls
-from quiclab.why.causes import Status, Verdict, verdicts
+from quiclab.why.causes import Status, Verdict
+from quiclab.why.explanation import explanations
 
 TTLB = Metric("ttlb_ms", "time to last byte", "ms", lower_is_better=True)
 PAIRS = 8
@@ -62,10 +62,9 @@ def _verdicts(folder: Path, h2: Trial, h3: Trial) -> dict[str, Verdict]:
         _write(folder, f"{ord('2'):x}{block}", *h2(block))
         _write(folder, f"{ord('3'):x}{block}", *h3(block))
     study = open_study(folder)
-    found = waterfalls(
-        study, [compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)], 0.05, "ttlb_ms"
-    )
-    return {each.name: each for each in verdicts(study, found, 0.05)[0]}
+    comparison = compare(("1MB/p", "main", "1MB", "p"), _arm("h2"), _arm("h3"), TTLB, 0.05)
+    (found,) = explanations(study, StudyAnalysis("s", TTLB, 0.05, "", (), (), (), {}, {}, (comparison,), (), ()))
+    return {each.name: each for each in found.causes}
 
 
 def _plain(parts: Parts) -> Trial:

@@ -16,6 +16,8 @@ was added."""
 SPOILED = 0.2
 """Share that is tolerated at least in a trial that failed, in whatever way: beyond, the failure may be the laboratory's
 fault."""
+PREFIX = "disturbed: "
+"""Begin of the reason of a trial to which the laboratory added too much time."""
 _PARTS = {
     "link": "other programs used the CPU, so that packets left the link late",
     "repeats": "something was held up until it was taken for lost",
@@ -48,4 +50,4 @@ def disturbance_problem(trial: TrialRecord) -> str | None:
     why = _PARTS.get(worst, f"the {worst} waited for a processor")
     time_ns, cost_ns = found.time_ns, found.cost_ns
     most = "at most " if found.by == "bound" else ""
-    return f"disturbed: this machine added {most}{cost_ns / 1e6:.1f} ms ({100 * cost_ns / time_ns:.1f} %): {why}"
+    return f"{PREFIX}this machine added {most}{cost_ns / 1e6:.1f} ms ({100 * cost_ns / time_ns:.1f} %): {why}"

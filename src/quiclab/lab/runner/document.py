@@ -18,6 +18,7 @@ from quiclab.model import study
 from quiclab.model.address_change import MIGRATIONS
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.video import QUALITIES
+from quiclab.store.layout import TOLERATED
 from quiclab.store.own_files import content_of, is_own_file, read_own
 
 
@@ -25,10 +26,7 @@ def trial_document(
     laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, object]
 ) -> dict[str, object]:
     """Request of a trial, where and when it ran, and what should have arrived; `clocks` at start and end."""
-    arm, path = arm_of(laboratory.study, row), path_of(laboratory.study, row)
-    ip_version = path.ip_version
     started, ended = clocks
-    sender = _sender(arm, workload_of(laboratory.study, row))
     return {
         "version": 1,
         "trial_id": row.trial_id,
@@ -42,18 +40,28 @@ def trial_document(
             "realtime_minus_monotonic_end_ns": ended.realtime_minus_monotonic_ns,
         },
         "expected": _expected(laboratory, row),
+        **asked_of(laboratory.study, row),
+        **facts,
+    }
+
+
+def asked_of(of: study.Study, row: PlanRow) -> dict[str, object]:
+    """Members of a trial.json that follow from a study and a row of its plan alone."""
+    arm, path, workload = arm_of(of, row), path_of(of, row), workload_of(of, row)
+    ip_version, sender = path.ip_version, _sender(arm, workload)
+    return {
         "protocol": arm.protocol,
         "sender_program": next(program.name for role, program, _ in arm.programs() if role == sender),
         "tcp_congestion_control_asked": arm.tcp.congestion_control_of(sender),
         "tcp_congestion_controls_asked": {role: arm.tcp.congestion_control_of(role) for role, _, _ in arm.programs()},
-        "asked": _asked(arm, workload_of(laboratory.study, row)),
+        "asked": _asked(arm, workload),
         "ip_version": ip_version,
         "server_address": address_of(front_place(arm, path), ip_version),
         "client_address": address_of(CLIENT, ip_version),
         "server_port": PORT,
-        "tolerated": laboratory.study.tolerated.value,
+        TOLERATED: of.tolerated.value,
         "links": links_document(arm, path),
-        "second_link": second_link_document(path, workload_of(laboratory.study, row)),
+        "second_link": second_link_document(path, workload),
         "proxy": None
         if arm.proxy is None
         else {
@@ -62,8 +70,12 @@ def trial_document(
             "origin_port": ORIGIN_PORT,
             "compresses": bool(arm.server.knobs.compression or arm.proxy.knobs.compression),
         },
-        **facts,
     }
+
+
+def own_server_members(of: study.Study, row: PlanRow) -> dict[str, object]:
+    """Members of a trial.json that follow from a study and a row of its plan where the servers are ours too."""
+    return {"own_client": bool(arm_of(of, row).client.argv), "content": workload_of(of, row).content}
 
 
 def _sender(arm: study.Arm, workload: study.Workload) -> study.Role:

@@ -16,7 +16,7 @@ from pathlib import Path
 from quiclab.lab.runner.account import account_problem, text_problem
 from quiclab.lab.runner.commands import received_folder
 from quiclab.lab.runner.competition import Contest
-from quiclab.lab.runner.document import kept_body, read_json, received_bodies, trial_document
+from quiclab.lab.runner.document import kept_body, own_server_members, read_json, received_bodies, trial_document
 from quiclab.lab.runner.flows import other_flows, who_cannot_run
 from quiclab.lab.runner.jails import Jails
 from quiclab.lab.runner.laboratory import Laboratory
@@ -72,8 +72,8 @@ def run_trial(
     if problem is not None:
         record.failure, account = record.failure or problem, None
     document = trial_document(laboratory, row, attempt, (started, over), _trial_document(record))
-    document |= {"link": summary, "client": account, "own_client": own, "client_body": body, **record.competition}
-    document["content"] = trial.workload.content
+    document |= {"link": summary, "client": account, "client_body": body}
+    document |= {**record.competition, **own_server_members(laboratory.study, row)}
     if received is not None:
         document["received"] = received
     write_anew(folder / "trial.json", json.dumps(document, indent=1))

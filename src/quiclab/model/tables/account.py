@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.model.activity import What
+from quiclab.model.cause import Why
 from quiclab.model.tables._api import NEVER, Column, Table
 
 _ONLY = "Of pages, downloads and uploads of objects, and videos; docs/explanation/account.md defines the labels."
@@ -14,21 +16,11 @@ _OF = Column(
     "and so on.",
 )  # fmt: skip
 _WHAT = Column(
-    "what", pl.String, "", NEVER,
-    "What passes the time: service of `payload`, `other_object`, `other_connection`, `headers`, `handshake`, "
-    "`retransmission`, `needless_retransmission`, `probe`, `acknowledgments`, `served` (contents unknown), `abandoned` "
-    "or `other_flow`; `propagation_down`, `propagation_up`, `link_up`, `link_down`, `node`, `ack_held`, `client`, "
-    "`server`, `timer`, `jitter`, `late` or `unexplained`.",
+    "what", pl.String, "", NEVER, f"Activity that passes the time: {', '.join(f'`{each}`' for each in What)}.",
 )  # fmt: skip
-_WHY = Column(
-    "why", pl.String, "", NEVER,
-    "Why the sender had not sent earlier: `tcp_handshake`, `tls_round_trip`, `quic_handshake`, `hello_retry_request`, "
-    "`retry`, `amplification_limit`, `set_up_loss`, `request`, `browser`, `player`, `change_of_address`, `origin`, "
-    "`link_busy`, `slow_start`, `window_after_loss`, `window_after_exit`, `window`, `stream_credit`, "
-    "`connection_credit`, `later_request`, `stream_limit`, `receive_window`, `send_buffer`, `contested`, "
-    "`loss_detection`, `awaiting_acks`, `loss_timer`, `probe_timer`, `pacing`, `application`, `scheduling`, "
-    "`pacing_or_program`, `processor`, `unexplained`, `last_flight` or `answer`.",
-)  # fmt: skip
+_WHYS = [f"`{each}`" for each in Why if each is not Why.SET_UP]
+"""Reasons that a row can have; the round trips of the set-up are summed up only where two arms are compared."""
+_WHY = Column("why", pl.String, "", NEVER, f"Reason why the sender had not sent earlier: {', '.join(_WHYS)}.")
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 _MECHANISM = Column(
     "mechanism", pl.String, "", "no mechanism accounts for it",

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from quiclab.compare import comparison_words
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError
 from quiclab.report.figures import _canvas as go
@@ -16,8 +15,8 @@ from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 from quiclab.why.account import MetricScope
-from quiclab.why.accounts import Waterfall, waterfalls
-from quiclab.why.causes import Status, Verdict, verdicts
+from quiclab.why.causes import Status, Verdict
+from quiclab.why.explanation import Explanation, explanations
 
 _SCHEMA = {
     **dict.fromkeys(("cell_id", "cell_title", "baseline", "other", "cause", "cause_title", "status"), pl.String),
@@ -58,13 +57,8 @@ class Causes(Figure):
         wanted = [each for each in main if each.other.arm == (asked.other or arms[0])] if arms else []
         if analysis.metric.name not in {of.metric for of in MetricScope}:
             return pl.DataFrame(schema=_SCHEMA)
-        found = waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name)
-        judged = verdicts(asked.study, found, analysis.alpha, foretold=False)
-        rows = [
-            row_of(verdict, each, comparison_words.cell_name(each.comparison, analysis))
-            for each, causes in zip(found, judged, strict=True)
-            for verdict in causes
-        ]
+        found = explanations(asked.study, analysis, wanted, foretold=False)
+        rows = [row_of(verdict, each) for each in found for verdict in each.causes]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
     def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
@@ -143,19 +137,19 @@ def _coloured(row: Mapping[str, Any]) -> bool:
     return Status(row["status"]).found
 
 
-def row_of(verdict: Verdict, waterfall: Waterfall, place: str) -> dict[str, object]:
+def row_of(verdict: Verdict, explanation: Explanation) -> dict[str, object]:
     """Return a verdict as a row of the figure's data."""
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"
     told = f"{sign}{number_text.quantity(abs(step.difference_ms), 'ms')}"
     reason = verdict.category.heading if verdict.category else ""
     named = f"several: {reason}" if verdict.rivals else f"unknown cause: {reason}"
-    baseline_ms = waterfall.total.baseline_ms
+    baseline_ms = explanation.waterfall.total.baseline_ms
     return {
-        "cell_id": waterfall.comparison.cell_id,
-        "cell_title": place,
-        "baseline": waterfall.comparison.baseline.arm,
-        "other": waterfall.comparison.other.arm,
+        "cell_id": explanation.comparison.cell_id,
+        "cell_title": explanation.cell_name,
+        "baseline": explanation.comparison.baseline.arm,
+        "other": explanation.comparison.other.arm,
         "cause": verdict.name,
         "cause_title": verdict.mechanism.title if verdict.mechanism else named,
         "status": str(verdict.status),

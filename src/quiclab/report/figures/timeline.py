@@ -13,7 +13,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._reason_style import reason_style
+from quiclab.report.figures._reason_style import ink, marker, reason_style
 from quiclab.why.account import MetricScope, Why, laid_out, spells
 
 _SCHEMA = {
@@ -93,7 +93,7 @@ class Timeline(Figure):
         for rank, why in enumerate(each for each in map(str, Why) if each in used):
             figure.add_bar(
                 x=[None], y=[None], name=_style.text(Why(why).heading), legendgroup=why, legendrank=rank,
-                marker=reason_style(why).marker,
+                marker=marker(reason_style(why)),
             )  # fmt: skip
         figure.update_layout(
             _style.with_legend(_FRAME_PX + _BAND_PX * len(arms)), barmode="overlay", bargap=0, hovermode="closest",
@@ -152,10 +152,10 @@ class _Band:
             base=[round(heap.parts[why][0], 5) for heap in own],
             y=[round(heap.parts[why][1], 5) for heap in own],
             text=[heading if len(heap.parts) == 1 and heap.length >= _NAMED * self.end_ms else "" for heap in own],
-            textposition="inside", insidetextanchor="middle", textangle=0, insidetextfont={"color": style.ink},
+            textposition="inside", insidetextanchor="middle", textangle=0, insidetextfont={"color": ink(style)},
             hovertext=[_hover_text(heading, heap, why) for heap in own],
             hovertemplate="%{hovertext}<extra></extra>", customdata=[[heap.first, heap.last] for heap in own],
-            name=heading, legendgroup=why, showlegend=False, marker=style.marker,
+            name=heading, legendgroup=why, showlegend=False, marker=marker(style),
             meta={"band": self.place, "why": why}, **go.in_panel(self.place),
         )  # fmt: skip
 

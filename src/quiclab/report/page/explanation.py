@@ -11,23 +11,20 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup, escape
 
-from quiclab.compare import comparison_words
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.study import Study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model import number_text
-from quiclab.model.errors import QuiclabError
 from quiclab.report import figures
 from quiclab.report.figures.reasons import Reasons, steps_of
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.cause_lines import PARTED_BY_CAUSE, UNPROVEN, sentence
-from quiclab.report.words.headline import clauses, headline
+from quiclab.report.words.explanation_text import PARTED_BY_CAUSE, UNPROVEN, clause, headline, parting, sentence
 from quiclab.why.account import MetricScope, Why
-from quiclab.why.accounts import Waterfall, waterfalls
-from quiclab.why.causes import Verdict, verdicts
+from quiclab.why.accounts import Waterfall
+from quiclab.why.explanation import DifferencePart, Explanation, readable_explanations
 
 
 @dataclass(frozen=True)
@@ -63,67 +60,41 @@ def because(
     """
     if analysis.metric.name not in {of.metric for of in MetricScope}:
         return None
-    try:
-        opened = OpenedStudy(study.directory)
-        found = waterfalls(opened, analysis.comparisons, analysis.alpha, analysis.metric.name)
-        judged = verdicts(opened, found, analysis.alpha)
-    except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
+    found = readable_explanations(study.directory, analysis) or ()
+    explained = [each for each in found if each.waterfall.pairs]
+    if not explained:
         return None
-    with_pairs = [each for each in found if each.pairs]
-    if not with_pairs:
-        return None
-    cells, rows = [], []
-    for each, causes in zip(found, judged, strict=True):
-        if not each.pairs:
-            continue
-        place = comparison_words.cell_name(each.comparison, analysis)
-        steps = pl.DataFrame(steps_of(each, place, analysis.alpha))
-        cells.append(_cell(each, causes, place, steps, analysis.alpha, _illustrated(each, pages, shown)))
-        rows.append(steps)
+    rows = [pl.DataFrame(steps_of(each.waterfall, each.cell_name, each.alpha)) for each in explained]
     pl.concat(rows, how="vertical_relaxed").write_csv(data / "reasons.csv")
-    without = sum(each.without for each in found)
-    lacking = " ".join(
-        (
-            *([f"{number_text.counted(without, 'pair')} have no account of their time."] if without else ()),
-            *opened.incomplete_accounts,
-        )
+    without = sum(each.waterfall.without for each in found)
+    lacking = [f"{number_text.counted(without, 'pair')} have no account of their time."] if without else []
+    proven = [f"{PARTED_BY_CAUSE}. {UNPROVEN}"] if any(each.causes for each in explained) else []
+    return Because(
+        tuple(
+            _cell(each, steps, _illustrated(each.comparison.cell_id, pages, shown))
+            for each, steps in zip(explained, rows, strict=True)
+        ),
+        " ".join(filter(None, (account.single_look_note(analysis), account.limits(explained), *proven))),
+        " ".join((*lacking, *OpenedStudy(study.directory).incomplete_accounts)),
     )
-    limits = " ".join(
-        filter(
-            None,
-            (
-                account.single_look_note(analysis),
-                account.limits(with_pairs, analysis.alpha),
-                f"{PARTED_BY_CAUSE}. {UNPROVEN}" if any(each.verdicts for each in cells) else "",
-            ),
-        )
-    )
-    return Because(tuple(cells), limits, lacking)
 
 
-def _cell(
-    waterfall: Waterfall,
-    causes: Sequence[Verdict],
-    place: str,
-    steps: pl.DataFrame,
-    alpha: float,
-    file: str | None,
-) -> CellReasons:
-    first = headline(waterfall, causes, alpha)
+def _cell(explanation: Explanation, steps: pl.DataFrame, file: str | None) -> CellReasons:
+    first = headline(explanation)
     # Names of arms stay as they are: they may begin with a small letter.
     first = first[0].upper() + first[1:] if first.startswith("the ") else first
-    told = filter(None, (first, account.parting(waterfall, alpha)))
+    told = filter(None, (first, parting(explanation)))
     spec = packed(figures.spec(Reasons().draw(steps)))
     if file is not None:
-        spec["layout"]["meta"] = bar_links(waterfall, file)
-    parts = clauses(waterfall, causes, alpha)
-    judged = tuple(linked(sentence(each, waterfall), [], file) for each in causes)
-    return CellReasons(place, tuple(linked(each, parts, file) for each in told), judged, spec)
+        spec["layout"]["meta"] = bar_links(explanation.waterfall, file)
+    judged = tuple(linked(sentence(each, explanation), (), file) for each in explanation.causes)
+    sentences = tuple(linked(each, explanation.parts, file) for each in told)
+    return CellReasons(explanation.cell_name, sentences, judged, spec)
 
 
-def _illustrated(waterfall: Waterfall, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:
+def _illustrated(cell_id: str, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:
     """The page of the cell's median trials; None where it has no timeline."""
-    of_cell = (cell for cell in pages if cell.cell_id == waterfall.comparison.cell_id)
+    of_cell = (cell for cell in pages if cell.cell_id == cell_id)
     median = next((pair.file for cell in of_cell for pair in cell.pairs if pair.block is None), None)
     names = [drawn.name for drawn in shown.get(median or "", ())]
     return median if "timeline" in names else None
@@ -140,13 +111,13 @@ def place_of(why: Why) -> str:
     return f"why-{why}"
 
 
-def linked(sentence: str, clauses: Sequence[tuple[str, Why]], file: str | None) -> Markup:
-    """A sentence in which each number with a unit leads to the page `file`: to its reason where it stands in a clause
-    of one, else to the timeline. Without a page it has no links."""
+def linked(sentence: str, named: Sequence[DifferencePart], file: str | None) -> Markup:
+    """A sentence in which each number with a unit leads to the page `file`: to the wait of the part in whose clause it
+    stands, else to the timeline. Without a page it has no links."""
     if file is None:
         return escape(sentence)
-    found = [(sentence.find(clause), clause, why) for clause, why in clauses]
-    spans = [(begin, begin + len(clause), place_of(why)) for begin, clause, why in found if begin >= 0]
+    found = [(sentence.find(clause(part)), len(clause(part)), part.why) for part in named]
+    spans = [(begin, begin + length, place_of(why)) for begin, length, why in found if begin >= 0]
     parts: list[Markup] = []
     end = 0
     for number in _NUMBER.finditer(sentence):

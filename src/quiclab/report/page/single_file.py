@@ -58,7 +58,9 @@ def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> Si
                        for name, (title, body) in parts.items())  # fmt: skip
     place = '<div id="part" hidden></div>\n'
     end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
-    write_atomically(out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}")
+    write_atomically(
+        out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}", option="--single-file"
+    )
     return SingleFile(out.stat().st_size, len(parts), left_out)
 
 

@@ -68,7 +68,7 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
         spec = packed(spec_of(figure.draw(data)))
         page = render("figure.html.j2", question=figure.question, name=figure.name, spec=spec,
                       plotly=plotly())  # fmt: skip
-        write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED)
+        write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED, option="-o")
         return
     drawn = plotly_figure(figure, data)
     drawn.update_layout(width=max(_WIDTH_PX, (drawn.layout.meta or {}).get("least_px", 0)))
@@ -79,7 +79,7 @@ def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
         raise HostError(
             f"the figure cannot be written as {out.suffix[1:]}: {str(error).splitlines()[0]}", hint
         ) from error
-    write_atomically(out, picture, kept=UNTOUCHED)
+    write_atomically(out, picture, kept=UNTOUCHED, option="-o")
 
 
 # Long curves for pictures, which cannot be zoomed into: what each pixel shows stays, the rest goes.

@@ -11,35 +11,23 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.model import Comparison, StudyAnalysis
 from quiclab.model import number_text
 from quiclab.why.account import MetricScope
 from quiclab.why.accounts import LEAST_MOVED_PCT, Step, Waterfall
-from quiclab.why.causes import SMALL_PCT
-from quiclab.why.divergence import Role
+from quiclab.why.explanation import Explanation
 
 _NARROW_LABEL, _NARROW_NUMBER = 30, 10
 """Columns of a reason and of a number in a table that has to be narrow."""
 
 
-def parting(waterfall: Waterfall, alpha: float) -> str:
-    """Say in which stage of the transfer the arms first differ; "" where no stage is shown to differ, and where it is
-    the set-up: that HTTP/2 and HTTP/3 differ there is in nearly every cell, and the causes say by what."""
-    least_ms = SMALL_PCT / 100 * waterfall.gross_ms
-    shown = (step for step in waterfall.roles if step.differs(alpha) and abs(step.difference_ms) >= least_ms)
-    first = next(shown, None)
-    if first is None or first.label is None or first.label is Role.SET_UP:
-        return ""
-    other = waterfall.comparison.other.arm
-    return f"They first differ in the {first.label.heading}, where {other} takes {longer(first.difference_ms)}."
-
-
 def longer(difference_ms: float) -> str:
     """Return a difference without its sign: `12 ms longer`, `12 ms less`."""
-    return f"{_ms(abs(difference_ms))} {'longer' if difference_ms > 0 else 'less'}"
+    return f"{time_text(abs(difference_ms))} {'longer' if difference_ms > 0 else 'less'}"
 
 
-def _ms(value: float) -> str:
+def time_text(value: float) -> str:
+    """Return a time with its unit: `12 ms`, `1.21 s`."""
     return number_text.quantity(value, "ms")
 
 
@@ -52,7 +40,7 @@ def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) 
         table.add_column("decided by")
     for step in (*waterfall.steps, waterfall.total):
         heading, *rest = _cells(step, alpha, waterfall.of)
-        decided = Text(_evidence(step, waterfall), style="dim")
+        decided = Text(_decided_by(step, waterfall.comparison), style="dim")
         if narrow and decided.plain:
             heading = Text("\n  ").join((heading, decided))
         table.add_row(heading, *rest, *(() if narrow else (decided,)))
@@ -97,25 +85,25 @@ def _cells(step: Step, alpha: float, of: MetricScope) -> list[Text]:
     strong = "bold" if step.label is None or step.differs(alpha) else ""
     return [
         Text(heading, style=strong),
-        *(Text(_decimal(each)) for each in (step.baseline_ms, step.other_ms)),
-        Text(_decimal(step.difference_ms, signed=True), style=strong),
+        *(Text(decimal(each)) for each in (step.baseline_ms, step.other_ms)),
+        Text(decimal(step.difference_ms, signed=True), style=strong),
         Text(_ends(step), style="dim"),
-        Text(number_text.p_text(step.p_adjusted), style="dim"),
+        Text(number_text.p_text(step.adjusted_p), style="dim"),
     ]
 
 
-def _evidence(step: Step, waterfall: Waterfall) -> str:
+def _decided_by(step: Step, comparison: Comparison) -> str:
     """The tables, once where both arms have the same."""
-    first, second = (", ".join(each) for each in step.evidence)
+    first, second = ", ".join(step.baseline_decided_by), ", ".join(step.other_decided_by)
     if first == second or not first or not second:
         return first or second
-    return f"{waterfall.comparison.baseline.arm}: {first}; {waterfall.comparison.other.arm}: {second}"
+    return f"{comparison.baseline.arm}: {first}; {comparison.other.arm}: {second}"
 
 
 def _ends(step: Step) -> str:
     if step.interval_ms is None:
         return ""
-    return " … ".join(_decimal(end, signed=True) for end in (step.interval_ms.low, step.interval_ms.high))
+    return " … ".join(decimal(end, signed=True) for end in (step.interval_ms.low, step.interval_ms.high))
 
 
 def interval_of(total: Step) -> str:
@@ -134,7 +122,8 @@ def _end(end: float, digits: int) -> str:
     return (f"{end:+.{digits}f}" if end else "0").replace("-", "−")
 
 
-def _decimal(value: float, *, signed: bool = False) -> str:
+def decimal(value: float, *, signed: bool = False) -> str:
+    """Return a number of a table with one decimal; one that is not told from 0 has no sign."""
     text = f"{value:+.1f}" if signed else f"{value:.1f}"
     return text.replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
 
@@ -170,14 +159,14 @@ def single_look_note(analysis: StudyAnalysis) -> str:
     )
 
 
-def limits(waterfalls: Sequence[Waterfall], alpha: float) -> str:
+def limits(cells: Sequence[Explanation]) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
-    pairs = [each.pairs for each in waterfalls]
+    pairs = [each.waterfall.pairs for each in cells]
     least = (
         f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else number_text.counted(max(pairs), "pair")
     )
     return (
-        f"Means over {least}. Of the rows that are bold, at most {100 * alpha:g} % are expected to "
+        f"Means over {least}. Of the rows that are bold, at most {100 * cells[0].alpha:g} % are expected to "
         "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; p is the "
         "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
         f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "

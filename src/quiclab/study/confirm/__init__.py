@@ -2,7 +2,7 @@
 """A cause confirmed by running without it: the plan, the run in blocks, and the verdict.
 
 `variants.py` makes arms and paths from a setting and asks the programs whether they have it (`own_words.py` has a
-setting in a program's own words), `plan.py` predicts from the stored accounts, `run.py` runs blocks until
+setting in a program's own words), `plan.py` predicts from the stored accounts, `confirming_run.py` runs blocks until
 `why/confirm/judge.py` decides. Several causes at once: `together.py` (docs/explanation/confirming.md).
 """
 

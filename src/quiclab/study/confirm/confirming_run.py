@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from quiclab.model.errors import RAN, DecodeError
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 from quiclab.study.confirm.plan import Plan
 from quiclab.study.run import in_sandbox_of
 from quiclab.study.sequential_run import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
@@ -136,7 +136,7 @@ def _rounds(
 
 
 def _declare(plan: Plan) -> None:
-    from quiclab.why.confirm.records import DECLARATION, keep_declaration, read_confirmation
+    from quiclab.why.confirm.records import keep_declaration, read_confirmation
 
     if not (plan.directory / DECLARATION).exists():
         keep_declaration(plan.directory, plan.declared)

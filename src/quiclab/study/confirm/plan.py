@@ -13,7 +13,7 @@ from quiclab.model.errors import SpecError, nearest
 from quiclab.model.mechanism_names import names_of
 from quiclab.model.study import Study
 from quiclab.spec.two_builds import Build
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 
 if TYPE_CHECKING:
     from quiclab.compare.study_tables import OpenedStudy
@@ -239,7 +239,7 @@ def _placed(
 
     A run goes on only with the spec that the study's own gives now: the folder may come from a stranger.
     """
-    from quiclab.why.confirm.records import DECLARATION, FOLDER, read_confirmation
+    from quiclab.why.confirm.records import FOLDER, read_confirmation
 
     changed: list[str] = []
     number = 1

@@ -16,29 +16,25 @@ from pathlib import Path
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model import number_text
 from quiclab.model.errors import HostError
-from quiclab.model.plan_row import PlanRow, by_block
+from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
-from quiclab.plan.order import as_kept
 from quiclab.plan.part import Part
 from quiclab.store.keep_raw import KeepRaw
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.leases import Lease
-from quiclab.store.ledger import Ledger, counting, open_ledger
+from quiclab.store.ledger import Ledger
+from quiclab.study.blocks import Executor, Rows
 from quiclab.study.dask import remote
 from quiclab.study.dask.cluster import Cluster, Task
 from quiclab.study.dask.cluster_observer import ClusterObserver
 from quiclab.study.dask.members import Member, Members
 from quiclab.study.dask.results import Results
-from quiclab.study.disk_space import RoomMaker
-from quiclab.study.disturbed import disturbed_blocks
-from quiclab.study.limits import void_what_is_disturbed
-from quiclab.study.observer import Beginning
+from quiclab.study.observer import Beginning, Observer
 from quiclab.study.specs import traces_of
 from quiclab.study.stopping import Stop
-from quiclab.study.trial_tables import without_tables
-from quiclab.study.trials import Outcome
+from quiclab.study.trials import Outcome, run_plan
 
 _TICK_S = 0.2
 _MOST_LEASES = 3
@@ -84,16 +80,16 @@ def run_on_cluster(
     no worker is left, and for blocks that were given up.
     """
     study, study_dir = asked.study, asked.study_dir
+    members = Members(cluster, study_dir, files, asked.backend, observer, anyway=asked.anyway)
+
+    def opened(ledger: Ledger, heard: Observer, rows: Sequence[PlanRow]) -> Executor:
+        return _Coordinator(asked, ledger, cluster, members, files, observer, heard, stop, rows)
+
+    # Workers get blocks that were not begun; rounds later belong to a run without a cluster.
     rows = asked.part.rows_of(grow_plan(study, {}))
-    with open_ledger(study_dir) as ledger:
-        ledger.adopt()
-        ledger.plan(rows)
-        rows = as_kept(rows, {row["trial_id"]: row["position"] for row in ledger.rows()})
-        void_what_is_disturbed(study, study_dir, ledger, rows)
-        members = Members(cluster, study_dir, files, asked.backend, observer, anyway=asked.anyway)
-        coordinator = _Coordinator(asked, ledger, cluster, members, files, observer, stop, rows)
-        coordinator.run()
-        return coordinator.outcome()
+    return run_plan(
+        study, study_dir, rows, opened, rounds_later=0, observer=observer, keep_raw=asked.keep_raw, stop=stop
+    )
 
 
 def files_of(spec_file: Path, study: Study) -> dict[str, bytes]:
@@ -114,7 +110,8 @@ class _Coordinator:
         cluster: Cluster,
         members: Members,
         files: Mapping[str, bytes],
-        observer: ClusterObserver,
+        cluster_observer: ClusterObserver,
+        observer: Observer,
         stop: Stop,
         rows: Sequence[PlanRow],
     ) -> None:
@@ -123,13 +120,13 @@ class _Coordinator:
         self._cluster = cluster
         self._members = members
         self._files = dict(files)
+        self._cluster_observer = cluster_observer
         self._observer = observer
         self._stop = stop
         self._rows = rows
-        self._study_dir = asked.study_dir
         self._results = Results(asked.study_dir, ledger)
-        self._room = RoomMaker(asked.study_dir, ledger, asked.keep_raw)
-        self._blocks = by_block(rows)
+        self._blocks: dict[str, Rows] = {}
+        """Blocks that were asked for, by their id."""
         self._waiting: deque[str] = deque()
         self._running: dict[str, _Running] = {}
         """Blocks under way, by the address of their worker."""
@@ -139,25 +136,29 @@ class _Coordinator:
         self._no_worker_since: float | None = None
         self._begun = False
 
-    def run(self) -> None:
-        """Grant and merge until nothing is left."""
-        self._take_up()
+    def run_all(self, asked: Sequence[tuple[Rows, int]], *, alone: bool) -> Sequence[int | None]:  # noqa: ARG002
+        """Grant and merge until nothing of these blocks is left that workers can have: no worker runs two at a time.
+
+        Raises HostError for blocks that were given up.
+        """
+        self._blocks = {rows[0].block_id: rows for rows, _ in asked}
+        attempts = self._ledger.attempts()
+        self._waiting.extend(
+            block_id for block_id, rows in self._blocks.items() if not any(row.trial_id in attempts for row in rows)
+        )
         if not self._waiting and self._members.facts is not None:
             self._begin()
         try:
-            with self._stop.while_blocks_run():
-                while self._running or (self._waiting and not self._stop.asked):
-                    self._step()
-                    time.sleep(_TICK_S)
+            while self._running or (self._waiting and not self._stop.asked):
+                self._step()
+                time.sleep(_TICK_S)
         except BaseException:
             self._end_at_once()
             raise
-        finally:
-            self._observer.over()
         attempts = self._ledger.attempts()
         begun = [rows for rows in self._blocks.values() if any(row.trial_id in attempts for row in rows)]
         if unfinished := sum(any(_is_open(attempts.get(row.trial_id)) for row in rows) for rows in begun):
-            self._observer.not_for_workers(unfinished)
+            self._cluster_observer.not_for_workers(unfinished)
         if self._given_up:
             raise HostError(
                 f"{number_text.counted(len(self._given_up), 'block')} ended {_MOST_LEASES} times without a result, and "
@@ -165,21 +166,13 @@ class _Coordinator:
                 "run the same command again, or look into what ends their workers; all other trials are kept",
                 tuple(f"{self._cell_of(block_id)}: {reason}" for block_id, reason in self._given_up.items()),
             )
+        return [self._void_attempts(rows) for rows in self._blocks.values()]
 
-    def outcome(self) -> Outcome:
-        """Numbers of all trials that have been tried, by how they ended."""
-        attempts, damaged = self._ledger.attempts(), self._ledger.damaged()
-        final = Counter(tries[-1].status for tries in attempts.values())
-        return Outcome(
-            final["failed"],
-            final["unproven"],
-            final["void"],
-            damaged,
-            left_out=self._room.removed,
-            left_out_bytes=self._room.removed_bytes,
-            without_tables=without_tables(self._study_dir, counting(attempts, damaged)),
-            disturbed=disturbed_blocks(self._rows, attempts),
-        )
+    def _void_attempts(self, rows: Rows) -> int | None:
+        """Number of attempts at a block if it stayed void."""
+        attempts = self._ledger.attempts()
+        last = [attempts[row.trial_id][-1] for row in rows if row.trial_id in attempts]
+        return max(each.attempt for each in last) if any(each.status == "void" for each in last) else None
 
     def _step(self) -> None:
         gone = self._members.refresh()
@@ -187,7 +180,7 @@ class _Coordinator:
             running = self._running.pop(address)
             running.task.drop()
             self._ledger.leases.end(running.lease, "lost")
-            self._observer.lost(running.member.name, running.rows)
+            self._cluster_observer.lost(running.member.name, running.rows)
             self._again(running, f"{running.member.name} was lost")
         for address in [address for address, each in self._running.items() if each.task.is_over]:
             self._take_in(self._running.pop(address))
@@ -228,7 +221,7 @@ class _Coordinator:
         else:
             trouble = self._results.take_in(lease, fence, packed, member.machine, rows)
         if trouble:
-            self._observer.no_result(member.name, rows, trouble)
+            self._cluster_observer.no_result(member.name, rows, trouble)
             self._members.failed(member, trouble)
             self._again(running, trouble)
             return
@@ -243,10 +236,7 @@ class _Coordinator:
         self._over(rows)
 
     def _over(self, rows: Sequence[PlanRow]) -> None:
-        attempts = self._ledger.attempts()
-        void = any(attempts[row.trial_id][-1].status == "void" for row in rows)
-        self._room.block_over(rows, void=void)
-        self._observer.block_over(rows, void=void)
+        self._observer.block_over(rows, void=self._void_attempts(rows) is not None)
 
     def _again(self, running: _Running, reason: str) -> None:
         """Have a block granted again, after all others; or give it up."""
@@ -268,14 +258,6 @@ class _Coordinator:
             for rows in self._blocks.values():
                 if all(row.trial_id in attempts for row in rows):
                     self._over(rows)
-
-    def _take_up(self) -> None:
-        """Finish what a killed run was merging, end its leases, and see what is left."""
-        self._results.take_up(grow_plan(self._asked.study, {}))
-        attempts = self._ledger.attempts()
-        self._waiting.extend(
-            block_id for block_id, rows in self._blocks.items() if not any(row.trial_id in attempts for row in rows)
-        )
 
     def _give_up_waiting(self) -> None:
         """Raise HostError where nobody is there to run what is left."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,10 +59,12 @@ class Results:
         self._remove(folder)
         return None
 
-    def take_up(self, plan: Iterable[PlanRow]) -> None:
-        """Finish what a run was merging when it was killed, and end all its leases. `plan` is the whole one."""
-        blocks = by_block(plan)
-        for part in sorted(self._parts.glob("[0-9]*/*")):
+    def take_up(self, plan: Callable[[], Iterable[PlanRow]]) -> None:
+        """Finish what a run on a cluster was merging when it was killed, and end all its leases. `plan` makes the whole
+        plan, if it is needed."""
+        parts = sorted(self._parts.glob("[0-9]*/*"))
+        blocks = by_block(plan()) if parts else {}
+        for part in parts:
             fence = int(part.parent.name)
             block_id = self._ledger.leases.block_of(fence)
             if part.name != _UNPACKING and block_id is not None and block_id in blocks:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time of one transfer, shared out without a remainder: each nanosecond to the last byte belongs to one part.
 
-`transfer.py` puts the account together, `table.py` is the table `account` that is made of it;
+`transfer.py` puts the account together, `account_tables.py` has the table `account` that is made of it;
 docs/explanation/account.md defines the labels.
 
 **The path.** `hop.py` is one direction of one link as a queue, `forward_path.py` puts links in a row, `links.py`
-makes both ways, `stretches.py` says which link is the bottleneck when. `origin.py` follows a proxy's wait to its
+makes both ways, `stretches.py` says which link is the bottleneck when. `behind_proxy.py` follows a proxy's wait to its
 origin, `origin_sender.py` says why that had not sent, `second_network.py` and `after_a_change.py` follow a client to
 its new address. `contents.py` says what packets carry, `critical_path.py` goes back along tight predecessors;
 `set_up.py` and `response.py` use it, the latter for each time in which the bottleneck had nothing to serve. All read

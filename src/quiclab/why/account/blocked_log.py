@@ -51,13 +51,10 @@ class OwnWord:
                 found = (ended, since_ns, why)
         return found[2] if found else None
 
-    def goes_on(self, why: Why, sent_ns: int) -> bool:
-        """True if the sender says of a reason that it still holds when it sends, and for more than 1 ms after."""
-        return any(
-            since_ns < sent_ns and until_ns > sent_ns + PROMPT_NS
-            for since_ns, until_ns, each in self.spells[: bisect_left(self.spells, (sent_ns,))]
-            if each is why
-        )
+    def spell(self, why: Why, sent_ns: int) -> tuple[int, int] | None:
+        """The last spell (from, until) of a reason that began before the sender sent; None without one."""
+        begun = self.spells[: bisect_left(self.spells, (sent_ns,))]
+        return next(((since_ns, until_ns) for since_ns, until_ns, each in reversed(begun) if each is why), None)
 
 
 def own_word(evidence: Evidence) -> OwnWord:
@@ -65,17 +62,21 @@ def own_word(evidence: Evidence) -> OwnWord:
     rows = (
         evidence.table("blocked")
         .filter(pl.col("vantage") == evidence.sender, pl.col("direction") == evidence.way)
-        .select("time_ns", "scope", "stream_id", "new_state", "reason")
+        .select("time_ns", "scope", "stream_id", "old_state", "new_state", "reason")
     )
     spells: list[tuple[int, int, Why]] = []
-    since: dict[tuple[str, int | None], tuple[int, Why]] = {}
-    for time_ns, scope, stream, state, reason in rows.iter_rows():
-        begun = since.pop((scope, stream), None)
-        if begun:
-            spells.append((begun[0], time_ns, begun[1]))
-        if state == "blocked" and reason in _SAID:
-            since[scope, stream] = (time_ns, _SAID[reason])
-    spells.extend((begun_ns, 1 << 62, why) for begun_ns, why in since.values())
+    running: dict[tuple[str, int | None], dict[Why, int]] = {}
+    for time_ns, scope, stream, old, new, reason in rows.iter_rows():
+        holds, why = running.setdefault((scope, stream), {}), _SAID.get(reason)
+        if new == "blocked":
+            # A reason that was not there before, although another one holds, has a state of its own.
+            ended = [] if old == "unblocked" or why in holds else list(holds)
+        else:
+            ended = list(holds) if reason is None else [each for each in holds if each is why]
+        spells.extend((holds.pop(each), time_ns, each) for each in ended)
+        if new == "blocked" and why is not None:
+            holds.setdefault(why, time_ns)
+    spells.extend((since_ns, 1 << 62, why) for holds in running.values() for why, since_ns in holds.items())
     spells.sort()
     reach: list[int] = []
     for _, until_ns, _ in spells:

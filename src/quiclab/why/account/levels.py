@@ -17,39 +17,70 @@ from quiclab.model.cause import UNIONS, Why
 class Level(enum.StrEnum):
     """Evidence of one transfer, from the most to the least."""
 
-    E0 = "E0"
-    E1 = "E1"
-    E2 = "E2"
-    E3 = "E3"
-    E4 = "E4"
+    # A lookup by name has none of the words: `Level("E1")`.
+    def __new__(cls, name: str, recorded: str = "") -> Level:
+        member = str.__new__(cls, name)
+        member._value_, member.recorded = name, recorded
+        return member
 
-    @property
-    def recorded(self) -> str:
-        """Records of this level, as the rest of a sentence."""
-        return _TITLES[self]
+    recorded: str
+    """Records of this level, as the rest of a sentence."""
+
+    E0 = "E0", "both ends, the link's log and the endpoints' logs"
+    E1 = "E1", "the client's capture with its keys"
+    E2 = "E2", "the client's capture without keys"
+    E3 = "E3", "the client's qlog or NetLog alone"
+    E4 = "E4", "the server's qlog alone"
 
 
 class Part(enum.StrEnum):
     """A part of the time that can be told from one end, in the order in which parts are reported."""
 
-    SET_UP = "set_up"
-    REQUEST = "request"
-    ARRIVING = "arriving"
-    ANSWER = "answer"
-    WAITS = "waits"
-    WINDOW_FULL = "window_full"
-    CREDIT_USED_UP = "credit_used_up"
-    OTHER_WAITS = "other_waits"
+    # A lookup by name has none of the words: `Part("waits")`.
+    def __new__(cls, name: str, heading: str = "", phrase: str = "", definition: str = "") -> Part:
+        member = str.__new__(cls, name)
+        member._value_, member.heading, member.phrase, member.definition = name, heading, phrase, definition
+        return member
 
-    @property
-    def heading(self) -> str:
-        """Name of the part for readers."""
-        return _HEADINGS[self]
+    heading: str
+    """Name of the part for readers."""
+    phrase: str
+    """A difference in it, as a clause: `{}` stands for `12 ms longer`, two further ones for the bytes of both."""
+    definition: str
+    """Observation where time belongs to the part, in a sentence."""
 
-    @property
-    def definition(self) -> str:
-        """Observation where time belongs to the part, in a sentence."""
-        return _DEFINITIONS[self]
+    SET_UP = (
+        "set_up", "set-up", "the set-up takes {}",
+        "From the client's first packet to the first of its packets that can carry a request.",
+    )  # fmt: skip
+    REQUEST = (
+        "request", "request to answer", "the way from the request to the answer takes {}",
+        "From there until the answer's first packet is served by the path: both ways, and the server.",
+    )  # fmt: skip
+    ARRIVING = (
+        "arriving", "data arriving", "data arrive for {} ({} against {})",
+        "The time that the bytes of the answer take at the path's rate.",
+    )  # fmt: skip
+    ANSWER = (
+        "answer", "answer", "the answer takes {} from its first byte to its last",
+        "Both of these, where packets came in bunches, which show no rate.",
+    )  # fmt: skip
+    WAITS = (
+        "waits", "waits", "waits in which nothing arrives take {}",
+        "The rest, until the last byte: nothing of the answer was being served.",
+    )  # fmt: skip
+    WINDOW_FULL = (
+        "window_full", "congestion window full", "waits for a full congestion window take {}",
+        "Waits that ended with a packet for which the congestion window had had no room.",
+    )  # fmt: skip
+    CREDIT_USED_UP = (
+        "credit_used_up", "credit used up", "waits for credit take {}",
+        "Waits that ended with a packet for which stream or connection had had no credit.",
+    )  # fmt: skip
+    OTHER_WAITS = (
+        "other_waits", "other waits", "other waits take {}",
+        "Waits that ended otherwise: a timer, pacing, the server's program, or no log says.",
+    )  # fmt: skip
 
 
 _SET_UP = (*UNIONS[Why.SET_UP], Why.SET_UP, Why.AMPLIFICATION_LIMIT, Why.SET_UP_LOSS)
@@ -110,32 +141,3 @@ def _name(parts: set[Part]) -> Part:
 
 def _in_order(parts: set[Part]) -> tuple[Part, ...]:
     return tuple(part for part in Part if part in parts)
-
-
-_TITLES = {
-    Level.E0: "both ends, the link's log and the endpoints' logs",
-    Level.E1: "the client's capture with its keys",
-    Level.E2: "the client's capture without keys",
-    Level.E3: "the client's qlog or NetLog alone",
-    Level.E4: "the server's qlog alone",
-}
-_HEADINGS = {
-    Part.SET_UP: "set-up",
-    Part.REQUEST: "request to answer",
-    Part.ARRIVING: "data arriving",
-    Part.ANSWER: "answer",
-    Part.WAITS: "waits",
-    Part.WINDOW_FULL: "congestion window full",
-    Part.CREDIT_USED_UP: "credit used up",
-    Part.OTHER_WAITS: "other waits",
-}
-_DEFINITIONS = {
-    Part.SET_UP: "From the client's first packet to the first of its packets that can carry a request.",
-    Part.REQUEST: "From there until the answer's first packet is served by the path: both ways, and the server.",
-    Part.ARRIVING: "The time that the bytes of the answer take at the path's rate.",
-    Part.ANSWER: "Both of these, where packets came in bunches, which show no rate.",
-    Part.WAITS: "The rest, until the last byte: nothing of the answer was being served.",
-    Part.WINDOW_FULL: "Waits that ended with a packet for which the congestion window had had no room.",
-    Part.CREDIT_USED_UP: "Waits that ended with a packet for which stream or connection had had no credit.",
-    Part.OTHER_WAITS: "Waits that ended otherwise: a timer, pacing, the server's program, or no log says.",
-}

@@ -78,6 +78,11 @@ class Seen:
     held: tuple[Part, ...] = ()
     """Part to which a wait before each arrival belongs, where the recording tells; empty elsewhere."""
 
+    @property
+    def answer_bytes(self) -> int:
+        """Bytes of the answer's packets, with IP headers."""
+        return int(self.arrivals.size_bytes.sum())
+
 
 @dataclass(frozen=True)
 class Waits:

@@ -59,6 +59,8 @@ class Judge:
     """Instants at which packets came to the sender."""
     read_ns: dict[int, int]
     """`index` of a packet to the sender → instant at which the sender's log shows it, later than it came."""
+    built_ns: dict[int, int]
+    """`index` of a packet of the sender → instant at which the sender's log has it, which is before it left."""
     last: int
     """Bytes of the bodies' streams, or of TCP's, that the sender sent up to the completing packet."""
     answers_ns: int | None
@@ -89,14 +91,16 @@ class Judge:
         timer = self.timers.reason(came_ns, sent_ns, prompted=prompted)
         if timer is not None:
             return timer
-        waited_ns = came_ns if prompted and came_ns is not None else sent_ns
-        said = self.word.reason(idle_from_ns, sent_ns)
+        # What the log says as it has the packet is about what comes after, though the packet leaves a little later.
+        built_ns = max(idle_from_ns, min(sent_ns, self.built_ns.get(ahead.index[position], sent_ns)))
+        waited_ns = came_ns if prompted and came_ns is not None else built_ns
+        said = self.word.reason(idle_from_ns, built_ns)
         spent, full = self._used_up(position, waited_ns, content.stream if content else None)
-        if (said is Why.APPLICATION and (again or spent or (full and self.word.goes_on(said, sent_ns)))) or (
-            said in _CREDITS and again
-        ):
+        if said is Why.APPLICATION and (again or spent or self._belied(position, full=full)):
             # Nothing *new* that it may send: not every program is told of the credit of its streams, and what is sent
-            # again needs neither. Nor does what a library had taken from its program before, and kept for its window.
+            # again needs none. Nor does what a library had taken from its program before.
+            said = None
+        if said in _CREDITS and again:
             said = None
         if said is Why.WINDOW:
             return self._history(waited_ns, "blocked")
@@ -109,6 +113,23 @@ class Judge:
         if again and (spent or self._all_sent(position)):
             return self._reason_by_loss(position, waited_ns, idle_from_ns, full=full)
         return self._prompted_reason(sent_ns, waited_ns, idle_from_ns, spent, full=full, again=again)
+
+    def _belied(self, position: int, *, full: bool | None) -> bool:
+        """True where a sender had something to send although its word, that it has nothing, held on: it had kept that
+        for its window; or it takes its word back with an acknowledgment alone, as quinn does, and had sent data since
+        the one before.
+
+        What it sends first after an acknowledgment may be what it then got; of what follows that word says nothing.
+        """
+        spell = self.word.spell(Why.APPLICATION, self.path.ahead.arrival[position])
+        if spell is None:
+            return False
+        since_ns, until_ns = spell
+        if full and until_ns > self.path.ahead.arrival[position] + PROMPT_NS:
+            return True
+        first = bisect_left(self.arrivals, until_ns - PROMPT_NS)
+        taken_back = 0 < first < bisect_right(self.arrivals, until_ns)
+        return taken_back and self._data_before(position) > max(since_ns, self.arrivals[first - 1])
 
     def probes(self, position: int) -> bool:
         """True if a packet without data left, unprompted, because a timer of the sender's log had ended."""
@@ -306,6 +327,10 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
     numbers = dict(own.select("packet_number", "packet_index").iter_rows())
     logged = packets.filter(pl.col("event") == "received", pl.col("ip_packet").is_null())
     read = dict(logged.drop_nulls(("packet_index", "time_ns")).select("packet_index", "time_ns").iter_rows())
+    made = packets.filter(pl.col("event") == "sent", pl.col("ip_packet").is_null()).drop_nulls(
+        ("packet_index", "time_ns")
+    )
+    built = made.group_by("packet_index").agg(pl.col("time_ns").min())
     window, own_kernel = logged_window(evidence, numbers), kernel(evidence)
     return Judge(
         path,
@@ -320,6 +345,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         amplification,
         evidence.packets(evidence.sender, "up" if path.sender == "server" else "down")["time_ns"].sort().to_list(),
         read,
+        dict(built.iter_rows()),
         _end(path, completing),
         None if evidence.upload else answers_ns(evidence, sent),
         hides_credit(evidence),

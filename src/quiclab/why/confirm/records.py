@@ -13,13 +13,14 @@ from quiclab.compare.model import Comparison
 from quiclab.compare.statistics import Interval
 from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Number, misfit
+from quiclab.store.layout import DECLARATION
 from quiclab.store.own_files import is_own_file, read_own
 from quiclab.why.confirm.declaration import Declared, declared_from
 from quiclab.why.confirm.judge import Check, Effect, Judgement, State, Verdict
 
 FOLDER = "confirm"
 """Folder below a study with the studies that confirm its causes."""
-DECLARATION, VERDICT = "declared.json", "verdict.json"
+VERDICT = "verdict.json"
 _INTERVAL = {"low": Number, "high": Number, "confidence!": Number}
 _JUDGEMENT = {
     "sha256!": str,

@@ -29,10 +29,6 @@ class Times:
     why: FloatArray
     """Time of each `Why`, in their order: an array (blocks, whys)."""
 
-    def in_blocks(self, blocks: slice) -> Times:
-        """Some of the blocks."""
-        return Times(self.total[blocks], self.cause[blocks], self.why[blocks])
-
 
 def times_of(study: OpenedStudy, places: Mapping[str, tuple[str, str]], cause: str) -> dict[str, Times]:
     """Times of a mechanism in some places, (cell, arm) by a name, with the same blocks in all of them.

@@ -2,7 +2,7 @@
 """Mechanisms: the ways in which transfers lose time, one file each, held against the edges of each trial's account.
 
 They stand in the order of `_registry.py`, and the first that claims an edge has it. `_trial.py` is what a claim is
-handed (`_course.py`: what became of packets over several links), `table.py` fills the column `mechanism` of the
+handed (`_course.py`: what became of packets over several links), `facts_table.py` fills the column `mechanism` of the
 account and the table `mechanism_facts`. docs/reference/causes.md lists all, and docs/how-to/add-a-mechanism.md has
 the steps.
 """

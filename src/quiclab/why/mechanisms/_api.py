@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._trial import Trial
@@ -162,8 +163,10 @@ class Mechanism:
     follows: Follows | None = None
     """Mechanisms upstream of it; None where its time is always its own."""
     reasons: tuple[Why, ...] = ()
-    """Reasons whose time its claim can take, of those that are part of a union (`UNIONS`): where the records show no
-    more than the union, it is one of those that may have taken the time."""
+    """Reasons whose time its claim can take. Where the records show no more than a union of some (`UNIONS`), it is one
+    of those that may have taken the time."""
+    activities: tuple[What, ...] = ()
+    """Activities whose time its claim takes, whatever the reason is; empty of a mechanism that reasons tell."""
     needs: str = ""
     """A number of a trial (`_measures.py`) without which it takes no time; empty where none is."""
     transports: frozenset[Transport] = frozenset(Transport)

@@ -22,6 +22,8 @@ _WIDEST = 0.2
 """Widest range of a share that is told: ten points either way."""
 _FULL_BYTES = 1200
 """Least size of a datagram that can be full (RFC 9000 section 14.1)."""
+_Logged = tuple[int, int, int | None, int | None]
+"""Instant, window, bytes in flight and threshold of a log, in bytes; None where it does not tell."""
 
 
 def windows(trial: Trial) -> pl.DataFrame:
@@ -36,11 +38,16 @@ def windows(trial: Trial) -> pl.DataFrame:
         aim = pl.when(pl.col("ca_state") == "recovery").then(pl.max_horizontal("snd_cwnd", "snd_ssthresh"))
         packets = aim.otherwise("snd_cwnd").cast(pl.Float64).alias("packets")
         return rows.sort("time_ns").select("time_ns", packets)
-    rows = evidence.table("transport_metrics").filter(
-        pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
-    )
-    rows = rows.drop_nulls("cwnd_bytes").sort("time_ns")
+    rows = _logged(trial).drop_nulls("cwnd_bytes")
     return rows.select("time_ns", (pl.col("cwnd_bytes") / full_bytes(trial)).alias("packets"))
+
+
+def _logged(trial: Trial) -> pl.DataFrame:
+    """Window of a QUIC sender over time by its own log, in bytes."""
+    rows = trial.evidence.table("transport_metrics").filter(
+        pl.col("vantage") == trial.evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
+    )
+    return rows.sort("time_ns").select("time_ns", "cwnd_bytes", "bytes_in_flight", "ssthresh_bytes")
 
 
 def full_bytes(trial: Trial) -> int:
@@ -77,28 +84,52 @@ class Left:
 def left_by_reductions(trial: Trial, edges: pl.Series) -> Left | None:
     """Share of the window that the reductions which some edges name leave, by their median; None where nothing tells.
 
-    A QUIC log has every step: the window before is the last one known before the event, the one after the least in the
-    round trip from then on. Of TCP there are samples, between which the window may have grown.
+    A QUIC log has every step, but what one acknowledgment brings may let the window grow and reduce it in one. Of TCP
+    there are samples, between which it may have grown. Reductions whose share is exact go before others.
     """
     events = trial.account["event_ns"].filter(edges).drop_nulls().unique().sort().to_list()
     shares = _left_by_log(trial, events) if trial.evidence.quic else _left_by_samples(trial, events)
+    shares = [each for each in shares if each.least == each.most] or shares
     if not shares:
         return None
     return Left(median(each.least for each in shares), median(each.most for each in shares))
 
 
 def _left_by_log(trial: Trial, events: Sequence[int]) -> list[Left]:
-    told = windows(trial)
-    at_ns, held = told["time_ns"].to_list(), told["packets"].to_list()
+    """Share of QUIC's window that a reduction leaves: the least in the round trip from the step down on, of the window
+    before that.
+
+    In slow start the window may have grown since the log last told of it, by what was acknowledged since then: by no
+    more than what is in flight less, with what was sent meanwhile. After that it grows by a part of a packet, which
+    does not count.
+    """
+    logged = _logged(trial).with_columns(pl.col("bytes_in_flight", "ssthresh_bytes").forward_fill())
+    rows: list[_Logged] = logged.drop_nulls("cwnd_bytes").rows()
+    at_ns, held = [row[0] for row in rows], [row[1] for row in rows]
     trip_ns = max(trial.round_trip_ns, _NEAR_NS)
+    steps_down = [at for at in range(1, len(rows)) if held[at] < held[at - 1]]
     shares = []
     for event_ns in events:
         # A log may tell of the new window a little before it tells of the loss.
-        before = bisect_left(at_ns, event_ns - _NEAR_NS) - 1
-        after = held[before + 1 : bisect_right(at_ns, event_ns + trip_ns)]
-        if before >= 0 and after and held[before]:
-            shares.append(Left(min(after) / held[before], min(after) / held[before]))
+        first, end = bisect_left(at_ns, event_ns - _NEAR_NS), bisect_right(at_ns, event_ns + trip_ns)
+        step = next((at for at in steps_down if first <= at < end), None)
+        if step is None:
+            continue
+        before, after = held[step - 1], min(held[step:end])
+        threshold = rows[step - 1][3]
+        slow_start = step == steps_down[0] if threshold is None else before < threshold
+        grown = _acknowledged_at_most(trial, rows[step - 1], rows[step]) if slow_start else 0
+        shares.append(Left(after / (before + grown), after / before))
     return shares
+
+
+def _acknowledged_at_most(trial: Trial, before: _Logged, then: _Logged) -> int:
+    """Bytes that may have been acknowledged between two rows of a log; as many as the window where it does not tell."""
+    if before[2] is None or then[2] is None:
+        return before[1]
+    sent = trial.evidence.packets(trial.evidence.sender, trial.way, ("udp",))
+    meanwhile = sent.filter(pl.col("time_ns").is_between(before[0], then[0], closed="right"))
+    return max(0, before[2] - then[2] + int(meanwhile["payload_bytes"].sum() or 0))
 
 
 def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:

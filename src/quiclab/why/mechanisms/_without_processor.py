@@ -42,6 +42,7 @@ def mechanism_of(role: str, table: str) -> Mechanism:
                 ("15 %", "30 %", "60 %", "100 %"),
             ),
         ),
+        reasons=(Why.PROCESSOR,),
     )
 
 

@@ -35,4 +35,5 @@ ABANDONED_BYTES = Mechanism(
         ),
         Setting("path", "queue", "0.5 bdp", "Less of it fits into the queue.", ("packets are dropped earlier",)),
     ),
+    activities=(What.ABANDONED,),
 )

@@ -46,4 +46,5 @@ ACKNOWLEDGMENTS_LOST = Mechanism(
             (10, 2, 1),
         ),
     ),
+    reasons=(Why.LOSS_TIMER, Why.PROBE_TIMER),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.why.mechanisms._handshake_packets import amplification, before_validation
@@ -57,4 +58,5 @@ AMPLIFICATION_LIMIT = Mechanism(
         Setting("client", "session", "resumed", "A resumed session needs no certificate.", ("nothing is verified",)),
     ),
     transports=frozenset({Transport.QUIC}),
+    reasons=(Why.AMPLIFICATION_LIMIT,),
 )

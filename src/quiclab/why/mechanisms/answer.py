@@ -26,4 +26,5 @@ ANSWER = Mechanism(
     "RFC 9110 section 9.3.4",
     _claim,
     (Rival("request_and_last_flight", "the body itself is still on its way"),),
+    reasons=(Why.ANSWER,),
 )

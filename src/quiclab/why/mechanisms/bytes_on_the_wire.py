@@ -54,4 +54,5 @@ BYTES_ON_THE_WIRE = Mechanism(
         ),
     ),
     counted=Counted("bytes_served", Each.BYTE, "bytes"),
+    reasons=(Why.LINK_BUSY,),
 )

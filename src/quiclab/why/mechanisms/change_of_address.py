@@ -34,4 +34,5 @@ CHANGE_OF_ADDRESS = Mechanism(
             ("the congestion window begins anew", "the path is validated"),
         ),
     ),
+    reasons=(Why.CHANGE_OF_ADDRESS,),
 )

@@ -38,4 +38,5 @@ COMPETING_FLOW = Mechanism(
             ("slow start, pacing and the reaction to losses are other ones",),
         ),
     ),
+    activities=(What.OTHER_FLOW,),
 )

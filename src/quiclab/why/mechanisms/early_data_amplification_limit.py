@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Transport
 from quiclab.why.mechanisms._handshake_packets import amplification, before_validation
@@ -34,4 +35,5 @@ EARLY_DATA_AMPLIFICATION_LIMIT = Mechanism(
         Rival("amplification_limit", "the handshake waits, not the response"),
     ),
     transports=frozenset({Transport.QUIC}),
+    reasons=(Why.AMPLIFICATION_LIMIT,),
 )

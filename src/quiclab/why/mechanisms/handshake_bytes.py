@@ -51,4 +51,5 @@ HANDSHAKE_BYTES = Mechanism(
         Setting("client", "session", "resumed", "A resumed session needs no certificate.", ("nothing is verified",)),
     ),
     counted=Counted("bytes_served", Each.BYTE, "bytes"),
+    activities=(What.HANDSHAKE,),
 )

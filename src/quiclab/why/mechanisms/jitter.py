@@ -32,4 +32,5 @@ JITTER = Mechanism(
         Setting("path", "jitter", "none", "Each packet takes the least delay.", ("nothing overtakes any more",)),
         Setting("path", "reorder", "none", "No packet is held back.", ("nothing overtakes any more",)),
     ),
+    activities=(What.JITTER,),
 )

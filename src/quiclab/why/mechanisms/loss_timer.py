@@ -60,4 +60,5 @@ LOSS_TIMER = Mechanism(
         ),
     ),
     follows=OF_A_LOSS,
+    reasons=(Why.LOSS_TIMER,),
 )

@@ -34,4 +34,5 @@ ORIGIN = Mechanism(
             ("its congestion window has grown already",),
         ),
     ),
+    reasons=(Why.ORIGIN,),
 )

@@ -45,4 +45,5 @@ REPEATS = Mechanism(
     _claim,
     (Rival("spurious_retransmission", "an earlier copy of the bytes arrived"),),
     (Setting("path", "loss", "none", "Nothing is lost.", ("all other losses go too",)),),
+    activities=(What.RETRANSMISSION,),
 )

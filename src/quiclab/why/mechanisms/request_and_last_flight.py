@@ -24,4 +24,5 @@ REQUEST_AND_LAST_FLIGHT = Mechanism(
     "RFC 9114 section 4.1, RFC 9113 section 8.1",
     _claim,
     (Rival("origin", "a proxy waits for its origin before it answers"),),
+    reasons=(Why.REQUEST, Why.LAST_FLIGHT),
 )

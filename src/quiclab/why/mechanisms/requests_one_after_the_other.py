@@ -26,4 +26,5 @@ REQUESTS_ONE_AFTER_THE_OTHER = Mechanism(
     "RFC 9113 section 5.1.2, RFC 9114 section 6.1",
     _claim,
     (Rival("stream_limit", "the server's limit on streams was reached"),),
+    reasons=(Why.LATER_REQUEST,),
 )

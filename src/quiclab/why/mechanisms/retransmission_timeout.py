@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.why.mechanisms._follows import OF_A_LOSS
@@ -69,4 +70,5 @@ RETRANSMISSION_TIMEOUT = Mechanism(
     ),
     follows=OF_A_LOSS,
     transports=frozenset({Transport.TCP}),
+    reasons=(Why.LOSS_TIMER,),
 )

@@ -59,4 +59,5 @@ SPURIOUS_PROBE = Mechanism(
             ("100 ms", "25 ms", "0 ms"),
         ),
     ),
+    reasons=(Why.PROBE_TIMER,),
 )

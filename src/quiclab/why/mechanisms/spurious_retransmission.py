@@ -54,4 +54,5 @@ SPURIOUS_RETRANSMISSION = Mechanism(
             (3, 10, 30, 100),
         ),
     ),
+    activities=(What.NEEDLESS,),
 )

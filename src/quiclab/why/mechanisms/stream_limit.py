@@ -44,4 +44,5 @@ STREAM_LIMIT = Mechanism(
             (1, 4, 16, 128),
         ),
     ),
+    reasons=(Why.STREAM_LIMIT,),
 )

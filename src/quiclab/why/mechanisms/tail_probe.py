@@ -46,4 +46,5 @@ TAIL_PROBE = Mechanism(
         ),
     ),
     follows=OF_A_LOSS,
+    reasons=(Why.PROBE_TIMER,),
 )

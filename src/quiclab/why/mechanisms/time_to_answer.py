@@ -32,4 +32,5 @@ TIME_TO_ANSWER = Mechanism(
         Rival("server_without_processor", "a thread of the server waited for a processor meanwhile"),
         Rival("application", "the response has begun, and its body stops"),
     ),
+    reasons=(Why.REQUEST,),
 )

@@ -15,8 +15,9 @@ from quiclab.compare.study_tables import open_study
 from quiclab.report.page.critical_path import critical_path
 from quiclab.report.page.explanation import bar_links, linked
 from quiclab.report.page.write import write_report
-from quiclab.report.words.headline import clauses, headline
+from quiclab.report.words.explanation_text import headline
 from quiclab.why.account import UNIONS, Why
+from quiclab.why.explanation import Explanation
 
 ID = re.compile(r'\bid="([^"]+)"')
 
@@ -62,13 +63,14 @@ def test_every_number_of_a_reason_leads_to_a_place_on_the_page_of_the_median_tri
 def test_numbers_lead_to_the_reason_in_whose_clause_they_stand() -> None:
     """The whole, and what is of no reason, leads to the timeline; without a page there is no link."""
     found = waterfall(55.3, link_busy=74.0, set_up=-18.7, request=0.2)
-    told = linked(headline(found, (), 0.05), clauses(found, (), 0.05), "report/pairs/1/median.html")
+    explained = Explanation(found, (), 0.05)
+    told = linked(headline(explained), explained.parts, "report/pairs/1/median.html")
     places = re.findall(r'#([^"]+)">([^<]+)<', told)
     assert places == [
         ("figure-timeline", "55.3 ms"), ("figure-timeline", "+54.8 … +55.8 ms"), ("why-link_busy", "+74.0 ms"),
         ("why-set_up", "−18.7 ms"), ("figure-timeline", "74.0 ms"), ("figure-timeline", "18.7 ms"),
     ]  # fmt: skip
-    assert re.sub(r"<[^>]+>", "", told) == headline(found, (), 0.05)
+    assert re.sub(r"<[^>]+>", "", told) == headline(explained)
     assert "<a" not in linked("<b>1 ms", [], None)
     assert bar_links(found, "x")["places"]
 

@@ -15,9 +15,11 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.statistics import Interval
 from quiclab.evidence.metrics import METRICS
 from quiclab.report.words import account
-from quiclab.why.account import MetricScope, What, Why
+from quiclab.report.words.explanation_text import parting
+from quiclab.why.account import MetricScope, Why
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.divergence import Role
+from quiclab.why.explanation import Explanation
 
 
 def _step(why: Why | None, difference: float, spread: float = 0.5, p: float = 0.01) -> Step:
@@ -41,8 +43,11 @@ def _printed(table: Table, width: int) -> list[str]:
 def test_a_table_that_has_to_be_narrow_keeps_its_reasons_and_numbers_whole() -> None:
     """Long names of arms are folded, and what decided a reason stands below it; a wide one has it beside."""
     found = waterfall(-17294.2, loss_timer=-14278.2, window_after_exit=-0.6)
-    long = (decided(arm("direct-h2-curl", SLOW), arm("proxy-h3-curl", SLOW)), (("losses", "tcp_info"), ("losses",)))
-    found = replace(found, comparison=long[0], steps=tuple(replace(step, evidence=long[1]) for step in found.steps))
+    steps = tuple(
+        replace(step, baseline_decided_by=("losses", "tcp_info"), other_decided_by=("losses",)) for step in found.steps
+    )
+    comparison = decided(arm("direct-h2-curl", SLOW), arm("proxy-h3-curl", SLOW))
+    found = replace(found, comparison=comparison, steps=steps)
     narrow, wide = ("\n".join(_printed(account.account_table(found, 0.05, width), width)) for width in (80, 200))
     assert all(each in narrow for each in ("loss timer  ", "−14278.2", " proxy-h3- ", "direct-h2-curl: losses,"))
     assert "…\n" not in narrow
@@ -65,25 +70,11 @@ def test_the_stage_in_which_the_arms_first_differ_is_named() -> None:
     def told(set_up_ms: float) -> str:
         of_each = ((Role.SET_UP, set_up_ms), (Role.TENTH_3, 8.9))
         roles = tuple(replace(_step(None, ms, spread=0.05), label=role) for role, ms in of_each)
-        return account.parting(replace(found, roles=roles), 0.05)
+        return parting(Explanation(replace(found, roles=roles), (), 0.05))
 
     assert told(0.1) == "They first differ in the third tenth, where h3 takes 8.90 ms longer."
     assert told(5.0) == ""
-    assert account.parting(found, 0.05) == ""
-
-
-@pytest.mark.parametrize("why", list(Why))
-def test_every_reason_has_its_words(why: Why) -> None:
-    """A reason without a phrase, a heading or a definition would fail only in the study that has it."""
-    assert why.heading
-    assert why.definition.endswith(".")
-
-
-@pytest.mark.parametrize("what", list(What))
-def test_everything_that_passes_time_has_a_meaning(what: What) -> None:
-    """In words, for documentation and tables."""
-    assert what.meaning
-    assert what.heading
+    assert parting(Explanation(found, (), 0.05)) == ""
 
 
 @pytest.mark.parametrize(
@@ -107,4 +98,4 @@ def test_a_study_of_another_time_is_told_what_its_reasons_are_of(metric: str, to
 @pytest.mark.parametrize(("pairs", "told"), [(1, "Means over 1 pair."), (8, "Means over 8 pairs.")])
 def test_the_number_of_pairs_is_told(pairs: int, told: str) -> None:
     """One is a pair."""
-    assert account.limits([replace(waterfall(1.0), pairs=pairs)], 0.05).startswith(told)
+    assert account.limits([Explanation(replace(waterfall(1.0), pairs=pairs), (), 0.05)]).startswith(told)

@@ -8,12 +8,16 @@ from dataclasses import replace
 from unit.report.words.test_account import waterfall
 
 from quiclab.compare.statistics import Interval
-from quiclab.report.words.cause_lines import sentence
-from quiclab.report.words.headline import clauses, headline
+from quiclab.report.words.explanation_text import clause, headline, sentence
 from quiclab.why.account import Why
 from quiclab.why.accounts import Step, Waterfall
 from quiclab.why.causes import Status, Verdict
+from quiclab.why.explanation import Explanation
 from quiclab.why.mechanisms import BY_NAME
+
+
+def _headline(found: Waterfall, *causes: Verdict) -> str:
+    return headline(Explanation(found, causes, 0.05))
 
 
 def _verdict(cause: str, difference_ms: float, status: Status = Status.INDICATED) -> Verdict:
@@ -28,13 +32,14 @@ def test_causes_are_those_of_the_list_with_its_numbers() -> None:
     """Waits say another thing of the same time: slow start takes 427 ms longer by the waits, and less by the causes."""
     found = waterfall(385.0, slow_start=426.7, set_up=-41.0)
     causes = (_verdict("largest_window", 451.0), _verdict("slow_start", -24.5))
-    told = headline(found, causes, 0.05)
-    assert told == (
+    explained = Explanation(found, causes, 0.05)
+    assert headline(explained) == (
         "h3 takes 385 ms longer on average (+384.5 … +385.5 ms): congestion window at the sender's own bound (+451 ms) "
         "and slow start (−24.5 ms)."
     )
-    assert "24.5 ms less" in sentence(causes[1], found)
-    assert clauses(found, causes, 0.05)[1] == ("slow start (−24.5 ms)", Why.SLOW_START)
+    assert "24.5 ms less" in sentence(causes[1], explained)
+    assert clause(explained.parts[1]) == "slow start (−24.5 ms)"
+    assert explained.parts[1].why is Why.SLOW_START
 
 
 def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
@@ -45,7 +50,7 @@ def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
         _verdict("handshake_round_trips", -20.0, Status.RECORDED),
         _verdict("slow_start", 0.5, Status.IN_BOTH),
     )
-    assert headline(waterfall(110.0), causes, 0.05) == (
+    assert _headline(waterfall(110.0), *causes) == (
         "h3 takes 110 ms longer on average (+109.5 … +110.5 ms): round trips of the set-up (−20.0 ms). Mostly luck: "
         "window reduced after a loss of the path (+90.0 ms). Unclear with 8 pairs: pacing (+40.0 ms)."
     )
@@ -54,8 +59,8 @@ def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
 def test_too_few_pairs_are_told_as_too_few() -> None:
     """Five alike show nothing at 5 %, and no interval beside them says otherwise."""
     found = replace(waterfall(385.0), pairs=5)
-    found = replace(found, total=replace(found.total, p=0.0625, p_adjusted=0.0625, interval_ms=None))
-    told = headline(found, (_verdict("largest_window", 451.0, Status.UNDECIDED),), 0.05)
+    found = replace(found, total=replace(found.total, p=0.0625, adjusted_p=0.0625, interval_ms=None))
+    told = _headline(found, _verdict("largest_window", 451.0, Status.UNDECIDED))
     assert told == (
         "h3 takes 385 ms longer on average, and 5 pairs are too few to show a difference (6 are the least); 5 pairs "
         "show no cause of a difference. Largest on average: congestion window at the sender's own bound (+451 ms)."
@@ -63,12 +68,12 @@ def test_too_few_pairs_are_told_as_too_few() -> None:
 
 
 def _open(found: Waterfall, low: float, high: float, p: float) -> Waterfall:
-    return replace(found, total=replace(found.total, interval_ms=Interval(low, high, 0.95), p_adjusted=p))
+    return replace(found, total=replace(found.total, interval_ms=Interval(low, high, 0.95), adjusted_p=p))
 
 
 def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
     """No difference of the whole is no reason to be silent about two of its parts."""
-    told = headline(_open(waterfall(0.3, link_busy=21.2, set_up=-21.0), -0.2, 0.8, 0.6), (), 0.05)
+    told = _headline(_open(waterfall(0.3, link_busy=21.2, set_up=-21.0), -0.2, 0.8, 0.6))
     assert told.endswith(
         ": link busy (+21.2 ms) and set-up (−21.0 ms). These work against each other: 21.2 ms more, 21.0 ms less."
     )
@@ -76,17 +81,17 @@ def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
 
 def test_an_interval_has_the_unit_of_what_it_is_of_and_ends_that_are_not_0_do_not_look_like_it() -> None:
     """Seconds beside seconds."""
-    assert headline(waterfall(-1340.0), (), 0.05).startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s)")
+    assert _headline(waterfall(-1340.0)).startswith("h3 takes 1.34 s less on average (−1.34 … −1.34 s)")
     near = waterfall(3.3)
     near = replace(near, total=replace(near.total, interval_ms=Interval(0.04, 6.6, 0.95)))
-    assert "(+0.04 … +6.6 ms)" in headline(near, (), 0.05)
+    assert "(+0.04 … +6.6 ms)" in _headline(near)
 
 
 def test_without_causes_the_waits_stand_in_their_place() -> None:
     """Tables of earlier versions name no mechanisms."""
     found = waterfall(40.0, link_busy=40.0)
-    assert headline(found, (), 0.05).endswith(": link busy (+40.0 ms).")
-    steps = tuple(replace(each, p_adjusted=0.5) for each in found.steps)
-    assert headline(replace(found, steps=steps), (), 0.05).endswith(
+    assert _headline(found).endswith(": link busy (+40.0 ms).")
+    steps = tuple(replace(each, adjusted_p=0.5) for each in found.steps)
+    assert _headline(replace(found, steps=steps)).endswith(
         "; 8 pairs show no wait of a difference. Largest on average: link busy (+40.0 ms)."
     )

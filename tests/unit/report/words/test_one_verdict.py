@@ -9,27 +9,29 @@ import numpy as np
 import pytest
 from random_cells import Cell, random_cell
 
-from quiclab.cli.explain_document import cause_entry
+from quiclab.cli.explain_documents import cause_entry
 from quiclab.model import number_text
 from quiclab.report.figures.causes import row_of
-from quiclab.report.words.cause_lines import rest_ms, sentence
-from quiclab.report.words.headline import headline
-from quiclab.why.accounts import Step, Waterfall, waterfall_of
-from quiclab.why.causes import Status, Verdict, verdicts_of
+from quiclab.report.words.explanation_text import headline, sentence
+from quiclab.why.accounts import Step, waterfall_of
+from quiclab.why.causes import Status, verdicts_of
+from quiclab.why.explanation import Explanation
 
 ALPHA = 0.05
 _CLAUSE = re.compile(r"([+−])([\d.,]+ \S+?)\)")
 
 
-def _judged(cell: Cell) -> tuple[Waterfall, tuple[Verdict, ...]]:
-    return waterfall_of(cell.comparison, cell.shares, ALPHA), verdicts_of(cell.known, cell.pairs, ALPHA)
+def _explained(cell: Cell) -> Explanation:
+    causes = verdicts_of(cell.known, cell.pairs, ALPHA)
+    return Explanation(waterfall_of(cell.comparison, cell.shares, ALPHA), causes, ALPHA)
 
 
 def _excludes_zero(step: Step) -> bool:
     return step.interval_ms is not None and not step.interval_ms.low <= 0 <= step.interval_ms.high
 
 
-def _check_steps(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
+def _check_steps(explained: Explanation) -> None:
+    waterfall, causes = explained.waterfall, explained.causes
     for step in (waterfall.total, *waterfall.steps, *waterfall.floor, *(each.step for each in causes)):
         assert step.differs(ALPHA) == _excludes_zero(step)
         if _excludes_zero(step) and step.interval_ms is not None:
@@ -39,14 +41,15 @@ def _check_steps(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
             assert each.status.found == each.step.differs(ALPHA)
 
 
-def _check_headline(waterfall: Waterfall, causes: tuple[Verdict, ...], told: str) -> None:
+def _check_headline(explained: Explanation) -> None:
+    waterfall, told = explained.waterfall, headline(explained)
     whole = told.partition(": " if told.partition(": ")[0].count("(") else ";")[0]
     if "not shown to differ" in whole or "too few" in whole:
         assert not _excludes_zero(waterfall.total)
     elif "average" in whole:
         assert _excludes_zero(waterfall.total)
         assert ("longer" in whole) == (waterfall.total.difference_ms > 0)
-    parts = [each for each in causes if each.status is not Status.IN_BOTH]
+    parts = [each for each in explained.causes if each.status is not Status.IN_BOTH]
     shown, _, unclear = told.partition(" Unclear with ")
     if "Largest on average" in told:
         shown, _, unclear = told.partition("Largest on average")
@@ -60,22 +63,22 @@ def _check_headline(waterfall: Waterfall, causes: tuple[Verdict, ...], told: str
         assert found is not None
         sign, number = found.groups()
         assert (sign == "+") == (each.step.difference_ms > 0)
-        listed = sentence(each, waterfall)
+        listed = sentence(each, explained)
         assert f"{number} {'longer' if sign == '+' else 'less'}" in listed
         assert ("do not show it" in listed or "does not show it" in listed) == (each.status is Status.UNDECIDED)
 
 
-def _check_elsewhere(waterfall: Waterfall, causes: tuple[Verdict, ...]) -> None:
-    for each in causes:
-        row, entry = row_of(each, waterfall, "cell"), cause_entry(each)
+def _check_elsewhere(explained: Explanation) -> None:
+    for each in explained.causes:
+        row, entry = row_of(each, explained), cause_entry(each)
         assert row["status"] == entry.status == str(each.status)
         assert row["difference_ms"] == entry.difference_ms == each.step.difference_ms
         if each.status is not Status.IN_BOTH:
             sign = "+" if each.step.difference_ms > 0 else "−"
             assert row["cell_text"] == f"{sign}{number_text.quantity(abs(each.step.difference_ms), 'ms')}"
-    if causes:
-        parts = sum(each.step.difference_ms for each in causes) + (rest_ms(waterfall, causes) or 0.0)
-        assert parts == pytest.approx(waterfall.total.difference_ms)
+    if explained.causes:
+        parts = sum(each.step.difference_ms for each in explained.causes) + (explained.rest_ms or 0.0)
+        assert parts == pytest.approx(explained.waterfall.total.difference_ms)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -84,11 +87,11 @@ def test_no_place_contradicts_another(seed: int) -> None:
     rng = np.random.default_rng(seed)
     kinds: set[Status] = set()
     for _ in range(250):
-        waterfall, causes = _judged(random_cell(rng))
-        _check_steps(waterfall, causes)
-        _check_headline(waterfall, causes, headline(waterfall, causes, ALPHA))
-        _check_elsewhere(waterfall, causes)
-        kinds |= {each.status for each in causes}
+        explained = _explained(random_cell(rng))
+        _check_steps(explained)
+        _check_headline(explained)
+        _check_elsewhere(explained)
+        kinds |= {each.status for each in explained.causes}
     assert {Status.INDICATED, Status.RECORDED, Status.SEVERAL, Status.UNDECIDED, Status.UNKNOWN} <= kinds
 
 
@@ -97,7 +100,7 @@ def test_arms_that_are_alike_have_causes_no_more_often_than_the_level_says() -> 
     rng = np.random.default_rng(99)
     found = 0
     for _ in range(600):
-        _, causes = _judged(random_cell(rng, alike=True))
+        causes = _explained(random_cell(rng, alike=True)).causes
         assert Status.RECORDED not in {each.status for each in causes}
         found += any(each.status.found for each in causes)
     assert found <= 42  # 30 are expected at most; the binomial's 98th of 100

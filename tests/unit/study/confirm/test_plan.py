@@ -16,11 +16,11 @@ from planned_confirmation import BUFFER, SPEC, plan, write
 
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.spec.read import read_study
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import DECLARATION, StudyDir
 from quiclab.study.confirm.confirming_run import run_in_rounds
 from quiclab.study.confirm.plan import Asked, Plan, arms_of
 from quiclab.study.confirm.together import declare_together, look_together, plan_together
-from quiclab.why.confirm.records import DECLARATION, confirmations, keep_declaration, read_confirmation
+from quiclab.why.confirm.records import confirmations, keep_declaration, read_confirmation
 
 
 def test_the_largest_cause_with_a_setting_is_taken_from_the_arm_that_has_it(tmp_path: Path) -> None:

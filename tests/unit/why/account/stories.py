@@ -76,7 +76,8 @@ class Quic:
         self._send("up", ms, list(frames), length)
 
     def down(self, ms: float, offset: int, size: int = 1200, *, fin: bool = False, stream: int = 0, **how: Any) -> None:
-        """One packet of the server with bytes of a response; `how` says whether it is lost, and how long its way is."""
+        """One packet of the server with bytes of a response; `how` says whether it is lost, how long its way is, and
+        how early its sender's log has it."""
         self._send("down", ms, [writers.stream(offset, size, fin=fin, stream_id=stream)], size + 40, **how)
 
     def tell(self, ms: float, *frames: dict[str, Any]) -> None:
@@ -104,7 +105,9 @@ class Quic:
         lost: bool = False,
         way_ms: float = ONE_WAY_MS,
         service_ms: float = 0,
+        early_ms: float = 0,
     ) -> None:
+        """One packet, which its sender's log has so much before it leaves."""
         number = self._numbers.get((direction, kind), 0)
         self._numbers[direction, kind] = number + 1
         self.scene.send(direction, ms, writers.udp(direction, length), lost=lost, way_ms=way_ms, service_ms=service_ms)
@@ -112,7 +115,7 @@ class Quic:
         sender, receiver = logs if direction == "up" else logs[::-1]
         assert sender
         assert receiver
-        sender.packet("sent", ms, number, length, frames, kind)
+        sender.packet("sent", ms - early_ms, number, length, frames, kind)
         if not lost:
             receiver.packet("received", ms + way_ms, number, length, frames, kind)
 
@@ -231,7 +234,7 @@ def limit_row(
     return row | {"time_ns": ns(ms)}
 
 
-def blocked_row(ms: float, state: str, reason: str | None) -> dict[str, Any]:
+def blocked_row(ms: float, state: str, reason: str | None, *, old: str | None = None) -> dict[str, Any]:
     """A row of blocked: the server's own word."""
     row = {"source": "raw/server.sqlog", "vantage": "server", "transport": "quic", "direction": "down"}
-    return row | {"time_ns": ns(ms), "scope": "connection", "new_state": state, "reason": reason}
+    return row | {"time_ns": ns(ms), "scope": "connection", "new_state": state, "reason": reason, "old_state": old}

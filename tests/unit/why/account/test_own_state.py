@@ -22,18 +22,20 @@ from unit.why.account.stories import (
 from quiclab.why.account import account_of_transfer
 
 _ROWS = dict[str, list[dict[str, Any]]]
+_ROOM: _ROWS = {"transport_metrics": [metrics_row(32, 50_000, 0), metrics_row(33, 50_000, 2480)]}
 
 
-def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(tmp_path: Path) -> None:
-    """It paces for 5 ms, sends, and has filled its window with that."""
+@pytest.mark.parametrize("early_ms", [0, 0.3])
+def test_what_a_sender_says_as_it_sends_is_about_the_time_after_it(early_ms: float, tmp_path: Path) -> None:
+    """It paces for 5 ms, sends, and has filled its window with that; its log has both before the packet leaves."""
     story = Quic()
     story.down(33, 0)
-    story.down(38, 1200)
+    story.down(38, 1200, early_ms=early_ms)
     story.up(48, writers.ack((0, 1)))
     story.down(58, 2400, fin=True)
     word = [
         blocked_row(33, "blocked", "pacing"),
-        blocked_row(38, "blocked", "congestion_control"),
+        blocked_row(38 - early_ms, "blocked", "congestion_control"),
         blocked_row(58, "unblocked", None),
     ]
     found = sums(account_of_transfer(evidence_of_scene(story.end(68, 3600), tmp_path, blocked=word)))
@@ -55,6 +57,42 @@ def test_a_program_that_had_given_all_to_its_library_is_not_what_a_full_window_w
     scene = story.end(63, 2400)
     found = sums(account_of_transfer(evidence_of_scene(scene, tmp_path, blocked=word, transport_metrics=full)))
     assert found[why] == 20
+
+
+@pytest.mark.parametrize(
+    ("ms", "told_ms", "why"),
+    [(43, 53, "pacing_or_program"), (43, 63, "application"), (53.2, 53, "pacing_or_program")],
+    ids=["had more", "had nothing still", "had more, and sends with the acknowledgment"],
+)
+def test_a_word_that_comes_with_the_next_acknowledgment_is_not_of_what_was_sent_meanwhile(
+    ms: float, told_ms: float, why: str, tmp_path: Path
+) -> None:
+    """The server had nothing to send until the request came, and says so until an acknowledgment comes, as quinn does:
+    at 53 ms, when it has long been sending. Where it says so then too, it had nothing after each packet."""
+    story = Quic()
+    story.down(33, 0)
+    story.up(43, writers.ack((0, 0)))
+    story.down(ms, 1200, fin=True)
+    word = [blocked_row(20, "blocked", "application"), blocked_row(told_ms, "unblocked", "application")]
+    found = sums(account_of_transfer(evidence_of_scene(story.end(ms + 10, 2400), tmp_path, blocked=word, **_ROOM)))
+    assert found[why] == pytest.approx(ms - 33)
+
+
+@pytest.mark.parametrize(("old", "why"), [("unblocked", "pacing_or_program"), ("blocked", "application")])
+def test_a_reason_ends_with_its_own_state_where_each_has_one(old: str, why: str, tmp_path: Path) -> None:
+    """The window is full with what leaves at 43 ms. Where that was not blocked before, the word on the program goes on
+    until an acknowledgment comes; else the one state ends there, and was the program's until then."""
+    story = Quic()
+    for number, sent_ms in enumerate((33, 43)):
+        story.down(sent_ms, 1200 * number, fin=number == 1)
+        story.up(sent_ms + 10, writers.ack((0, number)))
+    word = [
+        blocked_row(20, "blocked", "application"),
+        blocked_row(43, "blocked", "congestion_control", old=old),
+        blocked_row(53, "unblocked", None),
+    ]
+    found = sums(account_of_transfer(evidence_of_scene(story.end(53, 2400), tmp_path, blocked=word, **_ROOM)))
+    assert found[why] == 10
 
 
 def test_a_window_is_full_where_no_datagram_of_the_senders_own_size_fits(tmp_path: Path) -> None:

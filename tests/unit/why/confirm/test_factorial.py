@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from confirming import in_blocks
 
 from quiclab.why.account import Why
 from quiclab.why.confirm.declaration import Predicted, TrialPlace
@@ -80,7 +81,7 @@ def test_a_cause_that_takes_nothing_is_decided_too_and_few_blocks_decide_nothing
     found = judge_together(_declared("a", "b"), run)
     assert [round(part.part.ms or 0, -1) for part in found.parts] == [300, 0]
     assert found.final
-    few = {cause: {name: times.in_blocks(slice(0, 7)) for name, times in each.items()} for cause, each in run.items()}
+    few = {cause: {name: in_blocks(times, slice(0, 7)) for name, times in each.items()} for cause, each in run.items()}
     assert not judge_together(_declared("a", "b"), few).final
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from confirming import DECLARED
+from confirming import DECLARED, in_blocks
 
 from quiclab.why.account import Why
 from quiclab.why.confirm.declaration import NOT_APPLICABLE, TrialPlace, declared_from
@@ -55,7 +55,7 @@ def test_a_cause_that_goes_with_its_time_is_confirmed() -> None:
 
 
 def test_seven_blocks_decide_nothing() -> None:
-    few = {role: times.in_blocks(slice(0, 7)) for role, times in _run(_times(0, seed=2)).items()}
+    few = {role: in_blocks(times, slice(0, 7)) for role, times in _run(_times(0, seed=2)).items()}
     found = judge(DECLARED, few)
     assert found.verdict is Verdict.UNDECIDED
     assert set(_states(found).values()) == {State.OPEN, State.NOT_RUN}
@@ -194,7 +194,7 @@ def test_nothing_without_an_effect_is_ever_confirmed(noise_ms: float) -> None:
             run[role] = Times(why.sum(axis=1), cause, why)
         declared = replace(DECLARED, doses=()) if case % 2 else DECLARED
         # Every look of a run that goes on.
-        looks = [judge(declared, {role: t.in_blocks(slice(0, n)) for role, t in run.items()}) for n in (8, 13, 30)]
+        looks = [judge(declared, {role: in_blocks(t, slice(0, n)) for role, t in run.items()}) for n in (8, 13, 30)]
         verdicts.append(next((each.verdict for each in looks if each.final), Verdict.UNDECIDED))
     assert Verdict.CONFIRMED not in verdicts
     if noise_ms < 10:

@@ -280,15 +280,58 @@ def _reduced(before: int, after: int, *, delivered: int, threshold: int = 0x7FFF
 )
 def test_what_a_reduction_of_tcp_leaves_is_told_as_well_as_known(case: Case, told: dict[str, float]) -> None:
     """The window may have grown since the last of them, by what came meanwhile; what is not known is not told."""
-    found = facts(case, "loss_on_the_path")
+    assert _left(case) == told
+
+
+def _left(case: Case) -> dict[str, object]:
+    """What is told of the share of its window that a reduction leaves, by the ends of the facts' names."""
     name = "window_left_by_a_reduction"
-    assert {key.removeprefix(name): value for key, value in found.items() if key.startswith(name)} == told
+    found = facts(case, "loss_on_the_path")
+    return {key.removeprefix(name): value for key, value in found.items() if key.startswith(name)}
 
 
-def test_what_a_reduction_of_quic_leaves_is_exact() -> None:
-    """Its log has every step."""
-    case = Case([SET_UP, busy(), *AFTER_LOSS, busy()]).window((0, 20), (20, 14)).packet("down", 5, 1, "loss_entry")
-    assert facts(case, "loss_on_the_path")["window_left_by_a_reduction"] == pytest.approx(70)
+def _logged(*rows: tuple[float, int, int | None, int | None]) -> Case:
+    """A loss of the path at 20 ms, with a QUIC log's instants, windows, bytes in flight and thresholds, in packets."""
+    case = Case([SET_UP, busy(), *AFTER_LOSS, busy()]).packet("down", 5, 1, "loss_entry")
+    for ms, window, in_flight, threshold in rows:
+        told = {"vantage": "server", "transport": "quic", "estimate": False, "cwnd_bytes": 1200 * window}
+        told["bytes_in_flight"] = in_flight if in_flight is None else 1200 * in_flight
+        told["ssthresh_bytes"] = threshold if threshold is None else 1200 * threshold
+        case.add("transport_metrics", time_ns=ns(ms), **told)
+    return case
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        # Two more were acknowledged by what told of the loss: 21 are left of 30, and 75 % of the last that was logged.
+        (_logged((0, 20, 20, None), (16, 28, 28, None), (20, 21, 25, 21)), {"_at_least": 67, "_at_most": 75}),
+        (_logged((0, 20, 20, None), (16, 30, 28, None), (20, 21, 28, 21)), {"": pytest.approx(70)}),
+        (_logged((0, 40, 40, None), (2, 28, 38, 28), (19, 30, 30, 28), (20, 21, 27, 21)), {"": pytest.approx(70)}),
+        (_logged((0, 20, None, None), (20, 14, None, 14)), {}),
+        (_logged((0, 20, 20, 10), (20, 14, None, None)), {"": pytest.approx(70)}),
+    ],
+    ids=["slow start", "nothing came", "after it", "known to no digit", "after it, without what is in flight"],
+)
+def test_what_a_reduction_of_quic_leaves_is_told_as_well_as_known(case: Case, told: dict[str, float]) -> None:
+    """The log has the window just before the step down, or less where one acknowledgment did both."""
+    assert _left(case) == told
+
+
+def test_what_was_sent_between_two_rows_of_a_log_hides_nothing() -> None:
+    """As much was acknowledged as was sent, and the window may have grown by it."""
+    case = _logged((0, 20, 20, None), (16, 28, 28, None), (20, 21, 28, 21)).captured("server", "down", 9, 18)
+    assert _left(case) == {"_at_least": 72, "_at_most": 75}
+
+
+def test_a_reduction_of_which_the_share_is_exact_goes_before_others() -> None:
+    """The second leaves 70 %, of the first 67 to 75 % is known."""
+    second = full(Why.WINDOW_AFTER_LOSS, event_ns=ns(120), event_packet=6)
+    case = Case([SET_UP, busy(), *AFTER_LOSS, busy(), *second, busy()])
+    case.packet("down", 5, 1, "loss_entry").packet("down", 6, 2, "loss_entry")
+    log = _logged((16, 28, 28, None), (20, 21, 25, 21), (110, 30, 30, 21), (120, 21, 28, 21))
+    case.rows["transport_metrics"] = log.rows["transport_metrics"]
+    assert _left(case) == {"": pytest.approx(70)}
 
 
 def test_a_packet_that_no_counter_shows_was_not_read() -> None:

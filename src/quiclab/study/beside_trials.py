@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a study that stand beside its trials, and tell whether any were taken out: its interim looks, and folders
+that its ledger does not know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from quiclab.model.number_text import counted, listed
+from quiclab.store.disk import read_object
+from quiclab.store.layout import StudyDir
+from quiclab.store.look_records import FILE, read_looks, unreadable_lines
+
+_SHOWN = 5
+
+
+def unknown_folders(study_dir: StudyDir, known: Collection[Path]) -> list[str]:
+    """Sentence about everything in trials/ and failed/ that is the folder of no attempt in the ledger, in a list; an
+    empty one where there is nothing. What a run set aside, or was moving in when it was killed, counts nowhere."""
+    found = [
+        f"{place}/{entry.name}"
+        for place in ("trials", "failed")
+        if (study_dir.root / place).is_dir()
+        for entry in sorted((study_dir.root / place).iterdir())
+        if entry not in known and "-aside" not in entry.name and not entry.name.startswith(".incoming-")
+    ]
+    if not found:
+        return []
+    more = [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    return [f"Not judged, as the ledger has no such attempt: {listed([*found[:_SHOWN], *more])}."]
+
+
+def doubts_by_looks(study_dir: StudyDir, rows: Mapping[str, Mapping[str, object]], tried: Collection[str]) -> list[str]:
+    """Sentences about interim looks that do not fit the ledger. `rows` is trial → row of the plan, and `tried` has the
+    trials with an attempt."""
+    told = []
+    if broken := unreadable_lines(study_dir.root):
+        told.append(f"{FILE} has {counted(broken, 'line')} that cannot be read: interim looks may be missing.")
+    looks = read_looks(study_dir.root)
+    if study_dir.report.exists() and not looks and not _is_of_single_blocks(study_dir):
+        told.append(f"There is a report, and {FILE} has no interim look: it was removed, or the report is another's.")
+    main = (rows[each] for each in tried if rows.get(each, {}).get("kind") == "main")
+    blocks = {(row["cell_id"], row["block"]) for row in main}
+    run = Counter(cell for cell, _ in blocks)
+    seen = Counter[str]()
+    for look in looks:
+        seen |= Counter(look.blocks)
+    for cell, number in sorted(seen.items()):
+        if number > run[cell]:
+            told.append(f"An interim look saw {counted(number, 'block')} of {cell}, and the ledger has {run[cell]}.")
+    return told
+
+
+def _is_of_single_blocks(study_dir: StudyDir) -> bool:
+    """True for a bundle, whose report counts as no interim look."""
+    return study_dir.resolved.exists() and bool(read_object(study_dir.resolved).get("only_blocks"))
