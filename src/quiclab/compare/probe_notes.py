@@ -12,10 +12,10 @@ from quiclab.compare.study import Study, read_record
 
 def probe_notes(study: Study) -> list[str]:
     """Sentences for the report; none for a study with servers of its own."""
-    probe = study.resolved.get("probe")
-    if not isinstance(probe, dict):
+    probe = study.spec.probe
+    if probe is None:
         return []
-    urls = {str(each.get("name")): str(each.get("url")) for each in probe.get("targets", []) if isinstance(each, dict)}
+    urls = {str(each.name): str(each.url) for each in probe.targets}
     return [
         "The servers are not the laboratory's: they leave no logs and no TCP_INFO. What only these tell (bytes "
         "retransmitted, congestion control, the server's CPU) is left empty.",

@@ -22,7 +22,7 @@ def read_counts(study: Study) -> dict[str, dict[str, Any]]:
     """Counts of STUDY/system-calls, by arm in the spec's order."""
     folder = study.directory / "system-calls"
     found = {file.stem: read_json(file, []) for file in folder.glob("*.json")}
-    spec = [item["name"] for item in study.items("arms")]
+    spec = list(study.arms)
     return {arm: found[arm] for arm in [*spec, *sorted(found.keys() - set(spec))] if arm in found}
 
 

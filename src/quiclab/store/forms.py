@@ -36,13 +36,6 @@ class NotEmpty:
 
 
 @dataclass(frozen=True)
-class OrText:
-    """Form of a value that a text, such as `unproven`, may stand for."""
-
-    form: Any
-
-
-@dataclass(frozen=True)
 class OrWord:
     """Form of a value that one word, such as `unproven`, may stand for."""
 
@@ -69,8 +62,6 @@ def misplaced(value: Any, form: Any) -> str | None:
 
 
 def _misfit(value: Any, form: Any, place: str) -> str | None:
-    if isinstance(form, OrText):
-        return None if isinstance(value, str) else _misfit(value, form.form, place)
     if isinstance(form, OrWord):
         return None if value == form.word else _misfit(value, form.form, place)
     if isinstance(form, Either):

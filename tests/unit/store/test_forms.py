@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from quiclab.model.trial_record import TrialRecord
-from quiclab.store.forms import Each, NotEmpty, Number, OrText, misfit
+from quiclab.store.forms import Each, NotEmpty, Number, OrWord, misfit
 from quiclab.store.layout import damage, read_trial
 from quiclab.store.record_form import form_of
 
@@ -35,8 +35,8 @@ from quiclab.store.record_form import form_of
         ({"a": {"b": [{"c": "x"}]}}, {"a": {"b": [{"c": int}]}}, "a.b[0].c is no whole number"),
         ({"x!": "y"}, Each(int), "x! is no whole number"),
         ([], NotEmpty(int), "is empty"),
-        ("unproven", OrText([str]), None),
-        (5, OrText([str]), "is no list"),
+        ("unproven", OrWord("unproven", [str]), None),
+        ("proven", OrWord("unproven", [str]), "is no list"),
         ({"any": [2**63]}, {}, None),
         ({"any": [2**64]}, {}, "any[0] is beyond 64 bits"),
         (2**63, int, "is beyond 64 bits"),

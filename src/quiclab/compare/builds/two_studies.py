@@ -30,7 +30,7 @@ from quiclab.compare.interim_analyses import builds_note, looks_at
 from quiclab.compare.model import ArmResult, Metric
 from quiclab.compare.sequential import rule_of
 from quiclab.compare.step_up import step_up
-from quiclab.compare.study import Study
+from quiclab.compare.study import KINDS, Study
 from quiclab.model import number_text
 
 _INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first"
@@ -161,7 +161,7 @@ def _has(study: Study, metric: str) -> bool:
 
 
 def _seed(study: Study) -> object:
-    return study.resolved.get("seed")
+    return study.spec.seed
 
 
 def _pairing(old: Study, new: Study, paired: bool, *, interleaved: bool, test: str) -> str:
@@ -193,9 +193,7 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:
     """Arms, then paths, then workloads, as the spec has them; what it does not name comes last."""
-    ranks = [
-        {item["name"]: number for number, item in enumerate(study.items(a))} for a in ("arms", "paths", "workloads")
-    ]
+    ranks = [{name: number for number, name in enumerate(study.names(kind))} for kind in reversed(KINDS)]
     return lambda place: tuple(rank.get(name, len(rank)) for rank, name in zip(ranks, reversed(place), strict=True))
 
 

@@ -15,6 +15,7 @@ from quiclab.compare.study import Study, read_record, read_study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import SpecError, nearest
 from quiclab.model.proof_record import Proof
+from quiclab.model.resolved_record import ResolvedArm
 from quiclab.report.figures._chosen import Chosen, choose
 
 
@@ -59,10 +60,9 @@ class Asked:
         """The study's spec, trials and metrics as the analysis reads them."""
         return read_study(self.study.directory)
 
-    def arm(self, name: str) -> Mapping[str, object]:
-        """Return an arm as the study's spec has it, that of an A/A control too; nothing where it does not tell."""
-        named = {str(each["name"]): each for each in self.files.items("arms")}
-        return named.get(name.partition("#")[0], {})
+    def arm(self, name: str) -> ResolvedArm | None:
+        """Return an arm as the study's spec has it, that of an A/A control too; None where it does not tell."""
+        return self.files.arms.get(name.partition("#")[0])
 
     def proof(self, trial_id: str) -> Proof:
         """Return what a trial proved to have run; nothing where its trial.json does not tell."""

@@ -122,7 +122,7 @@ def _hover_text(row: dict[str, object]) -> str:
 
 def _without_loss(study: Study) -> dict[str, str]:
     """Path → the path that is the same but for having no loss; itself where it has none."""
-    paths = study.items("paths")
+    paths = study.tables("paths")
     clean = {_but_loss(path): str(path["name"]) for path in paths if not _loses(path)}
     return {str(path["name"]): clean[_but_loss(path)] for path in paths if _but_loss(path) in clean}
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import polars as pl
 
@@ -15,6 +14,7 @@ from quiclab.compare import path_asked
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.study import Study, read_json
 from quiclab.model import number_text
+from quiclab.model.resolved_record import ResolvedArm, ResolvedPath, ResolvedProgram
 from quiclab.store.record_form import view_of
 from quiclab.store.trial_views import TrialTime
 
@@ -67,25 +67,25 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
     host = read_json(study.directory / "host.json", [])
     names = _arms(study, analysis)
     differences = tuple(_difference(line, names) for line in analysis.arms_differences)
-    by_name = {str(arm["name"]): arm for arm in study.items("arms")}
     points = [each.point for each in differences]
     return Heading(
         when=_when(study),
         machine=_machine(host),
         size=_size(study, analysis),
         networks=tuple(_networks(study, analysis)),
-        arms=tuple(ArmLine(name, _arm(by_name.get(name, {}), name, names, host, differences)) for name in names),
+        arms=tuple(ArmLine(name, _arm(name, study.arms.get(name), names, host, differences)) for name in names),
         differences=differences,
         differ_in=number_text.listed(points),
     )
 
 
-def path_numbers(path: Mapping[str, object]) -> str:
-    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`."""
-    if not {"up", "down"} <= set(path):
+def path_numbers(path: ResolvedPath | None) -> str:
+    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`; empty where it is not
+    told."""
+    if path is None or not path.is_told:
         return ""
     asked = {name: _plain(text) for name, text in path_asked.asked(path).items()}
-    down, up = (_plain(path_asked.rate_text(path, side)) for side in ("down", "up"))
+    down, up = _plain(path_asked.rate_text(path, "down")), _plain(path_asked.rate_text(path, "up"))
     rate = down if down == up else f"{down} down, {up} up"
     lost_down, lost_up = asked["path_loss_down_pct"], asked["path_loss_up_pct"]
     if lost_down != lost_up:
@@ -101,30 +101,29 @@ def _plain(text: str) -> str:
 
 
 def _networks(study: Study, analysis: StudyAnalysis) -> Iterator[Network]:
-    paths = {str(path["name"]): path for path in study.items("paths")}
     for name in analysis.paths:
-        title, numbers = analysis.path_titles[name], path_numbers(paths.get(name, {}))
+        title, numbers = analysis.path_titles[name], path_numbers(study.paths.get(name))
         said = bool(numbers) and all(part.replace(" round trip", "") in title for part in numbers.split(", ")[:2])
         yield Network("" if said else title, numbers)
 
 
 def _arms(study: Study, analysis: StudyAnalysis) -> list[str]:
     compared = dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other))
-    return list(compared or (str(arm["name"]) for arm in study.items("arms")))
+    return list(compared or study.arms)
 
 
 def _arm(
-    arm: Mapping[str, Any], name: str, names: list[str], host: Mapping[str, Any], differences: tuple[Difference, ...]
+    name: str,
+    arm: ResolvedArm | None,
+    names: list[str],
+    host: Mapping[str, object],
+    differences: tuple[Difference, ...],
 ) -> str:
     programs = host.get("programs")
-    versions = programs if isinstance(programs, dict) else {}
-    parts = [
-        _program(role, arm[role], versions)
-        for role in ("client", "proxy", "server")
-        if isinstance(arm.get(role), Mapping) and arm[role].get("name")
-    ]
+    versions: Mapping[str, object] = programs if isinstance(programs, dict) else {}
+    parts = [_program(role, program, versions) for role, program in (arm.programs if arm else ())]
     told = [number_text.listed(parts)] if parts else []
-    told += [_HTTP[str(arm.get("protocol"))]] if arm.get("protocol") in _HTTP else []
+    told += [_HTTP[arm.protocol]] if arm and arm.protocol in _HTTP else []
     place = names.index(name)
     told += [
         f"{each.point} {each.values[place]}"
@@ -134,13 +133,12 @@ def _arm(
     return ", ".join(told)
 
 
-def _program(role: str, program: Mapping[str, Any], versions: Mapping[str, Any]) -> str:
+def _program(role: str, program: ResolvedProgram, versions: Mapping[str, object]) -> str:
     """`curl-cffi 0.16.3 (libcurl 8.21.0)`: the program with its version and the library that it is."""
-    name = str((program.get("argv") or [program["name"]])[0]).rpartition("/")[2]
-    version = str(versions.get(f"{role} {program['name']}", ""))
+    version = str(versions.get(f"{role} {program.name}", ""))
     library = re.search(r"\((lib[a-z0-9]+)/([0-9.]+)", version)
     plain = version.partition(" (")[0]
-    return f"{name} {plain}".rstrip() + (f" ({library[1]} {library[2]})" if library else "")
+    return f"{program.command} {plain}".rstrip() + (f" ({library[1]} {library[2]})" if library else "")
 
 
 def _difference(line: str, arms: list[str]) -> Difference:

@@ -164,7 +164,7 @@ def _decode_stats(study: Study) -> TextTable:
 
 def _proofs(study: Study) -> TextTable:
     """Table of what the trials of each arm proved to have run: facts that hold in every one of them."""
-    by_arm: dict[str, dict[str, list[str]]] = {str(arm["name"]): {} for arm in study.items("arms")}
+    by_arm: dict[str, dict[str, list[str]]] = {arm: {} for arm in study.arms}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
         folder = study.directory / "trials" / trial_id

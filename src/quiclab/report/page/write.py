@@ -170,7 +170,7 @@ def _page(parts: _Parts) -> str:
         level=number_text.level(1 - analysis.alpha),
         heading=heading(study, analysis),
         contents=_contents(parts, beside_answer),
-        question=study.resolved.get("question"),
+        question=study.spec.question,
         figures={figure.name: figure for figure in figures.FIGURES},
         maps=with_reasons(maps(parts.differences, parts.cells), parts.differences),
         cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
@@ -207,7 +207,7 @@ def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTa
     costs, calls = cost_data(study), read_counts(study)
     costs.write_csv(data / "cost.csv")
     tables = {"cost.csv": cost_table(costs, analysis)}
-    if calls or study.resolved.get("count_system_calls"):
+    if calls or study.spec.count_system_calls:
         system_call_data(calls).write_csv(data / "system_calls.csv")
         tables["system_calls.csv"] = system_call_table(calls)
     return tables

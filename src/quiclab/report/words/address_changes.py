@@ -15,7 +15,7 @@ from quiclab.model.trial_record import TrialRecord
 
 def address_change_tables(study: Study) -> list[TextTable]:
     """Return one row for each arm and workload with a change of address; no table where every address was stable."""
-    if not any(item.get("address_change") for item in study.items("workloads")):
+    if not any(each.address_change for each in study.workloads.values()):
         return []
     counts: dict[tuple[str, str], Counter[str]] = {}
     trials = study.trials.filter((pl.col("kind") == "main") & pl.col("status").is_in(["verified", "failed"]))
