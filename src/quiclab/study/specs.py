@@ -187,7 +187,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
-    resolved: dict[str, Any] = resolved_json(study) | {ARMS: describe_arms(study)}
+    resolved: dict[str, object] = resolved_json(study) | {ARMS: describe_arms(study)}
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)
