@@ -167,7 +167,7 @@ def _titles(
 
 def _fixed(factor: str, group: Sequence[Entry], entries: Sequence[Entry]) -> str:
     parts: dict[str, str] = {}
-    in_group, in_study = ([_told(entry.told) for entry in each] for each in (group, entries))
+    in_group, in_study = ([_in_words(entry.told) for entry in each] for each in (group, entries))
     for name in (*_OF_WORKLOADS, *_OF_PATHS):
         here, everywhere = ({told.get(name, "") for told in each} for each in (in_group, in_study))
         if len(here) == 1 and len(everywhere) > 1:
@@ -177,7 +177,7 @@ def _fixed(factor: str, group: Sequence[Entry], entries: Sequence[Entry]) -> str
     return ", ".join(text for name, text in parts.items() if name != factor)
 
 
-def _told(entry: ResolvedWorkload | ResolvedPath) -> dict[str, str]:
+def _in_words(entry: ResolvedWorkload | ResolvedPath) -> dict[str, str]:
     """Numbers of a workload or of a path, in words."""
     if isinstance(entry, ResolvedWorkload):
         return {name: tell(entry) for name, tell in _OF_WORKLOADS.items()}

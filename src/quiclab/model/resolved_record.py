@@ -20,7 +20,7 @@ class ResolvedLoss(msgspec.Struct, frozen=True):
 
     model: str | None = None
     probability_pct: Number | None = None
-    """Its one probability; None of a model that has no single one."""
+    """Probability of every packet; None of a model that has no single one."""
 
 
 class ResolvedJitter(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class ResolvedDirection(msgspec.Struct, frozen=True):
 
 
 class ResolvedLink(msgspec.Struct, frozen=True):
-    """One link; a direction of which nothing is told is None."""
+    """One link. A direction that is not told is None."""
 
     name: str | None = None
     up: ResolvedDirection | None = None
