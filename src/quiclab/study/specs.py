@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
 from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
