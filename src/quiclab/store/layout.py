@@ -53,6 +53,8 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
+SEQUENTIAL = "sequential.json"
+"""File of a study that goes on until it is decided, with how far it has grown."""
 DECLARATION = "declared.json"
 """File of a study that puts a cause to the test, with what was declared before it ran."""
 TOLERATED = "tolerated"

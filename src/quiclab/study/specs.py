@@ -23,11 +23,10 @@ from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import SEQUENTIAL, StudyDir
 from quiclab.store.look_records import read_looks
 from quiclab.store.study_folder import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
-from quiclab.study.sequential_run import FILE as SEQUENTIAL
 
 ARMS = "arms_summary"
 """Member of resolved.json with what the arms are and where they differ."""

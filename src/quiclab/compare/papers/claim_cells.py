@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -24,7 +24,7 @@ _AXES: dict[Kind, str] = {"arms": "arm", "workloads": "workload", "paths": "path
 class Cells:
     """Arms of the study's cells by any metric. Read once: claims of a paper ask for the same ones again and again."""
 
-    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, list[str]]]) -> None:
+    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self._study, self._changed = study, changed
         self._main = study.trials.filter((pl.col("kind") == "main") & pl.col("trial_id").is_not_null())
         self._names = {

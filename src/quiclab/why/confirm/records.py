@@ -5,33 +5,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.compare.model import Comparison
 from quiclab.compare.statistics import Interval
+from quiclab.model.confirmation_record import KeptInterval, KeptVerdict
 from quiclab.store.disk import write_atomically
-from quiclab.store.forms import Number, misfit
 from quiclab.store.layout import DECLARATION
 from quiclab.store.own_files import is_own_file, read_own
+from quiclab.store.record_form import view_of
 from quiclab.why.confirm.declaration import Declared, declared_from
 from quiclab.why.confirm.judge import Check, Effect, Judgement, State, Verdict
 
 FOLDER = "confirm"
 """Folder below a study with the studies that confirm its causes."""
 VERDICT = "verdict.json"
-_INTERVAL = {"low": Number, "high": Number, "confidence!": Number}
-_JUDGEMENT = {
-    "sha256!": str,
-    "verdict!": str,
-    "checks!": [{"name!": str, "state!": str, "median": Number, "interval": _INTERVAL, "blocks!": int}],
-    "effects!": [{"name!": str, "ms": Number, "interval": _INTERVAL, "blocks!": int}],
-    "blocks!": int,
-    "lacking!": int,
-    "limits_next": str,
-    "limits_next_ms!": Number,
-}
 
 
 @dataclass(frozen=True)
@@ -141,34 +131,32 @@ def judgement_document(judgement: Judgement) -> dict[str, object]:
     }
 
 
-def _judgement(document: dict[str, Any]) -> Judgement | None:
-    if misfit(document, _JUDGEMENT):
+def _judgement(document: Mapping[str, object]) -> Judgement | None:
+    kept = view_of(document, KeptVerdict)
+    if kept is None:
         return None
     try:
         return Judgement(
-            Verdict(document["verdict"]),
+            Verdict(kept.verdict),
             tuple(
-                Check(each["name"], State(each["state"]), each.get("median"), _interval(each), each["blocks"])
-                for each in document["checks"]
+                Check(each.name, State(each.state), each.median, _interval(each.interval), each.blocks)
+                for each in kept.checks
             ),
-            tuple(
-                Effect(each["name"], each.get("ms"), _interval(each), each["blocks"]) for each in document["effects"]
-            ),
-            document["blocks"],
-            document["lacking"],
-            document.get("limits_next"),
-            float(document["limits_next_ms"]),
+            tuple(Effect(each.name, each.ms, _interval(each.interval), each.blocks) for each in kept.effects),
+            kept.blocks,
+            kept.lacking,
+            kept.limits_next,
+            float(kept.limits_next_ms),
         )
     except ValueError:
         return None
 
 
-def _interval(document: dict[str, Any]) -> Interval | None:
-    found = document.get("interval")
-    if found is None:
+def _interval(kept: KeptInterval | None) -> Interval | None:
+    if kept is None:
         return None
-    low, high = found.get("low"), found.get("high")
-    return Interval(-float("inf") if low is None else low, float("inf") if high is None else high, found["confidence"])
+    low, high = kept.low, kept.high
+    return Interval(-float("inf") if low is None else low, float("inf") if high is None else high, kept.confidence)
 
 
 def _ends(interval: Interval | None) -> dict[str, object] | None:
