@@ -44,6 +44,8 @@ class LinkDirections(msgspec.Struct, frozen=True):
 
     up: LinkSide = LinkSide()
     down: LinkSide = LinkSide()
+    lateness: dict[str, Number] = msgspec.field(default_factory=dict)
+    """Percentiles of how late packets left (`p99_ns`), their number and their largest lateness."""
 
 
 class LinkAccount(LinkDirections, frozen=True):
@@ -52,8 +54,10 @@ class LinkAccount(LinkDirections, frozen=True):
     sound: bool | None = None
     """False if the link did not do what it was to do: a trial over it is void. None in an empty account."""
     unsound_reasons: tuple[str, ...] = ()
-    lateness: dict[str, Number] = msgspec.field(default_factory=dict)
-    """Percentiles of how late packets left (`p99_ns`), their number and their largest lateness."""
+    slice_ns: int | None = None
+    """The scheduler's slice that the link got."""
+    gave_way_ns: int | None = None
+    """Instant at which the link gave up its precedence over other programs."""
     shared: bool = False
     """True if the link's process served several trials at a time."""
     runs_at_once: int = 1

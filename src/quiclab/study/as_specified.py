@@ -12,6 +12,7 @@ from typing import Any
 
 from quiclab.lab.runner.commands import path_of, workload_of
 from quiclab.lab.runner.document import asked_of, own_server_members
+from quiclab.lab.testbed.link import links_of
 from quiclab.model.errors import DecodeError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
@@ -48,7 +49,7 @@ def link_differences(folder: Path, asked: Mapping[str, object]) -> list[Differen
         told = read_object(folder / "raw" / "link-config.json")
     except DecodeError:
         return []
-    kept, wanted = _links_of(told), _links_of(asked)
+    kept, wanted = links_of(told), links_of(asked)
     found: list[Difference] = []
     for number, (one, other) in enumerate(zip(kept, wanted, strict=False)):
         for name in _OF_SPEC:
@@ -57,11 +58,6 @@ def link_differences(folder: Path, asked: Mapping[str, object]) -> list[Differen
             )
     found += json_differences("raw/link-config.json", len(kept), len(wanted), "links", SPEC)
     return found
-
-
-def _links_of(config: Any) -> list[Any]:
-    """All links of a link's configuration, the first one first."""
-    return [config, *config.get("more_links", ())]
 
 
 def resolved_differences(study_dir: StudyDir, study: Study) -> list[Difference]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isclose
-from typing import Any
 
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import LEAST_TOLERATED, Limits, Study, default_tolerated
@@ -24,45 +23,60 @@ EARLIER = "earlier_limits"
 """Member of resolved.json with the limits that earlier runs of the study had, oldest first."""
 
 
-def earlier_limits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[dict[str, Any]]:
+def earlier_limits(before: Mapping[str, object], now: Mapping[str, object]) -> list[object]:
     """Limits that runs of a study had before those of the resolved spec `now`; `before` is that of the last run."""
-    earlier: list[dict[str, Any]] = list(before.get(EARLIER) or [])
+    known = before.get(EARLIER)
+    earlier = list[object](known) if isinstance(known, list) else []
     if before.get("limits") is None:
         return earlier
-    same = _tolerated_pct(before["limits"], before) == _tolerated_pct(before["limits"], now)
-    last = before["limits"] if same else _in_full(before)
+    limits = _limits_of(before)
+    same = _tolerated_pct(limits, before) == _tolerated_pct(limits, now)
+    last = limits if same else _in_full(before)
     return earlier if last == now["limits"] else [*earlier, last]
 
 
-def _in_full(resolved: Mapping[str, Any]) -> dict[str, Any]:
+def _limits_of(resolved: Mapping[str, object]) -> dict[str, object]:
+    """The limits of a resolved spec, as they are. Raises TypeError where they are no object."""
+    limits = resolved["limits"]
+    if not isinstance(limits, dict):
+        raise TypeError(f"limits {limits!r}")
+    return limits
+
+
+def _in_full(resolved: Mapping[str, object]) -> dict[str, object]:
     """The limits of a resolved spec, with the disturbance that its smallest difference of interest implies where it
     names none: both may change between two runs."""
-    limits = {name: value for name, value in resolved["limits"].items() if name != "disturbance"}
+    limits = {name: value for name, value in _limits_of(resolved).items() if name != "disturbance"}
     return limits | {"disturbance_pct": _tolerated_pct(limits, resolved)}
 
 
-def _tolerated_pct(limits: Mapping[str, Any], resolved: Mapping[str, Any]) -> float:
+def _tolerated_pct(limits: Mapping[str, object], resolved: Mapping[str, object]) -> float:
     """Share that limits tolerate, in per cent: their own, or what the smallest difference of interest in a resolved
     spec implies."""
     named = limits.get("disturbance_pct")
+    if isinstance(named, int | float):
+        return float(named)
     matters = resolved.get("matters_pct")
-    usual = default_tolerated(Share(matters / 100)) if isinstance(matters, int | float) else LEAST_TOLERATED
-    return usual.pct if named is None else float(named)
+    return (default_tolerated(Share(matters / 100)) if isinstance(matters, int | float) else LEAST_TOLERATED).pct
 
 
-def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
+def told_changes(before: Mapping[str, object], study: Study) -> tuple[str, ...]:
     """Say in a sentence each what a changed limit does to a study that has trials; `before` is its resolved spec until
     now."""
-    earlier, now = _in_full(before), study.limits
+    from quiclab.model.resolved_record import ResolvedLimits
+    from quiclab.store.record_form import as_record
+
+    limits, now = _in_full(before), study.limits
+    earlier = as_record(limits, ResolvedLimits)
     changes = []
-    if earlier["attempts"] != now.attempts:
+    if earlier.attempts is not None and earlier.attempts != now.attempts:
         does = (
             "blocks that stayed void are run again, up to so many attempts in all, and twice more at the end"
-            if now.attempts > earlier["attempts"]
+            if now.attempts > earlier.attempts
             else "it holds for blocks that are run from now on"
         )
-        changes.append(f"limits.attempts was {earlier['attempts']} and is {now.attempts}: {does}")
-    was, tolerated = tolerated_by(earlier, study), study.tolerated
+        changes.append(f"limits.attempts was {earlier.attempts} and is {now.attempts}: {does}")
+    was, tolerated = tolerated_by(limits, study), study.tolerated
     if not isclose(was.value, tolerated.value):
         does = (
             "blocks with a trial beyond the old one are run again"
@@ -70,16 +84,16 @@ def told_changes(before: Mapping[str, Any], study: Study) -> tuple[str, ...]:
             else "trials beyond the new one are void now, and their blocks are run again"
         )
         changes.append(f"limits.disturbance was {was} and is {tolerated}: {does}")
-    for name, limit in (("trial", now.trial), ("ready", now.ready)):
-        if (old := Duration(earlier[f"{name}_ns"])) != limit:
+    for name, old_ns, limit in (("trial", earlier.trial_ns, now.trial), ("ready", earlier.ready_ns, now.ready)):
+        if old_ns is not None and (old := Duration(old_ns)) != limit:
             changes.append(f"limits.{name} was {old} and is {limit}: it holds for trials that are run from now on")
     return tuple(changes)
 
 
-def tolerated_by(limits: Mapping[str, Any], study: Study) -> Share:
+def tolerated_by(limits: Mapping[str, object], study: Study) -> Share:
     """Share that the limits of an earlier run tolerated, as resolved.json has them."""
     pct = limits.get("disturbance_pct")
-    return Share(pct / 100) if pct is not None else replace(study, limits=Limits()).tolerated
+    return Share(pct / 100) if isinstance(pct, int | float) else replace(study, limits=Limits()).tolerated
 
 
 def void_what_is_disturbed(study: Study, study_dir: StudyDir, ledger: Ledger, rows: Sequence[PlanRow]) -> None:
