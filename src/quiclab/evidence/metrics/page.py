@@ -18,7 +18,7 @@ from quiclab.evidence.metrics._critical_path import Step, critical_path
 from quiclab.evidence.metrics._visual import Seen, last_change, speed_index, visual_progress
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.model.expected_content import ExpectedPage
-from quiclab.model.tables import TABLES
+from quiclab.model.tables import TABLES, Row
 
 _ACCOUNT = r"trace|\.har$"
 """Sources of what the browser itself tells of the load."""
@@ -112,7 +112,7 @@ def requests(evidence: Evidence) -> pl.DataFrame:
     return seen.sort("time_ns")
 
 
-def _document(evidence: Evidence) -> dict[str, Any]:
+def _document(evidence: Evidence) -> Row:
     found = requests(evidence).filter(pl.col("url") == document_url(evidence))
     if found.is_empty():
         raise Unknown("the browser does not tell of the request for the document")
@@ -162,7 +162,7 @@ def page_progress(evidence: Evidence) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TABLES["page_progress"].schema(), orient="row")
 
 
-def _main_image(evidence: Evidence) -> dict[str, Any]:
+def _main_image(evidence: Evidence) -> Row:
     """The request for the main image: the one that the manifest names, else the element of the LCP."""
     url = _page(evidence).main_image or _largest(evidence)
     found = requests(evidence).filter(pl.col("url") == url)

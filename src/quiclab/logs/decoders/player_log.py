@@ -13,7 +13,7 @@ import polars as pl
 from quiclab.logs.decoders._api import Context, FileTables, Finding, Take
 from quiclab.logs.decoders._text import read_json
 from quiclab.model.errors import DecodeError
-from quiclab.model.tables import TABLES
+from quiclab.model.tables import TABLES, Row
 from quiclab.store.packed_logs import read_plain
 
 NETWORK_BELOW_MS = 1000.0
@@ -93,7 +93,7 @@ def stalls(events: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     return found
 
 
-def _stall(began: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
+def _stall(began: Row, ended: Row) -> dict[str, object]:
     return {
         "time_ns": began["time_ns"],
         "duration_ns": ended["time_ns"] - began["time_ns"],

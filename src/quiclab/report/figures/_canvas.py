@@ -11,8 +11,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+Spec = dict[str, Any]
+"""A figure of plotly, or a part of one, as plain data: plotly has its types."""
 
-class Node(dict[str, Any]):
+
+class Node(Spec):
     """A part of a figure: `layout.margin.t` reads like `layout["margin"]["t"]`."""
 
     def __getattr__(self, name: str) -> Any:

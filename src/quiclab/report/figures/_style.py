@@ -17,6 +17,8 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.report.figures._canvas import Spec
+
 
 @dataclass(frozen=True)
 class ArmStyle:
@@ -218,7 +220,7 @@ def short(value: float) -> str:
     return f"{value:g}"
 
 
-def base_layout(height_px: int) -> dict[str, Any]:
+def base_layout(height_px: int) -> Spec:
     """Layout that all figures share. Labels and titles make their own room, so that a phone's width is enough."""
     return {
         "height": height_px,

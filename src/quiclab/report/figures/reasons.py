@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.compare import comparison_words
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
@@ -134,12 +135,12 @@ def _ends(interval: Any) -> dict[str, float | None]:
     return {"low_ms": interval.low if interval else None, "high_ms": interval.high if interval else None}
 
 
-def _name(row: dict[str, Any], *, several: bool) -> str:
+def _name(row: Row, *, several: bool) -> str:
     reason = reason_name(row["reason"])
     return f"{_style.text(row['cell_title'])}: {reason}" if several else reason
 
 
-def _hover_text(row: dict[str, Any]) -> str:
+def _hover_text(row: Row) -> str:
     ends = (row["low_ms"], row["high_ms"])
     told = f"{row['difference_ms']:+.1f} ms"
     if ends[0] is not None and ends[1] is not None and all(abs(end) < float("inf") for end in ends):

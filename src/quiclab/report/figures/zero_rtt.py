@@ -104,21 +104,21 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1f} %".replace("-", "−")
 
 
-def _alphas(asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None, zero: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"tcp": _finite(here[tcp].median), "accepted": 0, "offered": 0}
+def _alphas(
+    asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None, zero: str | None
+) -> dict[str, object]:
+    baseline = _finite(here[tcp].median)
+    found: dict[str, object] = {"tcp": baseline}
     for name, arm in (("quic", quic), ("zero_rtt", zero)):
         value = None if arm is None else _finite(here[arm].median)
         found[name], found[f"{name}_alpha_pct"] = value, None
-        if value is not None and found["tcp"] is not None:
-            alpha = statistics.difference_pct(
-                found["tcp"], value, lower_is_better=asked.analysis.metric.lower_is_better
+        if value is not None and baseline is not None:
+            found[f"{name}_alpha_pct"] = statistics.difference_pct(
+                baseline, value, lower_is_better=asked.analysis.metric.lower_is_better
             )
-            found[f"{name}_alpha_pct"] = alpha
-    for trial in here[zero].trials if zero is not None else ():
-        if trial.status == "verified":
-            found["offered"] += 1
-            found["accepted"] += asked.proof(trial.trial_id).early_data == "accepted"
-    return found
+    offered = [each for each in here[zero].trials if each.status == "verified"] if zero is not None else []
+    accepted = sum(asked.proof(each.trial_id).early_data == "accepted" for each in offered)
+    return found | {"accepted": accepted, "offered": len(offered)}
 
 
 def _session(arm: ResolvedArm) -> str | None:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from quiclab.report.figures._canvas import Spec
+
 PACKED_FROM = 200
 """Points from which a curve is packed; fewer are as short in JSON."""
 _COLUMNS = (("x",), ("y",), ("customdata",), ("text",), ("hovertext",), ("marker", "color"), ("marker", "size"),
@@ -27,12 +29,12 @@ _EXACT = float(2**52)
 FloatArray = npt.NDArray[np.float64]
 
 
-def packed(spec: dict[str, Any]) -> dict[str, Any]:
+def packed(spec: Spec) -> Spec:
     """The figure with the columns of its long curves packed; what is no number is a gap everywhere."""
     for trace in spec["data"]:
         if trace.get("type") in ("scatter", "scattergl", None):
             _pack(trace)
-    plain: dict[str, Any] = _with_gaps(spec)
+    plain: Spec = _with_gaps(spec)
     return plain
 
 
@@ -45,7 +47,7 @@ def _with_gaps(value: Any) -> Any:
     return [_with_gaps(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _pack(trace: dict[str, Any]) -> None:
+def _pack(trace: Spec) -> None:
     columns = trace.get("x"), trace.get("y")
     if not all(isinstance(column, list) for column in columns):
         return

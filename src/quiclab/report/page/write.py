@@ -28,8 +28,10 @@ from quiclab.compare.sequential import sequential_table
 from quiclab.compare.study import Study, read_study
 from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.model import number_text
+from quiclab.model.tables import Row
 from quiclab.model.text_table import TextTable
 from quiclab.report import figures
+from quiclab.report.figures._canvas import Spec
 from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
@@ -221,7 +223,7 @@ def _lead_to_pairs(selector: dict[str, Any], cells: list[Cell]) -> None:
             view["page"] = files.get((cell["cell_id"], view["block"]))
 
 
-def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
+def _curve_styles(selector: dict[str, Any]) -> Spec:
     """The figure of bytes acknowledged with an empty curve per arm: the page fills in the pair that is chosen."""
     arms = selector.get("arms", [])
     empty = pl.DataFrame(
@@ -325,7 +327,7 @@ def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]
     return drawn
 
 
-def _unfound(cell: dict[str, Any]) -> float | None:
+def _unfound(cell: Row) -> float | None:
     difference: float | None = cell.get("difference_pct")
     return difference if cell.get("outcome") == Outcome.NOT_SIGNIFICANT.value else None
 
@@ -336,7 +338,7 @@ _LINE, _NAME = 10, 17
 """Characters of a line: in a cell of three on a phone, and before it."""
 
 
-def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[dict[str, Any]]:
+def with_reasons(maps: list[Spec], differences: pl.DataFrame) -> list[Spec]:
     """Return the maps with a reason below the word of every cell that has one, and with names of rows that leave room
     for cells on a phone; `maps` are in the order of the arms."""
     if not maps:
@@ -370,7 +372,7 @@ def _broken_lines(word: str | None, reason: str) -> str | None:
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
 
-def _reason(cell: Mapping[str, Any]) -> str:
+def _reason(cell: Row) -> str:
     """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
     if cell["conclusion"] == Conclusion.NOT_JUDGED.value:
         return ""  # its number stands there, and the word

@@ -7,13 +7,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown, quic, tcp
 from quiclab.evidence.metrics.evidence import CAPTURES, End
 from quiclab.evidence.metrics.intervals import IntervalSet
+from quiclab.model.tables import Row
 
 _READ_LATER_NS = 1_500_000
 """Error of a browser's log, which counts whole milliseconds."""
@@ -125,7 +125,7 @@ def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, object]]]
     return found
 
 
-def _fetch(progress: _Progress, client: Sequence[Mapping[str, Any]], server: Sequence[Mapping[str, Any]]) -> Fetch:
+def _fetch(progress: _Progress, client: Sequence[Row], server: Sequence[Row]) -> Fetch:
     row, stream = client[0], int(client[0]["stream_id"])
     came = progress.came(stream)
     cancelled = any(each["error"] for each in client)
@@ -186,7 +186,7 @@ class _Progress:
             raise Unknown("no packet of the client's is found for a request that its log tells of")
         return departed
 
-    def marks(self, row: Mapping[str, Any]) -> list[tuple[int, int]]:
+    def marks(self, row: Row) -> list[tuple[int, int]]:
         """Progress of a body over time: at its header, with each frame that a capture shows, and at its end."""
         frames = self.evidence.table("http_frames").filter(
             pl.col("source") == row["source"],
