@@ -104,7 +104,7 @@ def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, a
 
 
 def _read(study_dir: StudyDir) -> SequentialGrowth | None:
-    """How far a study has grown; None where it has a fixed number of blocks."""
+    """Growth of a study so far; None where it has a fixed number of blocks."""
     file = study_dir.root / SEQUENTIAL
     if not file.exists():
         return None
