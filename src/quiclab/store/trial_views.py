@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from quiclab.model.trial_record import Artefact
+from quiclab.model.trial_record import Artefact, RecordedLink
 
 
 class TrialRegister(msgspec.Struct, frozen=True):
@@ -34,6 +34,25 @@ class TrialShortcomings(msgspec.Struct, frozen=True):
     """Failing of its endpoints in a trial that the laboratory carried to its end."""
     logs_left_out: str | None = None
     """Rule (`--keep-raw`) by which raw files were not kept."""
+
+
+class TrialFiles(msgspec.Struct, frozen=True):
+    """Files of the links of a trial."""
+
+    links: tuple[RecordedLink, ...]
+
+
+class ClockReadings(msgspec.Struct, frozen=True):
+    """CLOCK_REALTIME − CLOCK_MONOTONIC when the trial began and when it ended."""
+
+    realtime_minus_monotonic_start_ns: int
+    realtime_minus_monotonic_end_ns: int
+
+
+class TrialClock(msgspec.Struct, frozen=True):
+    """Clocks of a trial's machine."""
+
+    clock: ClockReadings
 
 
 class TrialTime(msgspec.Struct, frozen=True):

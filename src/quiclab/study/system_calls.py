@@ -11,7 +11,6 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 from quiclab.evidence.verify.trial import judge, problem_of
 from quiclab.lab.runner.document import read_json
@@ -46,8 +45,8 @@ def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, observer: Ob
 
 def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, object]:
     observer.counting(arm.name)
-    found = _count(_patient(laboratory), arm)
-    observer.counted(arm.name, found["problem"])
+    found, problem = _count(_patient(laboratory), arm)
+    observer.counted(arm.name, problem)
     return found
 
 
@@ -64,7 +63,8 @@ def _patient(laboratory: Laboratory) -> Laboratory:
     return dataclasses.replace(laboratory, study=dataclasses.replace(study, limits=limits))
 
 
-def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
+def _count(laboratory: Laboratory, arm: Arm) -> tuple[dict[str, object], str | None]:
+    """Counts of an arm's programs, and the reason why its transfer went wrong, if it did."""
     row = _row(laboratory.study, arm)
     folder = run_trial(laboratory, row, attempt=1, counted=True)
     judge(folder, decode_trial(folder).tables)
@@ -74,7 +74,7 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
     size = trial.expected.body_bytes or 0
     roles = {role: _role(folder, role, program.name, size) for role, program, _ in arm.programs()}
     shutil.rmtree(folder)
-    return {
+    counts: dict[str, object] = {
         "version": 1,
         "arm": arm.name,
         "workload": row.workload,
@@ -84,6 +84,7 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
         "problem": problem,
         "roles": roles,
     }
+    return counts, problem
 
 
 def _row(study: Study, arm: Arm) -> PlanRow:

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -39,6 +38,7 @@ from quiclab.report.page.heading import heading
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pair_page import write_pairs
+from quiclab.report.page.pair_selector import Selector
 from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
@@ -161,7 +161,8 @@ def _write(study: Study, metric: str, metrics: list[str]) -> Path:
 def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
     selector = pair_selector.selector(analysis, parts.acknowledged)
-    _lead_to_pairs(selector, parts.cells)
+    if selector is not None:
+        _lead_to_pairs(selector, parts.cells)
     beside_answer = findings(study, analysis)
     return render(
         "report.html.j2",
@@ -175,10 +176,10 @@ def _page(parts: _Parts) -> str:
         question=study.spec.question,
         figures={figure.name: figure for figure in figures.FIGURES},
         maps=with_reasons(maps(parts.differences, parts.cells), parts.differences),
-        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
+        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector["cells"]] if selector else []),
         shapes=dict(figures.SHAPES),
-        selector=selector,
-        curve_spec=_curve_styles(selector),
+        selector=selector or {},
+        curve_spec=_curve_styles(selector["arms"] if selector else ()),
         results=results_table(analysis),
         whys=comparison_words.whys(analysis),
         counted=number_text.counted,
@@ -215,17 +216,16 @@ def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTa
     return tables
 
 
-def _lead_to_pairs(selector: dict[str, Any], cells: list[Cell]) -> None:
+def _lead_to_pairs(selector: Selector, cells: list[Cell]) -> None:
     """Give each view of the selector the page of its trials."""
     files = {(pair.cell, pair.block): pair.file for cell in cells for pair in cell.pairs}
-    for cell in selector.get("cells", []):
+    for cell in selector["cells"]:
         for view in cell["views"]:
             view["page"] = files.get((cell["cell_id"], view["block"]))
 
 
-def _curve_styles(selector: dict[str, Any]) -> Spec:
+def _curve_styles(arms: Sequence[str]) -> Spec:
     """The figure of bytes acknowledged with an empty curve per arm: the page fills in the pair that is chosen."""
-    arms = selector.get("arms", [])
     empty = pl.DataFrame(
         {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
     )
