@@ -15,6 +15,7 @@ from quiclab.model.study import Arm, Study, Workload
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
+from quiclab.spec.toml_text import Toml
 from quiclab.study.specs import load_study
 from quiclab.why.confirm.declaration import (
     DOSE,
@@ -58,7 +59,7 @@ class Cell:
     """The cell, the arm that has the mechanism in it, and the other one."""
 
     study: Study
-    document: Mapping[str, object]
+    document: Toml
     workload: Workload
     path: str
     arm: Arm

@@ -140,10 +140,10 @@ class Firefox:
             time.sleep(0.1)
         raise BrowserError("the page in Firefox does not tell its time")
 
-    def fetch(self, url: str) -> dict[str, Any]:
+    def fetch(self, url: str) -> dict[str, object]:
         """Fetch a URL in the page, without a time limit: the laboratory has one."""
         script = f"return ({_browser.FETCH_FUNCTION})(arguments[0])"
-        answer: dict[str, Any] = self._marionette.run("content", script, url, patience_s=None)
+        answer: dict[str, object] = self._marionette.run("content", script, url, patience_s=None)
         return answer
 
     def close(self) -> None:
