@@ -86,7 +86,7 @@ def _programs(document: ConformanceResults) -> list[str]:
         logs = _yes(any(each.logs.client_qlog for each in own)), _yes(any(each.logs.keys for each in own))
         lines.append(_line(client, own, *logs))
     for front in document.fronts:
-        own = document.of_front(front)
+        own = document.results_with(front)
         lines.append(_line(front, own, _yes(any(each.logs.server_qlog for each in own)), ""))
     return lines
 

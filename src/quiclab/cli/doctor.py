@@ -197,7 +197,7 @@ def _print_conformance() -> None:
     title = f"clients that each program works with (tried {document.ended_utc}; quiclab conformance)"
     rows: list[tuple[str | Text, ...]] = []
     for front in (each for each in document.fronts if not _is_faulty(each.name)):
-        own = document.of_front(front)
+        own = document.results_with(front)
         rows.append((front.name, front.role, *(_tally(own, protocol) for protocol in ("h2", "h3"))))
     _print_table(title, ("name", "role", "h2", "h3"), rows)
 

@@ -19,7 +19,7 @@ class WrittenLogs(msgspec.Struct, frozen=True):
 
     client_qlog: bool
     server_qlog: bool
-    """Also that of a proxy."""
+    """Written by the front: a server or a proxy."""
     keys: bool
 
 
@@ -50,6 +50,6 @@ class ConformanceResults(msgspec.Struct, frozen=True):
     fronts: tuple[TriedProgram, ...]
     results: tuple[CaseResult, ...]
 
-    def of_front(self, front: TriedProgram) -> list[CaseResult]:
+    def results_with(self, front: TriedProgram) -> list[CaseResult]:
         """Results of one server or proxy."""
         return [each for each in self.results if (each.role, each.front) == (front.role, front.name)]

@@ -38,7 +38,7 @@ class PairView(TypedDict):
 
     title: str
     block: int | None
-    """None of the median trials."""
+    """Number of the block; of the median trials it is None."""
     trials: dict[str, str]
     """Arm → trial."""
     page: NotRequired[str | None]

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+Json = dict[str, Any]
+"""An object that comes as JSON: the job of such a program, and what a browser tells of itself."""
 START_PATIENCE_S = 60.0
 """Time limit of each step of a browser's start, on a machine that does other things too."""
 CLOSE_PATIENCE_S = 5.0
@@ -122,10 +124,10 @@ def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[Brows
     return 0
 
 
-def _request(job: Mapping[str, Any], browser: Browser, answer: Mapping[str, Any]) -> dict[str, Any]:
+def _request(job: Json, browser: Browser, answer: Json) -> Json:
     clock = browser.clock
     first = answer["first"]
-    request: dict[str, Any] = {
+    request: Json = {
         "url": job["url"],
         "protocol": job["protocol"],
         "start_ns": clock.at(answer["start"]),

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from quiclab.lab.endpoints.clients._browser import BrowserError
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json
 
 MOST_RESOURCES = 10_000
 """Most resources of a page that the browser has to remember."""
@@ -35,7 +35,7 @@ class PageBrowser(Protocol):
         """Begin to keep what the browser reports about the load."""
         ...
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> Json:
         """Navigate; return `requests`, `load_fired`, and in `error` why the page is not whole."""
         ...
 
@@ -93,15 +93,13 @@ def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[PageB
     return 0
 
 
-def _came(job: dict[str, Any], requests: Sequence[dict[str, Any]]) -> str:
+def _came(job: Json, requests: Sequence[Json]) -> str:
     came = sum(request["first_byte_ns"] is not None for request in requests)
     known = job["resources"]
     return f"{came} resources had arrived" + (f", of {known} or more" if known > 1 else "")
 
 
-def wait_until_whole(
-    job: dict[str, Any], count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S
-) -> None:
+def wait_until_whole(job: Json, count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S) -> None:
     """Wait until all known resources, including the document, have come and nothing more for `quiet_s`; or until the
     deadline."""
     count, quiet = -1, time.monotonic()
