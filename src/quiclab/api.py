@@ -23,6 +23,8 @@ from quiclab.model.errors import DecodeError, QuiclabError, SpecError
 from quiclab.model.number_text import counted
 from quiclab.model.terminal_escape import visible
 from quiclab.store.disk import check_name
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import refuse_damaged_ledger
 
 if TYPE_CHECKING:
     from quiclab.compare.model import StudyAnalysis
@@ -199,10 +201,11 @@ class ExploredStudy(OpenedStudy):
 
 
 def open_study(directory: str | Path) -> ExploredStudy:
-    """Open a study directory. Raises DecodeError if there is no study; warns of tables that another version of quiclab
-    made."""
+    """Open a study directory. Raises DecodeError if there is no study, or its ledger is damaged; warns of tables that
+    another version of quiclab made."""
     check_name(Path(directory))
     study = ExploredStudy(Path(directory).expanduser().resolve())
+    refuse_damaged_ledger(StudyDir(study.directory))
     for told in study.other_versions:
         warnings.warn(told, stacklevel=2)
     return study

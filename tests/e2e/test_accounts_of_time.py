@@ -115,6 +115,7 @@ def test_a_set_up_that_loses_a_packet(tmp_path: Path, lost: str, least_ms: dict[
     assert trips == {trip: pytest.approx(20, abs=0.1) for trip in ("tcp_handshake", "tls_round_trip")}
 
 
+@pytest.mark.nightly
 def test_three_times_what_came_is_a_limit_of_the_set_up_and_of_early_data(tmp_path: Path) -> None:
     """A chain of certificates beyond it costs the set-up a round trip, a response in early data a wait of its own."""
     need(("client", "quic-go"), ("server", "quic-go"))

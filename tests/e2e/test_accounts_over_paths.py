@@ -53,6 +53,7 @@ def test_the_slow_link_of_two_is_the_bottleneck(tmp_path: Path) -> None:
         assert sums_ms(edges, "what")["propagation_up"] > 19  # both links, in QUIC twice, in TCP three times
 
 
+@pytest.mark.nightly
 def test_another_flow_in_a_fair_queue_takes_its_turns(tmp_path: Path) -> None:
     """Half of the link is left to each: while packets of the transfer wait, datagrams are served for nearly as long."""
     for edges in _run(tmp_path, _FAIR, _UDP).values():

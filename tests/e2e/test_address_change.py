@@ -93,6 +93,7 @@ def test_http3_migrates_or_is_rebound(tmp_path: Path) -> None:
         assert sums_ms(account_of(tmp_path / "study", trial), "why")["change_of_address"] > 0
 
 
+@pytest.mark.nightly
 def test_a_byte_that_never_comes_fails_the_trial(tmp_path: Path) -> None:
     """With that reason; the arm that waits in vain for silence has none of it either."""
     never = _change("2 MB", "timeout", ', timeout = "20 s"')
@@ -170,6 +171,7 @@ def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Pat
         assert {"change_of_address", "link_busy"} <= whys
 
 
+@pytest.mark.nightly
 def test_a_proxy_in_mid_path_sees_the_address_change(tmp_path: Path) -> None:
     """Only the client's leg moves: the node's proxy goes on with its origin, and a byte that never comes fails there,
     too."""

@@ -18,6 +18,7 @@ _ARMS = {
 }
 
 
+@pytest.mark.nightly
 def test_handshakes_lose_what_is_addressed(tmp_path: Path) -> None:
     """TCP its SYN-ACK, and QUIC its first Handshake datagram; what an arm never sends is told by trial and report."""
     path = "[path.down]\ndrop = {handshake = [1], syn = [1]}\nloss = [2]\nspare = {packet = [2]}"

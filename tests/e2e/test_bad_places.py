@@ -73,6 +73,7 @@ def test_a_port_that_is_taken(tmp_path: Path, proxy: str, kind: str, said: str) 
     assert said in found["taken"]["reason"], found["taken"]["reason"]
 
 
+@pytest.mark.nightly
 def test_a_key_that_no_server_can_use(tmp_path: Path) -> None:
     """Each server's own words about its key; what ran before stays."""
     arms = {

@@ -31,6 +31,7 @@ def _run(folder: Path, competition: str, code: int) -> list[dict[str, Any]]:
     return [trial for trial in found if trial["status"] != "void"]
 
 
+@pytest.mark.nightly
 def test_one_bottleneck_for_all(tmp_path: Path) -> None:
     """H3 and H2 against one H2 download and background traffic: shares, Jain's index and the queue are in the tables,
     all flows together fill the link, and the measured flow's metrics count its own packets only."""
@@ -73,6 +74,7 @@ def test_one_bottleneck_for_all(tmp_path: Path) -> None:
         assert 0 < acknowledged <= proof["measured"]["payload_bytes_down"]
 
 
+@pytest.mark.nightly
 def test_a_competitor_that_ends_early_fails_the_trial(tmp_path: Path) -> None:
     """A competition lasts until the measured client has ended, and the other has had its one small object by then."""
     found = _run(tmp_path, '{competitors = [{arm = "h2", workload = "small"}]}', 1)

@@ -14,6 +14,7 @@ from quiclab.logs.decoders import decode_trial
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
+@pytest.mark.nightly
 def test_every_packet_that_the_link_damaged_is_known(tmp_path: Path) -> None:
     """By its checksums, in both captures; the rest of the connection is read to its end, and is the trial's proof."""
     need(("client", "curl-cffi"), ("server", "caddy"))

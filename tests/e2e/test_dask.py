@@ -120,6 +120,7 @@ def _start(
     return process
 
 
+@pytest.mark.nightly
 def test_ctrl_c_finishes_blocks_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """Two workers on this machine: blocks under way are merged, and in the end the study is the one of a plain run."""
     spec, study = main_only(write_spec(tmp_path, blocks=3)), tmp_path / "study"
@@ -146,6 +147,7 @@ def test_ctrl_c_finishes_blocks_and_the_same_command_goes_on(tmp_path: Path) -> 
     _wait(lambda: not lab_processes(study), "a process of the study is left")
 
 
+@pytest.mark.nightly
 def test_a_worker_is_killed(tmp_path: Path) -> None:
     """Its block is run again under a new lease, and what it had begun is in nobody's way."""
     spec, study = main_only(write_spec(tmp_path, blocks=2)), tmp_path / "study"
@@ -158,6 +160,7 @@ def test_a_worker_is_killed(tmp_path: Path) -> None:
     _lost_once_and_merged(study)
 
 
+@pytest.mark.nightly
 def test_the_process_that_looks_at_a_machine_is_killed(tmp_path: Path) -> None:
     """The worker is looked at again, and gets blocks."""
     spec, study = main_only(write_spec(tmp_path, blocks=1)), tmp_path / "study"
@@ -195,6 +198,7 @@ def _options(address: str, scratch: Path) -> tuple[str | Path, ...]:
     return (address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", scratch)
 
 
+@pytest.mark.nightly
 def test_workers_that_are_cut_off_or_cannot(tmp_path: Path, processes: ExitStack) -> None:
     """What comes back after its lease has ended changes nothing; where namespaces are forbidden nothing is run."""
     spec, study = main_only(write_spec(tmp_path, blocks=2)), tmp_path / "study"
@@ -217,6 +221,7 @@ def test_workers_that_are_cut_off_or_cannot(tmp_path: Path, processes: ExitStack
     assert not any(worker in refused for _, worker, _ in _leases(study))
 
 
+@pytest.mark.nightly
 def test_a_worker_whose_blocks_end_in_errors(tmp_path: Path, processes: ExitStack) -> None:
     """It is named and left out, and where no other is there the run ends with one error, to go on later."""
     spec, study, scratch = main_only(write_spec(tmp_path, blocks=3)), tmp_path / "study", tmp_path / "scratch"

@@ -36,6 +36,7 @@ def _without_credit(account: dict[str, float]) -> dict[str, float]:
     return known | {"either": sum(account.values()) - sum(known.values())}
 
 
+@pytest.mark.nightly
 def test_all_is_there_but_how_much_of_http2_credit_is_used(tmp_path: Path) -> None:
     """Of both protocols every reason is the same to the nanosecond. Where HTTP/2's window is small, waits for it are no
     longer told from waits for acknowledgments; they are not taken for a program that has nothing to send."""

@@ -70,6 +70,7 @@ def test_interrupted_in_mid_trial(tmp_path: Path, number: signal.Signals) -> Non
     assert len(trials(study)) == 1
 
 
+@pytest.mark.nightly
 def test_killed_at_any_instant_and_continued(tmp_path: Path) -> None:
     """After `kill -9` at random instants no finished trial is lost, repeated or half counted."""
     study = tmp_path / "study"
@@ -106,6 +107,7 @@ def test_two_runs_on_one_study(tmp_path: Path) -> None:
     assert "another run" in second.stderr
 
 
+@pytest.mark.nightly
 def test_a_study_that_was_begun_keeps_its_order(tmp_path: Path) -> None:
     """An earlier version planned each block the other way round: it is run as it was planned."""
     spec = main_only(write_spec(tmp_path, blocks=2))

@@ -13,6 +13,7 @@ from small_study import main_only, quiclab, trials, write_spec
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("jobs", ["1", *by_night("2")])
 def test_results_stay_when_logs_go(tmp_path: Path, jobs: str) -> None:
     """Logs of the first pair stay, compressed; a report made anew says the same, and so does the same command again."""

@@ -57,6 +57,7 @@ def test_what_is_wrong_is_raised(tmp_path: Path) -> None:
     assert "would now go on over tun" in mixed.stdout, mixed.stderr
 
 
+@pytest.mark.nightly
 def test_side_by_side_and_without_logs(tmp_path: Path) -> None:
     """As `quiclab run` takes them; what is wrong with either is raised."""
     study = tmp_path / "study"

@@ -107,6 +107,7 @@ def test_an_object_in_parts_on_several_connections_is_another_transfer(tmp_path:
     assert reason.startswith("asked for 200000 bytes on one connection, but none carried more than "), reason
 
 
+@pytest.mark.nightly
 def test_a_response_to_something_else_gives_no_times(tmp_path: Path) -> None:
     """The connection with the object is closed: over TCP its times are the account's, over QUIC nothing tells them."""
     arms = {protocol: _arm(protocol, "connection-claims") for protocol in ("h2", "h3")}
@@ -127,6 +128,7 @@ def test_a_response_to_something_else_gives_no_times(tmp_path: Path) -> None:
     assert told["h2"]["goodput_bit_per_s"] < 50_000_000
 
 
+@pytest.mark.nightly
 def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
     """Its times are those of the packets; beside a client that tells of itself both have every number they need."""
     arms = {f"{protocol}-own": _arm(protocol, "honest") for protocol in ("h2", "h3")}

@@ -28,6 +28,7 @@ def test_the_machine_is_tested_where_enough_trials_are_left(tmp_path: Path) -> N
     assert json.loads((study / "host.json").read_text())["machine_check"] == check
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("blocks", "disturbance"), [(1, "99 %"), (LEAST_TRIALS // 2, "100 %")])
 def test_a_run_begins_at_once(tmp_path: Path, blocks: int, disturbance: str) -> None:
     """The check is not worth its time if few trials are left, or none of them can be disturbed too much."""

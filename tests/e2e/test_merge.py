@@ -169,7 +169,23 @@ def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Pat
     assert "quiclab trial" in refused.stderr
 
 
-@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "row"])
+def test_a_part_that_ran_by_other_limits_is_told(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
+    """A study may change its limits; the merged one keeps those of all its parts."""
+    _, one, two = shards
+    other = Path(shutil.copytree(two, tmp_path / "other"))
+    resolved = json.loads((other / "resolved.json").read_text())
+    resolved["limits"]["disturbance_pct"] = 77.0
+    (other / "resolved.json").write_text(json.dumps(resolved))
+    done = quiclab("merge", tmp_path / "whole", one, other, "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert f"{other} ran by other limits than {one / 'spec.toml'} has (limits.disturbance was 77 %" in done.stdout
+    kept = json.loads((tmp_path / "whole" / "resolved.json").read_text())
+    assert [each["disturbance_pct"] for each in kept["earlier_limits"]] == [77.0]
+    alike = quiclab("merge", tmp_path / "alike", one, two, "--no-report")
+    assert "limits" not in alike.stdout
+
+
+@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "rows", "row"])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
     spec, one, two = shards
@@ -181,6 +197,10 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         shutil.copytree(two, other)
     if what == "ledger":
         (other / "ledger.sqlite").write_bytes(b"")
+    if what == "rows":
+        with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
+            ledger.execute("DELETE FROM trials")
+            ledger.commit()
     if what == "row":
         with contextlib.closing(sqlite3.connect(other / "ledger.sqlite")) as ledger:
             ledger.execute('UPDATE trials SET row = replace(row, \'"arm_name": "h2"\', \'"arm_name": "h3"\')')
@@ -198,9 +218,10 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
         "spec": ("seed: was", 2),
         "program": ("quiclab is 0.0, elsewhere", 2),
         "itself": ("is to be merged into itself", 2),
-        "none": ("is not a study directory", 4),
+        "none": ("does not exist", 4),
         "row": ("its arm_name is 'h3', which its spec does not", 4),
-        "ledger": ("lacks 2 of the trials whose folders are there", 4),
+        "ledger": ("ledger.sqlite is damaged", 4),
+        "rows": ("lacks 2 of the trials whose folders are there", 4),
     }[what]
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr

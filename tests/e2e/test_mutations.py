@@ -189,13 +189,27 @@ def test_nothing_is_drawn_again(whole: Path, study: Path, harm: str, capsys: pyt
     assert counted.splitlines()[1:] == ["damaged,1", "verified,1"]
 
 
+def test_tables_follow_the_files_of_trials(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A capture that goes, and one that comes back, count at once: no report needs to be written before."""
+    capture = study / "trials" / _first(study) / "raw" / "client.pcapng"
+    kept = capture.read_bytes()
+    capture.unlink()
+    _, counted = _ask(capsys, "sql", study, COUNT, "--format", "csv")
+    assert counted.splitlines()[1:] == ["damaged,1", "verified,1"]
+    assert main(["sql", str(study), "SELECT 1"]) == ExitCode.OK
+    assert "making tables" not in capsys.readouterr().err
+    capture.write_bytes(kept)
+    _, counted = _ask(capsys, "sql", study, COUNT, "--format", "csv")
+    assert counted.splitlines()[1:] == ["verified,2"]
+
+
 def test_a_damaged_trial_whose_ledger_is_lost(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The next run adopts all, names it, and draws nothing anew; the report without a ledger says so."""
     folder = study / "trials" / _first(study)
     _half(folder / "raw" / "client.pcapng")
     (study / "ledger.sqlite").unlink()
     assert main(["report", str(study)]) == ExitCode.DECODE
-    assert "`quiclab run` makes it anew" in " ".join(capsys.readouterr().err.split())
+    assert f"`quiclab run {study}` makes it anew from the 2 attempts" in " ".join(capsys.readouterr().err.split())
     done = quiclab("run", study)
     assert done.returncode == ExitCode.TRIALS_FAILED, done.stdout + done.stderr
     assert f"trial {folder.name} is damaged" in " ".join(done.stdout.split())

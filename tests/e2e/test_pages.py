@@ -162,6 +162,7 @@ def test_servers_that_cannot_think_are_refused(tmp_path: Path) -> None:
     assert 'caddy can, or write think = "none"' in told
 
 
+@pytest.mark.nightly
 def test_firefox_loads_a_page_of_two_hosts(tmp_path: Path) -> None:
     """Everything to the byte and by each host's own protocol, also in its HAR; what Firefox cannot tell is said."""
     study, found = _run(tmp_path, _MADE, client="firefox")
@@ -216,6 +217,7 @@ def test_a_mirrored_page_that_lacks_files_and_reaches_out(tmp_path: Path, client
         assert set(packets["dst"].drop_nulls()) <= {"10.77.0.1", "10.77.0.2"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("page", "document"),
     [

@@ -56,6 +56,7 @@ def _check(found: dict[str, dict[str, Any]]) -> None:
         assert versions == {"server.test": own, "third-1.test": "HTTP/2", "third-2.test": "HTTP/2"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("protocols", [("h2", "h3", "h2", "h3"), *by_night((("h3", "h2", "h3", "h2"),))])
 def test_every_proxy_beside_the_server(tmp_path: Path, protocols: tuple[str, ...]) -> None:
     """Fonts and data of other hosts too, which a browser takes only where the origin's permission comes once."""
@@ -68,6 +69,7 @@ def test_every_proxy_beside_the_server(tmp_path: Path, protocols: tuple[str, ...
     _check(_run(tmp_path, arms))
 
 
+@pytest.mark.nightly
 def test_a_proxy_between_two_links(tmp_path: Path) -> None:
     """All hosts' addresses stand at its node, and only the page's bytes pass the link behind it."""
     need(("client", "chromium"), ("proxy", "envoy"), ("proxy", "haproxy"))

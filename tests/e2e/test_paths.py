@@ -63,6 +63,7 @@ def test_a_path_that_blocks_udp_fails_http3_at_the_limit(tmp_path: Path) -> None
         assert trial["proof"]["transport"] in ("quic", "none")
 
 
+@pytest.mark.nightly
 def test_a_rate_drawn_by_chance_is_the_one_that_the_plan_tells(tmp_path: Path) -> None:
     """While the queue is never empty, a packet's time of service is that of the rate of its period."""
     least, most, period_ns = Bitrate(4_000_000), Bitrate(12_000_000), 100_000_000

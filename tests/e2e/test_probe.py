@@ -126,6 +126,7 @@ def test_certificates_are_checked(tmp_path: Path) -> None:
     assert taken["code"] == 0, taken["errors"]
 
 
+@pytest.mark.nightly
 def test_a_probe_is_continued_within_its_bounds(tmp_path: Path) -> None:
     """What was run stays, what it cost is remembered, and a bound that is reached ends the rest with that reason."""
     study = tmp_path / "study"

@@ -28,6 +28,7 @@ _TAKES_EARLY_DATA = {("quiche", "quiche"), ("ngtcp2", "ngtcp2"), ("quic-go", "qu
 _MIGRATES = {("quiche", "nginx"), ("ngtcp2", "ngtcp2")}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("client", "front"),
     [

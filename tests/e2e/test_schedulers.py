@@ -23,6 +23,7 @@ _ARMS = {
 }
 
 
+@pytest.mark.nightly
 def test_images_come_one_after_the_other_or_side_by_side(tmp_path: Path) -> None:
     """As the server was told, by the frames that reached the browser."""
     need(("client", "chromium"), ("server", "quic-go"))

@@ -141,6 +141,7 @@ def test_aioquic_sends_packets_of_the_size_and_waits_for_the_rtt_that_it_is_give
     assert hellos["hasty"] > hellos["own"] == hellos["larger"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("proxy", "origin"),
     [
@@ -187,6 +188,7 @@ def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(
     assert shortest["faulty"] < 120 <= shortest["twin"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("client", "front"),
     [
@@ -220,6 +222,7 @@ def test_compressed_text_takes_fewer_bytes_on_the_wire(tmp_path: Path, client: s
     assert min(sent["text", "plain"], sent["random", "plain"], sent["random", "gzip"]) > 100_000
 
 
+@pytest.mark.nightly
 def test_an_object_is_of_the_type_that_the_spec_gives_it(tmp_path: Path) -> None:
     """As the client was told, by every server; a proxy passes it on."""
     servers = ("caddy", "nginx", "quic-go", "quiche", "quinn", "aioquic")

@@ -60,6 +60,7 @@ def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     assert "side by side" in (study / "report.html").read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("victim", ["judge", *by_night("worker", "everything")])
 def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
     """A worker that is killed, or its judge, costs its trial; the run goes on with the others. `kill -9` of the run
@@ -83,6 +84,7 @@ def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
     _whole(study)
 
 
+@pytest.mark.nightly
 def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C reaches all processes: blocks that run are finished, one sentence, code 130, and no process is left."""
     study = tmp_path / "study"

@@ -57,6 +57,7 @@ def test_calls_are_counted_beside_the_timed_trials(tmp_path: Path) -> None:
     assert (study / "system-calls" / "h2.json").stat().st_mtime_ns == kept
 
 
+@pytest.mark.nightly
 def test_without_strace_the_reason_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the study is as good as without the wish."""
     programs = tmp_path / "bin"

@@ -153,6 +153,7 @@ def test_the_time_for_which_a_server_thinks_is_its_own(client: str, server: str,
     _thinks(tmp_path, arms, shares)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("proxy", ["haproxy", *by_night("nginx", "caddy", "envoy")])
 def test_an_origin_that_thinks_has_the_time_behind_its_proxy(proxy: str, tmp_path: Path) -> None:
     """A round trip and a half of the client's, at the origin: by *what*, on no link."""

@@ -36,6 +36,7 @@ origin_protocol = "h1"
 """
 
 
+@pytest.mark.nightly
 def test_time_behind_the_proxy_is_the_origins_or_the_answers(tmp_path: Path) -> None:
     """The link behind is five times as slow. nginx reads no further than it can send on, so that its credit waits for
     that; HAProxy and the kernel take all, and the answer waits. On a busy machine a client may be without a

@@ -47,7 +47,7 @@ video = { qualities = ["1080p"], bitrates = ["60 Mbit/s"], length = "2 s", watch
 [[workload]]
 name = "undecoded"
 kind = "video"
-video = { decode = false, qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "6 s", loop = "2 s"}
+video = { decode = false, qualities = ["360p"], bitrates = ["4 Mbit/s"], length = "20 s", watch = "9 s", loop = "2 s"}
 
 [[workload]]
 name = "adapts"

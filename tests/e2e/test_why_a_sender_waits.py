@@ -32,6 +32,7 @@ def _longest_ms(blocked: pl.DataFrame, reason: str) -> float:
     return longest
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("server", ["quic-go", "quiche", "quinn"])
 def test_a_server_says_why_it_does_not_send(tmp_path: Path, server: str) -> None:
     """A window that must grow over a path of 40 ms; a client that gives little credit to its stream; a program that has

@@ -127,6 +127,7 @@ def test_without_verification_chromium_takes_a_foreign_authority(tmp_path: Path)
     assert request["browser"]["trust"] == "spki list"
 
 
+@pytest.mark.nightly
 def test_the_tls_version_is_the_one_asked_for(tmp_path: Path, browser: Endpoint) -> None:
     """TLS 1.2 logs a master secret, TLS 1.3 traffic secrets."""
     for version, label in (("1.2", "CLIENT_RANDOM "), ("1.3", "CLIENT_TRAFFIC_SECRET_0 ")):
@@ -139,6 +140,7 @@ def test_the_tls_version_is_the_one_asked_for(tmp_path: Path, browser: Endpoint)
         assert ("TRAFFIC_SECRET" in keys) == (version == "1.3")
 
 
+@pytest.mark.nightly
 @needs_firefox
 def test_firefox_grants_the_windows_asked_for(tmp_path: Path) -> None:
     """The server hears of them in the transport parameters."""
@@ -151,6 +153,7 @@ def test_firefox_grants_the_windows_asked_for(tmp_path: Path) -> None:
     assert list((tmp_path / "qlog").glob("server.test*.sqlog")), "Firefox's own qlog"
 
 
+@pytest.mark.nightly
 @needs_firefox
 def test_firefox_copies_a_profile_that_knows_nothing_of_trials(tmp_path: Path) -> None:
     """Made by the first, used by the second; what the one set the other does not have."""

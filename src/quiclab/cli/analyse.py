@@ -25,7 +25,7 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     # Imported late: these take a while, which the measuring side never needs.
     from quiclab.cli.documents import ReportDocument
     from quiclab.cli.status_document import VERSION
-    from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.analyse import analyse_study, with_notes
     from quiclab.compare.interim_analyses import remember_look
     from quiclab.compare.papers.claims_section import claims_lines
     from quiclab.compare.study import read_study
@@ -35,19 +35,21 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     from quiclab.report.words.remarks import remark_lines
     from quiclab.report.words.shares import shares
     from quiclab.report.words.terminal import render
+    from quiclab.study.edited_limits import edited_limits
 
     console = VisibleConsole()
     make_tables_visibly(study_dir, console, again=again)
     with disk_errors(study_dir.tables):
         study = read_study(study_dir.root)
         metrics = metrics_of_pages(study, metric)
-        analysis = analyse_study(study_dir.root, metric)
+        edited = edited_limits(study_dir)
+        analysis = with_notes(analyse_study(study_dir.root, metric), edited)
         remember_look(study, metrics)
         render(analysis, console)
         claims = claims_lines(study, analysis) if analysis.metric.name == metrics[0] else []
         for line in (*remark_lines(study, analysis), *shares(study), *claims, *because_lines(study, analysis)):
             console.print(line, highlight=False, markup=False)
-        report = write_report(study_dir.root, metric)
+        report = write_report(study_dir.root, metric, edited)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return ReportDocument(VERSION, str(study_dir.root), str(report), analysis)
 

@@ -21,6 +21,7 @@ from quiclab.store.archive import pack
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.layout import StudyDir, logs_left_out
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
+from quiclab.store.no_study import need_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
 from quiclab.store.secrets import take_keys_out
 
@@ -62,10 +63,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises DecodeError for a folder that holds no study, SpecError for a block that it has not."""
     study_dir = StudyDir(arguments.study.resolve())
-    if not study_dir.ledger.exists():
-        raise DecodeError(
-            f"{arguments.study} is not a study directory: it has no ledger.sqlite", "give the study's folder"
-        )
+    need_ledger(study_dir)
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger, tempfile.TemporaryDirectory() as draft:
         rows = _rows_of(ledger, arguments.block)
         resolved = read_object(study_dir.resolved)

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from quiclab.cli.own_name import as_typed
 from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
 from quiclab.lab.testbed.host_nat import undo
-from quiclab.model.errors import BusyError, DecodeError, ExitCode, QuiclabError
+from quiclab.model.errors import BusyError, ExitCode, QuiclabError
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import no_study
 from quiclab.store.own_files import is_mine
 from quiclab.store.study_folder import is_study
 
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"passed over: {error.message}")
         except QuiclabError as error:
             told = "; ".join(filter(None, (f"passed over: {error.message}", *error.problems, error.hint)))
-            print(f"quiclab: {told}", file=sys.stderr)
+            print(f"quiclab: {as_typed(told)}", file=sys.stderr)
             code = code or error.exit_code
     for path in remove_leftover_cgroups():
         print(f"removed {path}")
@@ -76,7 +78,7 @@ def _cleaned(study_dir: StudyDir) -> Iterator[str]:
     write what only this one may; DecodeError for what is no study, or records what no probe has done.
     """
     if not is_study(study_dir.root) and not study_dir.host_nat.exists():
-        raise DecodeError(f"{study_dir.root} is not a study directory", "give the directory that `quiclab run` made")
+        raise no_study(study_dir)
     if not is_mine(study_dir.root):
         raise BusyError(f"{study_dir.root} belongs to another user, who can clean it")
     with study_dir.locked():

@@ -14,11 +14,12 @@ from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import ONE_JOB, add_backend, add_jobs
 from quiclab.cli.voice import print_document
-from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import ExitCode, SpecError
 from quiclab.model.mechanism_names import current_name
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
 from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import no_study
 
 if TYPE_CHECKING:
     from quiclab.study.confirm import Asked, Plan
@@ -81,7 +82,7 @@ def run_confirm(arguments: argparse.Namespace) -> int:
         raise SpecError(f"--minutes {minutes:g}: this is not a time", "give a number of minutes, such as 10")
     study_dir = StudyDir(arguments.study)
     if not study_dir.root.is_dir():
-        raise DecodeError(f"{arguments.study} is not a study directory", "give the directory that `quiclab run` wrote")
+        raise no_study(study_dir)
     if not study_dir.spec.exists():
         hint = "put the spec.toml with which it was run back into it"
         raise SpecError(f"{arguments.study} has no spec.toml, by which it could be run again", hint)

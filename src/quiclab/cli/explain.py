@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from quiclab.cli import confirm
 from quiclab.cli.needed_tables import make_needed_tables
+from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.console import VisibleConsole
@@ -83,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.compare.selectable_metrics import asked_metric, readable
     from quiclab.compare.study_tables import open_study
     from quiclab.evidence.metrics.names import comparable_metric
+    from quiclab.study.edited_limits import edited_limits
     from quiclab.why.confirm.records import unreadable
     from quiclab.why.explanation import explanations
 
@@ -107,8 +110,9 @@ def run(arguments: argparse.Namespace) -> int:
     files = readable(study.directory)
     comparable = None if arguments.metric is None else comparable_metric(arguments.metric)
     metric = asked_metric(files, comparable)
-    for told in (*files.missing, *study.incomplete_accounts, *unreadable(study.directory)):
-        print(f"quiclab: {told}", file=sys.stderr)
+    edited = edited_limits(StudyDir(study.directory))
+    for told in (*files.missing, *study.incomplete_accounts, *unreadable(study.directory), *edited):
+        print(f"quiclab: {as_typed(told)}", file=sys.stderr)
     analysis = analyse_study(study.directory, metric, arguments.baseline)
     cells = explanations(study, analysis, _asked(analysis, arguments.cell))
     note_look(study.directory, *{each.waterfall.of.metric for each in cells})

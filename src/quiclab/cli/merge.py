@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.store.layout import StudyDir
 
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         known = f"; {merged.known} were there already" if merged.known else ""
         print(f"{number_text.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
+        for told in merged.limits:
+            print(as_typed(told))
         if merged.mended:
             print(f"Whole again, of those that were damaged: {number_text.counted(merged.mended, 'trial')}.")
         for trial_id, lacks in merged.damaged.items():

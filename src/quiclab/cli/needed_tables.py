@@ -13,7 +13,8 @@ from quiclab.store.layout import StudyDir
 
 
 def make_needed_tables(directory: Path) -> None:
-    """Make the tables of a study where they lack trials that its ledger has, or are those of another version.
+    """Make the tables of a study where they lack trials that its ledger has, have them in another state than their
+    files are in by now, or are those of another version.
 
     Where that cannot be done (a run works in the study, nothing can be written there, or logs were not kept) tables
     that are there are used as they are, which is told on standard error. Raises HostError where there are none, and
@@ -38,7 +39,8 @@ def _make(directory: Path) -> None:
     from quiclab.model.number_text import counted
 
     there = (study_dir.tables / "trials.parquet").is_file() and study_dir.metrics.is_file()
-    told = f"quiclab: making tables of {counted(lacking, 'trial')}, which have none or those of another version"
+    why = "which have none, those of another version, or those of files that have changed"
+    told = f"quiclab: making tables of {counted(lacking, 'trial')}, {why}"
     print(told, file=sys.stderr)
     try:
         with study_dir.locked():
@@ -51,27 +53,38 @@ def _make(directory: Path) -> None:
 
 
 def _lacking(study_dir: StudyDir) -> int:
-    """Number of planned trials whose last attempt the tables do not have, or have as another version of quiclab made
-    them; none where a table cannot be read, which those who read it tell. Raises DecodeError for a damaged ledger."""
+    """Number of planned trials whose last attempt the tables do not have, have in another state (its files were lost
+    since, or are whole again), or have as another version of quiclab made them; none where a table cannot be read,
+    which those who read it tell. Raises DecodeError for a damaged ledger."""
     import polars as pl
 
     from quiclab.evidence.made_by import made_by_another_version
+    from quiclab.store.layout import DAMAGED
     from quiclab.store.ledger import look_into_ledger
     from quiclab.store.own_files import is_own_file, open_own
+    from quiclab.study.trial_tables import has_tables
 
     trials = study_dir.tables / "trials.parquet"
     with look_into_ledger(study_dir) as ledger:
         planned = {row["trial_id"] for row in ledger.rows()}
         attempts = {each: tries[-1] for each, tries in ledger.attempts().items() if each in planned}
+        damaged = ledger.damaged()
     with suppress(DecodeError, OSError, pl.exceptions.PolarsError):
         last = {(each, attempt.attempt) for each, attempt in attempts.items()}
         if not (is_own_file(trials, study_dir.root) and study_dir.metrics.is_file()):
             return len(last)
         with open_own(trials) as file:  # by its name Polars reads no file of a folder whose name is not UTF-8
-            there = set(pl.read_parquet(file, columns=["trial_id", "attempt"]).iter_rows())
+            rows = pl.read_parquet(file, columns=["trial_id", "attempt", "status"]).iter_rows()
+        there = {(trial_id, attempt): status == DAMAGED for trial_id, attempt, status in rows}
         verified = [each for each, attempt in attempts.items() if attempt.status == "verified"]
         other = {each for each in made_by_another_version(study_dir.root, verified) if _can_be_decoded(study_dir, each)}
-        return len({each for each, _ in last - there} | other)
+        changed = {
+            each
+            for each, attempt in last & there.keys()
+            # Logs that are whole and cannot be read give no tables, however often they are made.
+            if there[each, attempt] != (each in damaged) and (each in damaged or has_tables(study_dir, each))
+        }
+        return len({each for each, _ in last - there.keys()} | changed | other)
     return 0
 
 

@@ -7,9 +7,10 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.own_name import as_typed
-from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import ExitCode, SpecError
 from quiclab.store.layout import StudyDir
-from quiclab.store.ledger import open_ledger
+from quiclab.store.ledger import look_into_ledger, refuse_damaged_ledger
+from quiclab.store.no_study import need_ledger
 from quiclab.store.remarks import Kind, Remark, read_remarks, say, take_back, write_remarks
 
 _NOTE = """\
@@ -66,8 +67,8 @@ def _run_exclude(arguments: argparse.Namespace) -> int:
 
 def _study(folder: Path) -> StudyDir:
     study_dir = StudyDir(folder.resolve())
-    if not study_dir.ledger.exists():
-        raise DecodeError(f"{folder} is not a study directory: it has no ledger.sqlite", "give the study's folder")
+    need_ledger(study_dir)
+    refuse_damaged_ledger(study_dir)
     return study_dir
 
 
@@ -90,7 +91,7 @@ def _change(study_dir: StudyDir, asked: str, kind: Kind, text: str | None, undo:
 
 
 def _trial(study_dir: StudyDir, asked: str) -> str:
-    with open_ledger(study_dir) as ledger:
+    with look_into_ledger(study_dir) as ledger:
         ids = [row["trial_id"] for row in ledger.rows()]
     found = [trial_id for trial_id in ids if trial_id.startswith(asked)]
     if len(found) != 1:

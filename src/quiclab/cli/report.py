@@ -7,8 +7,9 @@ import argparse
 from pathlib import Path
 
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.model.errors import DecodeError, ExitCode, SpecError
+from quiclab.model.errors import ExitCode, SpecError
 from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import need_ledger
 
 _EPILOG = """\
 examples:
@@ -54,11 +55,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises DecodeError for a folder that holds no study, SpecError for a metric that cannot be compared."""
     study_dir = StudyDir(arguments.study.resolve())
-    if not study_dir.ledger.exists():
-        raise DecodeError(
-            f"{arguments.study} is not a study directory: it has no ledger.sqlite",
-            "give the folder that `quiclab run` made; where its ledger was lost, `quiclab run` makes it anew",
-        )
+    need_ledger(study_dir)
     from quiclab.cli.analyse import analyse
     from quiclab.evidence.metrics.names import comparable_metric
 

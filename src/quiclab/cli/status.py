@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,9 @@ from quiclab.cli.run_options import part_again
 from quiclab.cli.voice import add_json, print_document
 from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.lab.testbed.pressure import pressure
-from quiclab.model.errors import DecodeError, ExitCode
+from quiclab.model.errors import ExitCode
 from quiclab.store.layout import DECLARATION, StudyDir
+from quiclab.store.no_study import need_ledger, no_study
 
 if TYPE_CHECKING:
     from quiclab.cli.status_document import StatusDocument
@@ -48,19 +50,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Print it. Raises DecodeError for what is no study."""
     from quiclab.cli.as_json import as_json
+    from quiclab.study.edited_limits import edited_limits
     from quiclab.study.progress import progress
     from quiclab.study.specs import load_study
 
     study_dir = StudyDir(arguments.study.resolve())
     if not study_dir.spec.is_file():
-        told = f"{study_dir.root} is not a study directory: it has no spec.toml"
-        raise DecodeError(told, "give the directory that `quiclab run` made")
-    if not study_dir.ledger.exists() and (study_dir.tables / "trials.parquet").is_file():
-        told = f"{study_dir.root} has tables and no ledger.sqlite, which says what ran: it is an archive for readers"
-        raise DecodeError(told, "`quiclab sql` and `quiclab figure` read its tables")
-    if not study_dir.ledger.is_file():
-        raise DecodeError(f"nothing of {study_dir.root} has run yet", f"quiclab run {study_dir.root} begins it")
+        raise no_study(study_dir, "spec.toml")
+    need_ledger(study_dir)
     found = progress(load_study(study_dir.spec), study_dir)
+    for told in edited_limits(study_dir):
+        print(f"quiclab: {as_typed(told)}", file=sys.stderr)
     document = status_document(study_dir, found)
     if arguments.json:
         print_document(as_json(document))

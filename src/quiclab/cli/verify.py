@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.model import number_text
-from quiclab.model.errors import DecodeError, ExitCode
+from quiclab.model.errors import ExitCode
 from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import need_ledger
 
 if TYPE_CHECKING:
     from quiclab.study.differences import Difference
@@ -59,11 +60,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(arguments: argparse.Namespace) -> int:
     """Raises DecodeError for a folder that holds no study, SpecError for a cell that it has not."""
     study_dir = StudyDir(arguments.study.resolve())
-    if not study_dir.ledger.is_file():
-        raise DecodeError(
-            f"{arguments.study} is not a study directory: it has no ledger.sqlite",
-            "give the folder that `quiclab run` made, or an unpacked bundle",
-        )
+    need_ledger(study_dir, "give the folder that `quiclab run` made, or an unpacked bundle")
     from quiclab.cli.console import VisibleConsole
     from quiclab.study.verification import verification
 

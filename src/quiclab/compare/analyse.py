@@ -146,6 +146,11 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
     )
 
 
+def with_notes(analysis: StudyAnalysis, notes: Iterable[str]) -> StudyAnalysis:
+    """The analysis with more sentences about gaps and limits."""
+    return replace(analysis, notes=(*analysis.notes, *notes))
+
+
 def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
     return [
         compare(place, arms[baseline], arms[arm], metric, alpha)

@@ -32,13 +32,21 @@ def conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list
     """The comparisons, whose outcomes are decided, with their conclusions, their tails and the levels of their
     intervals; those without an adjusted p are of no family."""
 
-    def measured() -> list[Comparison]:
-        bare = decide_all([as_measured(each, metric, alpha) for each, metric in family], alpha)
+    def measured(disturbed: int | None = None) -> list[Comparison]:
+        """The comparisons without what the laboratory added to the trials; that of one of them may be allowed for."""
+        bare = [
+            each if at == disturbed else as_measured(each, metric, alpha) for at, (each, metric) in enumerate(family)
+        ]
         return _conclude_all(
-            [(each, metric) for each, (_, metric) in zip(bare, family, strict=True)], alpha, matters_pct
+            [(each, metric) for each, (_, metric) in zip(decide_all(bare, alpha), family, strict=True)],
+            alpha,
+            matters_pct,
         )
 
-    return judged(_conclude_all(family, alpha, matters_pct), measured, matters_pct)
+    def alone(at: int) -> Conclusion:
+        return measured(at)[at].conclusion
+
+    return judged(_conclude_all(family, alpha, matters_pct), measured, matters_pct, alone)
 
 
 def _conclude_all(family: Sequence[Of], alpha: float, matters_pct: float) -> list[Comparison]:

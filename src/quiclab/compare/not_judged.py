@@ -35,32 +35,79 @@ def bare(arm: ArmResult) -> ArmResult:
 
 
 def judged(
-    found: Sequence[Comparison], measured: Callable[[], Sequence[Comparison]], matters_pct: float
+    found: Sequence[Comparison],
+    measured: Callable[[], Sequence[Comparison]],
+    matters_pct: float,
+    alone: Callable[[int], Conclusion] | None = None,
 ) -> list[Comparison]:
     """The comparisons with those that are not judged called so; `measured` gives them as they would be if the
-    laboratory had added nothing, in the same order."""
-    disturbed = any(arm.is_disturbed for each in found for arm in (each.baseline, each.other))
+    laboratory had added nothing, in the same order, and `alone` the conclusion of one of them if it had disturbed the
+    trials of no other; None where a conclusion follows from its own trials alone."""
+    disturbed = [each.baseline.is_disturbed or each.other.is_disturbed for each in found]
+    without = measured() if any(disturbed) else found
+    ends = [(each.conclusion, bare.conclusion) for each, bare in zip(found, without, strict=True)]
+    names = [each.cell_id for each in found]
+    if len(set(names)) < len(names):
+        names = [f"{each.cell_id} ({each.other.arm})" for each in found]
     return [
-        _judged(each, without, matters_pct)
-        for each, without in zip(found, measured() if disturbed else found, strict=True)
+        _judged(each, bare, matters_pct, turned_by_others(at, ends, disturbed, names, alone))
+        for at, (each, bare) in enumerate(zip(found, without, strict=True))
     ]
 
 
-def _judged(found: Comparison, measured: Comparison, matters_pct: float) -> Comparison:
-    why = why_not_judged(found.conclusion, measured.conclusion, found.pairs, found.lost, matters_pct)
+def _judged(found: Comparison, measured: Comparison, matters_pct: float, others: Sequence[str]) -> Comparison:
+    why = why_not_judged(found.conclusion, measured.conclusion, found.pairs, found.lost, matters_pct, others)
     if not why:
         return found
     return replace(found, outcome=Outcome.NOT_JUDGED, conclusion=Conclusion.NOT_JUDGED, why=why)
 
 
-def why_not_judged(found: Conclusion, measured: Conclusion, pairs: int, lost: int, matters_pct: float) -> str:
+def turned_by_others(
+    at: int,
+    ends: Sequence[tuple[Conclusion, Conclusion]],
+    disturbed: Sequence[bool],
+    names: Sequence[str],
+    alone: Callable[[int], Conclusion] | None,
+) -> list[str]:
+    """Names of the cells whose disturbed trials leave the cell `at` open, which its own trials do not; none where its
+    own do, or where it is not open.
+
+    `ends` are the conclusions of all cells with the disturbance allowed for, and without it. Such a cell keeps no
+    answer: after Benjamini and Hochberg (1995, J. R. Statist. Soc. B 57) its adjusted p falls with every other p that
+    is small, so that others whose p may be larger than measured cannot help it. Each counts by the largest p that it
+    may have, at most 1, by which the correction holds whatever the machine did.
+    """
+    found, measured = ends[at]
+    others = [place for place, is_disturbed in enumerate(disturbed) if is_disturbed and place != at]
+    if alone is None or found not in _OPEN or measured in _OPEN or not others:
+        return []
+    if disturbed[at] and alone(at) in _OPEN:
+        return []
+    turned = [place for place in others if ends[place][0] in _OPEN and ends[place][1] not in _OPEN]
+    return [names[place] for place in turned or others]
+
+
+_OPEN = (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
+_MOST_NAMED = 5
+
+
+def why_not_judged(
+    found: Conclusion, measured: Conclusion, pairs: int, lost: int, matters_pct: float, others: Sequence[str] = ()
+) -> str:
     """Reason for not judging a cell; "" if the cell is judged, or is open for another reason than the laboratory.
 
     `found` is its conclusion when the disturbance is allowed for, `measured` the one without; `pairs` count, and so
-    many more were `lost`.
+    many more were `lost`. `others` are the cells whose trials leave it open, where its own do not.
     """
-    if found not in (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED):
+    if found not in _OPEN:
         return ""
+    if others:
+        more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+        named = number_text.listed([*others[:_MOST_NAMED], *more])
+        return (
+            f"Disturbed elsewhere: this cell's own trials would do, but what this machine added to those of {named} "
+            f"leaves these open, and the correction over all cells then takes its answer from this one. {AGAIN}"
+        )
     if measured.found:
         return f"Disturbed: what this machine added to the trials could account for their difference. {AGAIN}"
     if measured.decided:

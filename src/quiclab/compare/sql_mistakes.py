@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
-from quiclab.compare.sql_views import SCHEME
+from quiclab.compare.sql_views import ONLY_READ, SCHEME
 from quiclab.model.errors import DecodeError, HostError, QueryError, QuiclabError
 
 ANEW = "`quiclab report STUDY --again` makes a study's tables anew"
@@ -63,7 +63,8 @@ def refused(
         return DecodeError(f"a table cannot be read: {text}", READABLE)
     if SCHEME in text and SCHEME not in query:
         return DecodeError(f"a table cannot be read: {_plain(text)}", ANEW)
-    if isinstance(error, duckdb.PermissionException):
+    if isinstance(error, duckdb.PermissionException) or ONLY_READ in text:
+        text = ONLY_READ if ONLY_READ in text else text  # without the lines of our code that raised it
         hint = "a query reads this study's tables and writes no file: `quiclab sql … --format csv > FILE` does"
         return QueryError(f"the query may not do that: {_plain(text)}", hint)
     message, *rest = text.split("\n\n", 1)

@@ -19,9 +19,11 @@ from typing import Any
 import duckdb
 from fsspec import AbstractFileSystem
 
-from quiclab.model.mechanism_names import COLUMN, FORMER
+from quiclab.model.mechanism_names import BY_COLUMN
 from quiclab.model.tables import TABLES
 
+ONLY_READ = "a study is only read"
+"""Refusal of a query that would write into a study."""
 SCHEME = "study://"
 """Beginning of the names by which queries know the files of a study."""
 _TRIAL_ID = f"^{SCHEME}[^/]+/(.+)[.]parquet$"
@@ -65,7 +67,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
     def open(self, path: str, mode: str = "rb", **_options: Any) -> io.RawIOBase:
         """Open a file. Raises PermissionError for every mode but reading."""
         if mode != "rb":
-            raise PermissionError(errno.EROFS, "a study is only read", path)
+            raise PermissionError(errno.EROFS, ONLY_READ, path)
         return _File(self._file(path), "rb")
 
     def glob(self, path: str, **_options: Any) -> list[str]:
@@ -107,9 +109,9 @@ def connect(
         trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
         try:
             view = f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename)"
-            if _names_mechanisms(table):
+            if current := _current_names(table):
                 try:
-                    connection.execute(f"{view} REPLACE ({_CURRENT_NAMES}) FROM {source}")
+                    connection.execute(f"{view} REPLACE ({current}) FROM {source}")
                     continue
                 except duckdb.BinderException:  # made before mechanisms had names
                     pass
@@ -119,8 +121,14 @@ def connect(
     return connection, damaged
 
 
-def _names_mechanisms(table: str) -> bool:
-    return table in TABLES and any(column.name == COLUMN for column in TABLES[table].columns)
+def _current_names(table: str) -> str:
+    """The columns of a table that name mechanisms and their numbers, by the names of this version; empty without."""
+    columns = [each.name for each in TABLES[table].columns if each.name in BY_COLUMN] if table in TABLES else []
+    whens = {
+        column: " ".join(f"WHEN {_text(former)} THEN {_text(name)}" for former, name in BY_COLUMN[column].items())
+        for column in columns
+    }
+    return ", ".join(f"CASE {column} {when} ELSE {column} END AS {column}" for column, when in whens.items())
 
 
 def _name(text: str) -> str:
@@ -131,10 +139,3 @@ def _name(text: str) -> str:
 def _text(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
-
-
-_CURRENT_NAMES = (
-    f"CASE {COLUMN} {' '.join(f'WHEN {_text(former)} THEN {_text(name)}' for former, name in FORMER.items())} "
-    f"ELSE {COLUMN} END AS {COLUMN}"
-)
-"""Column with the names that mechanisms have in this version."""

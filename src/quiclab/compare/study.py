@@ -14,6 +14,8 @@ import polars as pl
 
 from quiclab.model.errors import DecodeError
 from quiclab.store.disk import check_name
+from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import no_study
 from quiclab.store.own_files import open_own, read_own
 from quiclab.store.resolved_form import read_spec
 
@@ -133,7 +135,7 @@ def read_study(directory: Path) -> Study:
     """Read what a study directory holds. Raises DecodeError if it is no directory, or its resolved spec is not one."""
     check_name(directory)
     if not directory.is_dir():
-        raise DecodeError(f"{directory} is not a study directory", "Give the directory that `quiclab run` wrote.")
+        raise no_study(StudyDir(directory))
     missing: list[str] = []
     resolved = read_json(directory / "resolved.json", missing)
     read_spec(resolved, directory / "resolved.json")

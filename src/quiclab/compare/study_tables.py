@@ -22,6 +22,7 @@ from quiclab.model.known_labels import unknown_word, with_current_names
 from quiclab.model.tables import OF_STUDY, TABLES, Table
 from quiclab.store.disk import check_name
 from quiclab.store.layout import StudyDir
+from quiclab.store.no_study import no_study
 from quiclab.store.own_files import is_own_file, own_files
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class OpenedStudy:
             if files := _files_of_trials(directory, name):
                 self._files[name] = files
         if "trials" not in self._files:
+            if not directory.is_dir():
+                raise no_study(StudyDir(directory))
             raise DecodeError(f"{directory} is no study with tables: it has no tables/trials.parquet", _HINT)
 
     @property

@@ -10,7 +10,7 @@ import polars as pl
 
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.model.mechanism_names import COLUMN, FORMER
+from quiclab.model.mechanism_names import BY_COLUMN
 from quiclab.model.metric_scope import MetricScope
 
 _OF = rf"^({MetricScope.TTLB}|{MetricScope.PAGE}|{MetricScope.START_UP}|{MetricScope.STALL}( [0-9]{{1,9}})?)$"
@@ -39,7 +39,7 @@ def unknown_word(account: pl.DataFrame | pl.LazyFrame) -> str | None:
 
 
 def with_current_names(table: Frame) -> Frame:
-    """A table in which mechanisms have the names of this version; one that names none stays as it is."""
-    if COLUMN not in table.lazy().collect_schema().names():
-        return table
-    return table.with_columns(pl.col(COLUMN).replace(FORMER))
+    """A table in which mechanisms and their numbers have the names of this version; one that names none stays as it
+    is."""
+    columns = BY_COLUMN.keys() & set(table.lazy().collect_schema().names())
+    return table.with_columns(pl.col(column).replace(BY_COLUMN[column]) for column in columns) if columns else table

@@ -24,6 +24,10 @@ FORMER = {
 """Former name of a mechanism → its name. A wait may have the name that a mechanism had: these are not its."""
 COLUMN = "mechanism"
 """Column of tables that names a mechanism."""
+FORMER_FACTS = {"longest_look": "longest_wait_for_a_processor"}
+"""Former name of a number that a mechanism shows → its name."""
+BY_COLUMN = {COLUMN: FORMER, "fact": FORMER_FACTS}
+"""Column of the tables of an account → the former names in it, each with its name."""
 
 
 def current_name(name: str) -> str:

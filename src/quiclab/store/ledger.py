@@ -25,6 +25,7 @@ from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.disk import disk_errors, read_object
 from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, read_register
 from quiclab.store.leases import Leases
+from quiclab.store.no_study import need_ledger
 from quiclab.store.own_files import open_own
 
 _VERSION = 1
@@ -206,10 +207,19 @@ def kept_positions(study_dir: StudyDir) -> dict[str, int]:
 def look_into_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """Open the ledger without writing to it, also while a run does. Raises DecodeError where there is none or the file
     is not one, HostError if the disk refuses."""
-    if not study_dir.ledger.is_file():
-        raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
+    need_ledger(study_dir)
+    _refuse_what_is_no_file(study_dir)
     with _ledger_errors(study_dir), _without_writing(study_dir) as db:
         yield Ledger(db, study_dir)
+
+
+def refuse_damaged_ledger(study_dir: StudyDir) -> None:
+    """Raises DecodeError where a study has a ledger that is damaged: which trials count would not be known. An archive
+    for readers has none."""
+    if study_dir.ledger.exists():
+        with look_into_ledger(study_dir) as ledger:
+            ledger.rows()
+            ledger.attempts()
 
 
 @contextmanager
@@ -236,8 +246,8 @@ def borrowed_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
 
     Raises DecodeError where there is no ledger or the file is not one, HostError if the disk refuses.
     """
-    if not study_dir.ledger.is_file():
-        raise DecodeError(f"{study_dir.root} has no ledger", "give the directory of a study that `quiclab run` began")
+    need_ledger(study_dir)
+    _refuse_what_is_no_file(study_dir)
     with _ledger_errors(study_dir), closing(sqlite3.connect(":memory:")) as memory:
         _copy(study_dir, memory)
         memory.execute("SELECT 1 FROM trials LIMIT 1")  # an empty file has no plan, and without one nothing is known
@@ -274,8 +284,7 @@ def _copy(study_dir: StudyDir, memory: sqlite3.Connection) -> None:
 def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
     """Open or make the ledger; one that is there is not written by that. Raises DecodeError if the file is not a
     ledger, HostError if the disk refuses."""
-    if study_dir.ledger.exists() and not study_dir.ledger.is_file():
-        raise DecodeError(f"{study_dir.ledger} is no file, but a folder, a FIFO or a device", _ADOPTED_AGAIN)
+    _refuse_what_is_no_file(study_dir)
     try:
         connection = sqlite3.connect(study_dir.ledger, timeout=5)
     except sqlite3.OperationalError as error:
@@ -285,6 +294,11 @@ def open_ledger(study_dir: StudyDir) -> Iterator[Ledger]:
         if _refuse_others(connection, study_dir) != _TABLES:
             connection.executescript(_SCHEMA)
         yield Ledger(connection, study_dir)
+
+
+def _refuse_what_is_no_file(study_dir: StudyDir) -> None:
+    if study_dir.ledger.exists() and not study_dir.ledger.is_file():
+        raise DecodeError(f"{study_dir.ledger} is no file, but a folder, a FIFO or a device", _ADOPTED_AGAIN)
 
 
 def _refuse_damaged(connection: sqlite3.Connection, study_dir: StudyDir) -> None:

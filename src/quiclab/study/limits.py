@@ -30,7 +30,7 @@ def earlier_limits(before: Mapping[str, object], now: Mapping[str, object]) -> l
     if before.get("limits") is None:
         return earlier
     limits = _limits_of(before)
-    same = _tolerated_pct(limits, before) == _tolerated_pct(limits, now)
+    same = tolerated_pct(limits, before) == tolerated_pct(limits, now)
     last = limits if same else _in_full(before)
     return earlier if last == now["limits"] else [*earlier, last]
 
@@ -47,10 +47,10 @@ def _in_full(resolved: Mapping[str, object]) -> dict[str, object]:
     """The limits of a resolved spec, with the disturbance that its smallest difference of interest implies where it
     names none: both may change between two runs."""
     limits = {name: value for name, value in _limits_of(resolved).items() if name != "disturbance"}
-    return limits | {"disturbance_pct": _tolerated_pct(limits, resolved)}
+    return limits | {"disturbance_pct": tolerated_pct(limits, resolved)}
 
 
-def _tolerated_pct(limits: Mapping[str, object], resolved: Mapping[str, object]) -> float:
+def tolerated_pct(limits: Mapping[str, object], resolved: Mapping[str, object]) -> float:
     """Share that limits tolerate, in per cent: their own, or what the smallest difference of interest in a resolved
     spec implies."""
     named = limits.get("disturbance_pct")
@@ -63,6 +63,12 @@ def _tolerated_pct(limits: Mapping[str, object], resolved: Mapping[str, object])
 def told_changes(before: Mapping[str, object], study: Study) -> tuple[str, ...]:
     """Say in a sentence each what a changed limit does to a study that has trials; `before` is its resolved spec until
     now."""
+    return tuple(f"{change}: {does}" for change, does in changed_limits(before, study))
+
+
+def changed_limits(before: Mapping[str, object], study: Study) -> tuple[tuple[str, str], ...]:
+    """Each limit of a study that is not as in its resolved spec `before`, and what that does to a study that has
+    trials."""
     from quiclab.model.resolved_record import ResolvedLimits
     from quiclab.store.record_form import as_record
 
@@ -75,7 +81,7 @@ def told_changes(before: Mapping[str, object], study: Study) -> tuple[str, ...]:
             if now.attempts > earlier.attempts
             else "it holds for blocks that are run from now on"
         )
-        changes.append(f"limits.attempts was {earlier.attempts} and is {now.attempts}: {does}")
+        changes.append((f"limits.attempts was {earlier.attempts} and is {now.attempts}", does))
     was, tolerated = tolerated_by(limits, study), study.tolerated
     if not isclose(was.value, tolerated.value):
         does = (
@@ -83,10 +89,10 @@ def told_changes(before: Mapping[str, object], study: Study) -> tuple[str, ...]:
             if tolerated.value > was.value
             else "trials beyond the new one are void now, and their blocks are run again"
         )
-        changes.append(f"limits.disturbance was {was} and is {tolerated}: {does}")
+        changes.append((f"limits.disturbance was {was} and is {tolerated}", does))
     for name, old_ns, limit in (("trial", earlier.trial_ns, now.trial), ("ready", earlier.ready_ns, now.ready)):
         if old_ns is not None and (old := Duration(old_ns)) != limit:
-            changes.append(f"limits.{name} was {old} and is {limit}: it holds for trials that are run from now on")
+            changes.append((f"limits.{name} was {old} and is {limit}", "it holds for trials that are run from now on"))
     return tuple(changes)
 
 

@@ -20,7 +20,8 @@ from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
-from quiclab.study.limits import EARLIER, earlier_limits
+from quiclab.store.no_study import need_ledger, no_study
+from quiclab.study.limits import EARLIER, changed_limits, earlier_limits
 from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -43,6 +44,8 @@ class Merged:
     """Trials that are damaged still, each with what it lacks."""
     left_out: int
     """Trials of blocks that a part has begun and not ended, which were not brought."""
+    limits: tuple[str, ...]
+    """Sentences about parts that ran by other limits."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
     for each in parts:
         if each.root == study_dir.root:
             raise SpecError(f"{each.root} is to be merged into itself", "name another directory first")
-        if not each.ledger.is_file() or not each.spec.is_file():
-            raise DecodeError(f"{each.root} is not a study directory", "give the folders that `quiclab run` made")
+        need_ledger(each, hint := "give the folders that `quiclab run` made")
+        if not each.spec.is_file():
+            raise no_study(each, "spec.toml", hint)
     first = parts[0]
     study = load_study(first.spec)
     with ExitStack() as held_all:
@@ -75,6 +79,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         planned = {row.trial_id: row for row in grow_plan(study, {})}
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
+        limits = tuple(told for each in dict.fromkeys(parts) for told in _other_limits(each, first, study))
         held_all.enter_context(held(study_dir, first.spec, study))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
@@ -88,7 +93,9 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
             damaged = ledger.damaged()
         _keep_what_belongs_to_all(study_dir, parts)
     mended = sum(tries[0] in before.get(trial_id, ()) for trial_id, (_, tries) in sources.items())
-    return Merged(study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read))
+    return Merged(
+        study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read), limits
+    )
 
 
 def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Sequence[PlanRow]) -> None:
@@ -139,6 +146,19 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyD
     if problems:
         hint = "run all parts of a study with one spec, one quiclab and the same programs"
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
+
+
+def _other_limits(part: StudyDir, first: StudyDir, study: Study) -> list[str]:
+    """A sentence about a part that ran by other limits than those of the spec that all parts are to have."""
+    before = read_object(part.resolved)
+    changes = changed_limits(before, study) if before.get("limits") else ()
+    if not changes:
+        return []
+    named = "; ".join(change for change, _ in changes)
+    return [
+        f"{part.root} ran by other limits than {first.spec} has ({named}): its trials count as they were judged there, "
+        "until `quiclab run` goes on with the whole."
+    ]
 
 
 def _fact_text(value: object) -> str:

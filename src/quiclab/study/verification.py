@@ -60,8 +60,9 @@ _ASIDE = ("position",)
 """Members of a plan's row that may differ from the plan that is made today."""
 NOT_CHECKED = (
     "Not checked: that the raw files are of a network, that the programs which ran are those that host.json names, "
-    "that no attempt was left out at the end, that spec.toml has the limits on time, the level and the metric with "
-    "which the study was begun, that looks.jsonl has every interim look, what remarks.json excludes, and what "
+    "that no attempt was left out at the end, that the study was begun with the level, the metric and the limits "
+    "trial, ready and attempts that spec.toml and resolved.json agree on (the limit disturbance is in each trial.json, "
+    "and was compared), that looks.jsonl has every interim look, what remarks.json excludes, and what "
     "report.html says."
 )
 """Sentence about everything that no verification tells."""

@@ -140,7 +140,7 @@ def test_a_copy_is_no_second_measurement(tmp_path: Path, capsys: pytest.CaptureF
         (["OLD", "SLOWER", "--allow", "kernl"], 2, "did you mean kernel?"),
         (["OLD", "SLOWER", "--junit", "x.xml"], 2, "--fail-if"),
         (["OLD", "OLD"], 2, "the same study"),
-        (["OLD", "/nowhere"], 4, "not a study directory"),
+        (["OLD", "/nowhere"], 4, "does not exist"),
     ],
 )
 def test_a_mistake_is_one_clear_error(

@@ -110,4 +110,4 @@ def test_a_study_that_ended_before_it_began_says_how_to_begin(begun: str, capsys
     assert main(["status", begun]) == ExitCode.DECODE
     told = capsys.readouterr().err
     assert f"nothing of {begun} has run yet" in told
-    assert as_typed(f"quiclab run {begun} begins it") in told
+    assert as_typed(f"`quiclab run {begun}` begins it") in told

@@ -154,5 +154,5 @@ def test_a_broken_table_is_a_note(tmp_path: Path, content: bytes) -> None:
 def test_an_empty_directory_is_analysed_and_no_directory_is_an_error(tmp_path: Path) -> None:
     """Nothing to compare is a result; a path that is no directory is a mistake of the caller."""
     assert "No cell was compared." in analyse_study(tmp_path).notes
-    with pytest.raises(DecodeError, match="not a study directory"):
+    with pytest.raises(DecodeError, match="does not exist"):
         analyse_study(tmp_path / "absent")

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich.console import Console
 from synthetic_study import Shape, write_study
@@ -88,6 +89,41 @@ def test_fewer_pairs_than_planned_are_judged_where_they_decide(tmp_path: Path) -
     assert "4 of 9 planned pairs" in few.why
     (none,) = _analysis(tmp_path / "all", lost(9)).comparisons
     assert none.conclusion is Conclusion.NOT_JUDGED
+
+
+def _with_disturbance(study: Path, cell: str, pct: float) -> None:
+    """Change what the laboratory added at most to the trials of one cell, in per cent of their times."""
+    trials = pl.read_parquet(study / "tables" / "trials.parquet")
+    ids = trials.filter(pl.col("cell_id") == cell)["trial_id"].to_list()
+    metrics = pl.read_parquet(study / "metrics.parquet")
+    times = metrics.filter(name="ttlb_ms").select("trial_id", took="value")
+    is_its = pl.col("trial_id").is_in(ids) & (pl.col("name") == "disturbance_most_ms")
+    value = pl.when(is_its).then(pl.col("took") * pct / 100).otherwise("value")
+    joined = metrics.join(times, on="trial_id", how="left", maintain_order="left")
+    joined.with_columns(value=value).drop("took").write_parquet(study / "metrics.parquet")
+
+
+@pytest.mark.parametrize(("pct", "own"), [(0.0, False), (0.3, False), (40.0, True)])
+def test_a_cell_that_others_leave_open_says_which(tmp_path: Path, pct: float, own: bool) -> None:
+    """Six pairs that point one way are significant in three cells together, and in one of three they are not: where
+    two are disturbed the third has no answer, and its own trials are not blamed for that."""
+    sizes = ("100 KB", "1 MB", "5 MB")
+    write_study(tmp_path, replace(ONE, workloads=sizes, blocks=6, disturbed={"h2": 40.0, "h3": 0.0}))
+    _with_disturbance(tmp_path, "1 MB/loss", pct)
+    found = {each.cell_id: each for each in analyse_study(tmp_path).comparisons}
+    assert {each.conclusion for each in found.values()} == {Conclusion.NOT_JUDGED}
+    assert ("those of 100 KB/loss and 5 MB/loss leaves" in found["1 MB/loss"].why) != own
+    for cell in found.keys() - (set() if own else {"1 MB/loss"}):
+        assert "what this machine added to the trials could account for their difference" in found[cell].why
+
+
+def test_a_cell_that_needs_no_other_is_judged_beside_disturbed_ones(tmp_path: Path) -> None:
+    """Nine pairs that point one way are significant even if no other cell has an answer."""
+    write_study(tmp_path, replace(ONE, workloads=("100 KB", "1 MB", "5 MB"), disturbed={"h2": 40.0, "h3": 0.0}))
+    _with_disturbance(tmp_path, "1 MB/loss", 0.3)
+    found = {each.cell_id: each.conclusion for each in analyse_study(tmp_path).comparisons}
+    assert found.pop("1 MB/loss") is Conclusion.DIFFERENT
+    assert set(found.values()) == {Conclusion.NOT_JUDGED}
 
 
 def test_every_output_says_so_with_the_numbers(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("DROP TABLE trials", "DROP would change the study, and a query only reads it", "ask with SELECT"),
         ("update metrics set value = 0", "UPDATE would change the study", "ask with SELECT"),
         ("COPY trials TO 'x.csv'", "the query may not do that", "--format csv > FILE"),
+        ("COPY trials TO 'study://x'", "the query may not do that: a study is only read", "--format csv > FILE"),
     ],
 )
 def test_a_wrong_query_is_the_users_mistake(
@@ -54,6 +55,7 @@ def test_a_wrong_query_is_the_users_mistake(
     assert told in err
     assert hint in err.splitlines()[-1]
     assert "Error:" not in err
+    assert ".py" not in err
 
 
 @pytest.fixture

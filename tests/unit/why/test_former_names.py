@@ -16,7 +16,7 @@ from planned_confirmation import BUFFER, plan, write
 from quiclab.cli.main import main
 from quiclab.compare.study_tables import open_study
 from quiclab.model.errors import ExitCode
-from quiclab.model.mechanism_names import FORMER, current_name, names_of
+from quiclab.model.mechanism_names import FORMER, FORMER_FACTS, current_name, names_of
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked
 from quiclab.study.confirm.together import plan_together
@@ -63,6 +63,16 @@ def test_tables_name_mechanisms_as_this_version_does(former: str, tmp_path: Path
     one = opened.trial_table("account_totals", "10")
     assert one is not None
     assert set(one["mechanism"]) == {None, FORMER[former]}
+
+
+@pytest.mark.parametrize("former", FORMER_FACTS)
+def test_tables_name_numbers_as_this_version_does(former: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "s", {"h2": {"": 800.0, "slow_start": 50.0}, "h3": {"": 600.0}})
+    for file in (folder / "tables" / "mechanism_facts").iterdir():
+        pl.read_parquet(file).with_columns(fact=pl.lit(former)).write_parquet(file)
+    opened = open_study(folder)
+    assert set(opened.table("mechanism_facts")["fact"]) == {FORMER_FACTS[former]}
+    assert set(opened.sql("SELECT fact FROM mechanism_facts")["fact"]) == {FORMER_FACTS[former]}
 
 
 def test_a_wait_of_the_same_name_keeps_it(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -183,10 +184,11 @@ def is_disturbed(found: Change) -> bool:
     return found.old.is_disturbed or found.new.is_disturbed
 
 
-def judged(found: Change, measured: Change, matters_pct: float) -> Change:
-    """Return the change, called not judged where it is; `measured` is the one without what the laboratory added."""
+def judged(found: Change, measured: Change, matters_pct: float, others: Sequence[str] = ()) -> Change:
+    """Return the change, called not judged where it is; `measured` is the one without what the laboratory added, and
+    `others` are the changes whose disturbed trials leave it open where its own do not."""
     pairs = min(len(found.old.trials), len(found.new.trials)) if found.pairs is None else found.pairs
-    why = why_not_judged(found.conclusion, measured.conclusion, pairs, found.lost, matters_pct)
+    why = why_not_judged(found.conclusion, measured.conclusion, pairs, found.lost, matters_pct, others)
     return replace(found, outcome=Outcome.NOT_JUDGED, conclusion=Conclusion.NOT_JUDGED, why=why) if why else found
 
 

@@ -27,7 +27,8 @@ from quiclab.compare.builds.change import (
 from quiclab.compare.builds.setting import Difference
 from quiclab.compare.cell_comparison import arm_result, compare
 from quiclab.compare.interim_analyses import builds_note, looks_at
-from quiclab.compare.model import ArmResult, Metric
+from quiclab.compare.model import ArmResult, Conclusion, Metric
+from quiclab.compare.not_judged import turned_by_others
 from quiclab.compare.sequential import rule_of
 from quiclab.compare.step_up import step_up
 from quiclab.compare.study import KINDS, Study
@@ -224,7 +225,7 @@ def corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[C
     selected at most a share alpha misses the truth (Benjamini and Yekutieli 2005). Changes that have an outcome only
     without what the laboratory added to the trials are not judged.
     """
-    return _judged(changes, alpha, matters_pct, _corrected)
+    return _judged(changes, alpha, matters_pct, _corrected, by_all=True)
 
 
 def corrected_by_sequence(changes: list[Change], alpha: float, matters_pct: float) -> list[Change]:
@@ -233,11 +234,27 @@ def corrected_by_sequence(changes: list[Change], alpha: float, matters_pct: floa
     return _judged(changes, alpha, matters_pct, _corrected_by_sequence)
 
 
-def _judged(changes: list[Change], alpha: float, matters_pct: float, correct: _Correct) -> list[Change]:
+def _judged(
+    changes: list[Change], alpha: float, matters_pct: float, correct: _Correct, *, by_all: bool = False
+) -> list[Change]:
+    """The changes as `correct` decides them, called not judged where they are; `by_all` is true of a correction in
+    which a change rests on the p of the others."""
     found = measured = correct(changes, alpha, matters_pct)
-    if any(map(is_disturbed, changes)):
-        measured = correct([as_measured(each, alpha) for each in changes], alpha, matters_pct)
-    return [judged(each, bare, matters_pct) for each, bare in zip(found, measured, strict=True)]
+    if not any(map(is_disturbed, changes)):
+        return [judged(each, each, matters_pct) for each in found]
+    bare = [as_measured(each, alpha) for each in changes]
+    measured = correct(bare, alpha, matters_pct)
+
+    def alone(at: int) -> Conclusion:
+        return correct([*bare[:at], changes[at], *bare[at + 1 :]], alpha, matters_pct)[at].conclusion
+
+    ends = [(each.conclusion, without.conclusion) for each, without in zip(found, measured, strict=True)]
+    names = [f"{each.workload}/{each.path} ({each.arm}, {each.metric.title})" for each in found]
+    disturbed = [*map(is_disturbed, changes)]
+    others = [turned_by_others(at, ends, disturbed, names, alone if by_all else None) for at in range(len(found))]
+    return [
+        judged(each, without, matters_pct, told) for each, without, told in zip(found, measured, others, strict=True)
+    ]
 
 
 def _corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[Change]:

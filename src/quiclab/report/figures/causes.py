@@ -142,8 +142,6 @@ def row_of(verdict: Verdict, explanation: Explanation) -> dict[str, object]:
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"
     told = f"{sign}{number_text.quantity(abs(step.difference_ms), 'ms')}"
-    reason = verdict.category.heading if verdict.category else ""
-    named = f"several: {reason}" if verdict.rivals else f"unknown cause: {reason}"
     baseline_ms = explanation.waterfall.total.baseline_ms
     return {
         "cell_id": explanation.comparison.cell_id,
@@ -151,7 +149,8 @@ def row_of(verdict: Verdict, explanation: Explanation) -> dict[str, object]:
         "baseline": explanation.comparison.baseline.arm,
         "other": explanation.comparison.other.arm,
         "cause": verdict.name,
-        "cause_title": verdict.mechanism.title if verdict.mechanism else named,
+        # A wait may have the name of a mechanism, and the row of a figure is found by its title.
+        "cause_title": f"{verdict.title} (several causes)" if verdict.rivals else verdict.title,
         "status": str(verdict.status),
         "difference_ms": step.difference_ms,
         "low_ms": interval.low if interval else None,

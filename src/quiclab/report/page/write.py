@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.compare import comparison_words
-from quiclab.compare.analyse import analyse, metric_of, page_of
+from quiclab.compare.analyse import analyse, metric_of, page_of, with_notes
 from quiclab.compare.cost import cost_data
 from quiclab.compare.effects import effects, effects_table, tails, tails_table
 from quiclab.compare.factor_effects import factor_tables
@@ -80,9 +80,10 @@ def why(analysis: StudyAnalysis, cells: Sequence[Cell], shown: Mapping[str, Sequ
     return Why(pair.cell_title, reason, leads)
 
 
-def write_report(study_dir: Path, metric: str | None = None) -> Path:
+def write_report(study_dir: Path, metric: str | None = None, notes: Sequence[str] = ()) -> Path:
     """Write `report.html` and `report/` in `study_dir`, and a page by itself for each other metric that was asked for,
-    now or before; return the path of the page about `metric`.
+    now or before; return the path of the page about `metric`. `notes` are sentences that stand beside those of the
+    analysis.
 
     Whatever is missing in the study is said on the page. Raises DecodeError if `study_dir` is no directory, SpecError
     if the study has nothing to compare by `metric`.
@@ -90,7 +91,7 @@ def write_report(study_dir: Path, metric: str | None = None) -> Path:
     study = read_study(study_dir)
     metrics = metrics_of_pages(study, metric)
     remember_look(study, metrics)
-    pages = {name: _write(study, name, metrics) for name in metrics}
+    pages = {name: _write(study, name, metrics, notes) for name in metrics}
     return pages[metric or metrics[0]]
 
 
@@ -119,8 +120,8 @@ class _Parts:
     """Reasons of the cells that have an account."""
 
 
-def _write(study: Study, metric: str, metrics: list[str]) -> Path:
-    analysis = analyse(study, metric)
+def _write(study: Study, metric: str, metrics: list[str], notes: Sequence[str]) -> Path:
+    analysis = with_notes(analyse(study, metric), notes)
     data = study.directory / analysis.page / "data"
     data.mkdir(parents=True, exist_ok=True)
     sizes, slow, trials = effects(analysis), tails(analysis), distributions(analysis)

@@ -52,7 +52,7 @@ def _claim(trial: Trial, role: str) -> Claim:
         return Claim(edges)
     looks = trial.evidence.table("run_delays").filter(pl.col("role") == role)
     longest = looks["longest_ns"].max()
-    waited = (Fact("longest_look", longest / 1e6, "ms"),) if isinstance(longest, int) else ()
+    waited = (Fact("longest_wait_for_a_processor", longest / 1e6, "ms"),) if isinstance(longest, int) else ()
     return Claim(edges, (Fact("waits", trial.waits(edges), ""), *waited))
 
 

@@ -148,6 +148,17 @@ def test_a_build_fails_only_by_what_the_machine_cannot_have_added(most_pct: floa
     assert told.conclusion is (Conclusion.DIFFERENT if most_pct == 1 else Conclusion.NOT_JUDGED)
 
 
+def test_a_change_that_others_leave_open_says_which() -> None:
+    """Six pairs are significant in three cells together; where two are disturbed, the third is not blamed."""
+    mine = replace(cell(220.0, blocks=6), path="mine")
+    family = [_disturbed(cell(220.0, blocks=6), 40.0), mine, _disturbed(cell(220.0, blocks=6), 40.0)]
+    first, second, third = corrected(family, 0.05, 2.0)
+    assert {each.conclusion for each in (first, second, third)} == {Conclusion.NOT_JUDGED}
+    assert "those of w/p (h3, " in second.why
+    assert "added to the trials could account for their difference" in first.why
+    assert first.why == third.why
+
+
 def test_a_build_that_stays_within_its_bound_passes_on_a_disturbed_machine() -> None:
     """A slowdown that is only not excluded fails nothing."""
     assert verdicts("ttlb > +3%", _disturbed(cell(200.0), 10.0)) == [Verdict.PASSED]

@@ -72,6 +72,7 @@ def _check_elsewhere(explained: Explanation) -> None:
     for each in explained.causes:
         row, entry = row_of(each, explained), cause_entry(each)
         assert row["status"] == entry.status == str(each.status)
+        assert row["cause_title"].startswith(each.title)
         assert row["difference_ms"] == entry.difference_ms == each.step.difference_ms
         if each.status is not Status.IN_BOTH:
             sign = "+" if each.step.difference_ms > 0 else "−"

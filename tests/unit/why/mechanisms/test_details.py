@@ -150,6 +150,7 @@ def test_a_wait_for_a_processor_goes_on_while_the_link_is_busy() -> None:
     held = edge(Why.PROCESSOR, 10, What.ACK_HELD)
     case = Case([edge(Why.PROCESSOR, 10), busy(), held]).waited("client", 20)
     assert named(case)["client_without_processor"] == 20
+    assert facts(case, "client_without_processor")["longest_wait_for_a_processor"] == 20
 
 
 def test_a_server_that_sends_while_the_client_waits_lacks_no_processor() -> None:
