@@ -17,7 +17,6 @@ from quiclab.store.disk import check_name
 from quiclab.store.layout import StudyDir
 from quiclab.store.no_study import no_study
 from quiclab.store.own_files import open_own, read_own
-from quiclab.store.resolved_form import read_spec
 
 if TYPE_CHECKING:
     from quiclab.model.resolved_record import ResolvedArm, ResolvedPath, ResolvedSpec, ResolvedWorkload
@@ -84,6 +83,8 @@ class Study:
     @cached_property
     def spec(self) -> ResolvedSpec:
         """The resolved spec as a record; an empty one where it is missing."""
+        from quiclab.store.resolved_form import read_spec
+
         return read_spec(self.resolved, self.directory / "resolved.json")
 
     @cached_property
@@ -136,6 +137,8 @@ def read_study(directory: Path) -> Study:
     check_name(directory)
     if not directory.is_dir():
         raise no_study(StudyDir(directory))
+    from quiclab.store.resolved_form import read_spec
+
     missing: list[str] = []
     resolved = read_json(directory / "resolved.json", missing)
     read_spec(resolved, directory / "resolved.json")

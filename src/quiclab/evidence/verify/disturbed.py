@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import TYPE_CHECKING
 
-from quiclab.model.trial_record import EstimatedDisturbance, RecordedDisturbance, TrialRecord
+if TYPE_CHECKING:
+    from quiclab.model.trial_record import EstimatedDisturbance, RecordedDisturbance, TrialRecord
 
 ROUGHLY = 0.1
 """Share that is tolerated at least where the critical path is not known: what no path can exceed is far more than what
@@ -26,6 +27,10 @@ _PARTS = {
 
 def with_bound(trial: TrialRecord, found: EstimatedDisturbance) -> RecordedDisturbance:
     """A disturbance with the time that the laboratory may have added to a trial that counts."""
+    import msgspec  # `quiclab status` needs the prefix alone
+
+    from quiclab.model.trial_record import RecordedDisturbance
+
     return RecordedDisturbance(**msgspec.structs.asdict(found), bound_ns=_bound_ns(trial, found))
 
 

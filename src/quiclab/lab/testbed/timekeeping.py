@@ -21,11 +21,9 @@ from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.processor_use import ProcessorUse, ran_s
 from quiclab.lab.testbed.run_delay import run_delays
-from quiclab.model.link_account import LinkAccount
 from quiclab.model.study import Direction, Path
 from quiclab.model.units import Bitrate, Duration
 from quiclab.spec.link import ONE_WAY_DELAY_SHARE, PUNCTUAL, link_config
-from quiclab.store.record_form import as_record
 
 _LASTS_S = 2.0
 _GAP_S = 0.002
@@ -158,9 +156,12 @@ def keep_time(backend: Backend | None = None) -> Timekeeping:
         share, ran = busy()
         others = max(0.0, used - own_s / (after.at_s - before.at_s) - ran)
         summary = link.stop()
-        account = as_record(summary, LinkAccount)
         for end in ends:
             end.close()
+    from quiclab.model.link_account import LinkAccount
+    from quiclab.store.record_form import as_record
+
+    account = as_record(summary, LinkAccount)
     late = {name: int(value) for name, value in account.lateness.items()}
     return Timekeeping(
         late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
