@@ -57,7 +57,7 @@ def words_of(arguments: argparse.Namespace) -> str:
 
 def read_link_options(arguments: argparse.Namespace) -> Path:
     """The path that the options describe. Raises SpecError with every wrong option at once."""
-    table: dict[str, Any] = {"name": "link", "mtu": arguments.mtu}
+    table: dict[str, object] = {"name": "link", "mtu": arguments.mtu}
     if arguments.profile is not None:
         table["profile"] = arguments.profile
     for side in ("", "up", "down"):

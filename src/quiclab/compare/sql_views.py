@@ -78,7 +78,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         """True if there is such a file."""
         return path.removeprefix(SCHEME) in self._files
 
-    def info(self, path: str, **_options: Any) -> dict[str, Any]:
+    def info(self, path: str, **_options: Any) -> dict[str, object]:
         """Facts about a file, with its size in bytes."""
         return {"name": path, "type": "file", "size": self._file(path).stat().st_size}
 

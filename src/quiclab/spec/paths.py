@@ -15,7 +15,7 @@ from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, read_keys, show
+from quiclab.spec.nodes import Kind, Node, ReportedError, Values, WrongValueError, read_keys, show
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 
@@ -49,7 +49,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "schedule": SCHEDULE,
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace),
 }
-_OVERRIDES: Kind[dict[str, Any]] = Kind(
+_OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
     lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
 )
@@ -129,14 +129,14 @@ def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tup
     return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
 
 
-def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direction]:
+def _directions(node: Node, values: Values, mtu: int) -> dict[str, Direction]:
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     sides = {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
     _check_losses(node, values, sides)
     return sides
 
 
-def _check_losses(node: Node, values: Mapping[str, Any], sides: Mapping[str, Direction]) -> None:
+def _check_losses(node: Node, values: Values, sides: Mapping[str, Direction]) -> None:
     """Report keys about losses where nothing is lost, and packets that are to be dropped and spared."""
     for key, needs in (("loss_by", _draws), ("spare", _loses)):
         idle = [side for side, direction in sides.items() if not needs(direction)]
@@ -167,13 +167,13 @@ def _draws(direction: Direction) -> bool:
     return any(not isinstance(model, DropList) for model in _losses(direction))
 
 
-def _without_rate_and_trace(node: Node, values: dict[str, Any]) -> dict[str, Any]:
+def _without_rate_and_trace(node: Node, values: Values) -> Values:
     if "rate" in values and "trace" in values:
         node.child("trace").report('"trace" replaces "rate"; write one of them')
     return values
 
 
-def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any], mtu: int) -> Direction:
+def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Direction:
     """Build one direction from what the path says for both, overridden by what it says for this one."""
     stands_for = {"rate": "trace", "trace": "rate"}
     overridden = {stands_for[key] for key in own if key in stands_for}

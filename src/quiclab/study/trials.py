@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from quiclab import __version__
 from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
@@ -215,7 +214,7 @@ def _check_machine(
 
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
     """Write down the machine and the programs, as they are when the study is run."""
-    told: dict[str, Any] = {**host_facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
+    told: dict[str, object] = {**host_facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
     before = read_object(study_dir.host) if study_dir.host.exists() else {}
     # Of an earlier run: this one may have too few trials for a check of its own, or no neighbour.
     told |= {key: before[key] for key in (MACHINE_CHECK, BESIDE) if before.get(key) is not None}

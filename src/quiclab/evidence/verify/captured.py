@@ -9,26 +9,27 @@ packets are in another order, is not what was measured.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
+
+from quiclab.model.trial_record import TrialRecord
 
 _TOLERANCE_NS = 1000
 """The finest step of the times in a capture: none that another program wrote anew is finer than a microsecond."""
 
 
-def capture_problem(document: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> str | None:
+def capture_problem(trial: TrialRecord, tables: Mapping[str, pl.DataFrame]) -> str | None:
     """The first capture of the client's leg that contradicts the link's log, with the largest difference; None where
     they agree, or where one of them is not there."""
-    links = [link for link in document.get("links") or () if link["leg"] == "client"]
+    links = trial.links_of("client")
     if not links:
         return None
-    ends = (("client", links[0], "capture_client"), ("server", links[-1], "capture_server"))
-    for end, link, key in ends:
-        logs = [f"raw/{link['packet_log']}"]
-        if document.get("second_link") and link is links[0]:
-            logs.append(f"raw/{document['second_link']['packet_log']}")
-        apart_ns = _largest_difference(tables, f"raw/{link.get(key)}", end, logs)
+    ends = (("client", links[0], links[0].capture_client), ("server", links[-1], links[-1].capture_server))
+    for end, link, capture in ends:
+        logs = [f"raw/{link.packet_log}"]
+        if trial.second_link and link is links[0]:
+            logs.append(f"raw/{trial.second_link.packet_log}")
+        apart_ns = _largest_difference(tables, f"raw/{capture}", end, logs)
         if apart_ns is not None and apart_ns > _TOLERANCE_NS:
             return (
                 f"the capture at the {end}'s end contradicts the link's log: a packet's times differ by "

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from quiclab.evidence.metrics.expected_bytes import may_use_several_sockets, moved_bytes, protocol_of
-from quiclab.evidence.verify.proof import UNPROVEN
+from quiclab.model.proof_record import UNPROVEN
+from quiclab.model.trial_record import TrialRecord
 
 _HANDSHAKE_BYTES = 16 << 10
 """Bytes that a handshake may bring, with its chain of certificates."""
@@ -16,13 +14,13 @@ _BESIDE_BYTES = 64 << 10
 _NAMES = {"tcp": "TCP", "udp": "QUIC"}
 
 
-def carried_problem(document: Mapping[str, Any]) -> str | None:
+def carried_problem(trial: TrialRecord) -> str | None:
     """Problem of a transport of the arm that carried fewer bytes than the body has: how many each transport carried."""
-    carried, size_bytes = document["proof"]["payload_bytes"], moved_bytes(document)
+    carried, size_bytes = trial.proof.payload_bytes, moved_bytes(trial)
     if carried == UNPROVEN or size_bytes is None:
         return None
-    sender, way = _sender(document)
-    own = protocol_of(document)
+    sender, way = _sender(trial)
+    own = protocol_of(trial)
     other = "tcp" if own == "udp" else "udp"
     if carried[own][sender] >= size_bytes:
         return None
@@ -32,33 +30,35 @@ def carried_problem(document: Mapping[str, Any]) -> str | None:
     )
 
 
-def split_problem(document: Mapping[str, Any]) -> str | None:
+def split_problem(trial: TrialRecord) -> str | None:
     """Problem of bodies that came over several connections: no socket of the client carried as many bytes as they have.
 
     A connection that migrates has a socket for each of its paths; where packets show one connection, it was one.
     """
-    proof, size_bytes = document["proof"], moved_bytes(document)
-    most = proof["payload_bytes_of_one_socket"]
-    if most == UNPROVEN or size_bytes is None or may_use_several_sockets(document):
+    proof, size_bytes = trial.proof, moved_bytes(trial)
+    most = proof.payload_bytes_of_one_socket
+    if most == UNPROVEN or size_bytes is None or may_use_several_sockets(trial):
         return None
-    sender, way = _sender(document)
-    largest = most[protocol_of(document)][sender]
+    sender, way = _sender(trial)
+    largest = most[protocol_of(trial)][sender]
     if largest >= size_bytes:
         return None
     return f"asked for {size_bytes} bytes on one connection, but none carried more than {largest} {way} the client"
 
 
-def twice_problem(document: Mapping[str, Any]) -> str | None:
+def twice_problem(trial: TrialRecord) -> str | None:
     """Reason to refuse a trial in which other sockets carried more than a handshake: the client fetched
     something beside what is measured, or before it.
 
     A browser opens connections that it then does not need, and may come to QUIC by an answer over TCP.
     """
-    proof, size_bytes = document["proof"], moved_bytes(document)
-    carried, most = proof["payload_bytes"], proof["payload_bytes_of_one_socket"]
-    if UNPROVEN in (carried, most) or size_bytes is None or may_use_several_sockets(document) or document.get("probe"):
+    proof, size_bytes = trial.proof, moved_bytes(trial)
+    carried, most = proof.payload_bytes, proof.payload_bytes_of_one_socket
+    if carried == UNPROVEN or most == UNPROVEN or size_bytes is None:
         return None
-    (sender, way), own = _sender(document), protocol_of(document)
+    if may_use_several_sockets(trial) or trial.probe:
+        return None
+    (sender, way), own = _sender(trial), protocol_of(trial)
     beside = {name: counts[sender] for name, counts in carried.items() if name in _NAMES}
     beside[own] -= most[own][sender]
     for name, count in beside.items():
@@ -68,6 +68,6 @@ def twice_problem(document: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _sender(document: Mapping[str, Any]) -> tuple[str, str]:
+def _sender(trial: TrialRecord) -> tuple[str, str]:
     """The end that sends the bodies, and a word for their way with `the client` behind it."""
-    return ("client", "from") if document["expected"].get("direction") == "upload" else ("server", "to")
+    return ("client", "from") if trial.expected.upload else ("server", "to")

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -22,8 +21,8 @@ class ClosedError(Exception):
 
 
 def opened_facts(
-    found: Sequence[Connection], closed: str | None, document: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, str]]:
+    found: Sequence[Connection], closed: str | None, protocol: str | None
+) -> tuple[dict[str, object], dict[str, str]]:
     """Facts by name, None where the packets do not tell, and reasons. Raises ClosedError where nothing was opened.
 
     `found` are the client's connections, `closed` says why some of their packets may not have been read.
@@ -33,7 +32,7 @@ def opened_facts(
     """
     if not found:
         raise ClosedError("the capture holds no connection")
-    main = max(found, key=lambda each: _weight(each, document))
+    main = max(found, key=lambda each: _weight(each, protocol))
     if main.step("encrypted_extensions") is None and main.step("finished") is None:
         raise ClosedError(closed or "no packet that ends a handshake is among the packets")
     why: dict[str, str] = {}
@@ -47,8 +46,8 @@ def opened_facts(
     }, why
 
 
-def _weight(connection: Connection, document: Mapping[str, Any]) -> tuple[bool, bool, int]:
-    wanted = _HTTP_VERSIONS.get(document.get("protocol", ""))
+def _weight(connection: Connection, protocol: str | None) -> tuple[bool, bool, int]:
+    wanted = _HTTP_VERSIONS.get(protocol or "")
     return (
         handshake_round_trips(connection) is not None,
         wanted in connection.requests["http_version"],
@@ -56,7 +55,7 @@ def _weight(connection: Connection, document: Mapping[str, Any]) -> tuple[bool, 
     )
 
 
-def _handshake(main: Connection, why: dict[str, str]) -> dict[str, Any]:
+def _handshake(main: Connection, why: dict[str, str]) -> dict[str, object]:
     hello, extensions = main.step("server_hello"), main.step("encrypted_extensions")
     exchange = main.step("server_key_exchange")
     if extensions is None and hello is not None and hello.detail.get("version") == "TLS 1.3":
@@ -96,7 +95,7 @@ def _early_data_bytes(main: Connection, why: dict[str, str]) -> int | None:
     return bytes_once(early)
 
 
-def _http(main: Connection, why: dict[str, str]) -> dict[str, Any]:
+def _http(main: Connection, why: dict[str, str]) -> dict[str, object]:
     answered = main.requests.drop_nulls("status")
     first = answered.row(0, named=True) if answered.height else None
     if first is None:
@@ -110,7 +109,7 @@ def _http(main: Connection, why: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _migration(main: Connection, closed: str | None, why: dict[str, str]) -> dict[str, Any]:
+def _migration(main: Connection, closed: str | None, why: dict[str, str]) -> dict[str, object]:
     seen = read_migration(main)
     if seen.migrated is None:
         why["migrated"] = f"packets on the new path stayed closed: {closed}" if closed else "packets stayed closed"
@@ -125,7 +124,7 @@ def _migration(main: Connection, closed: str | None, why: dict[str, str]) -> dic
     }
 
 
-def _answer(connection: Connection) -> dict[str, Any]:
+def _answer(connection: Connection) -> dict[str, object]:
     """Answers to one connection of the client; a client that begins again elsewhere has several."""
     requests = connection.requests
     first = requests.row(0, named=True) if requests.height else {}

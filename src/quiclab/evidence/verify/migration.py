@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from quiclab.evidence.verify.connections import Connection, Packet
 from quiclab.evidence.verify.wire import Sender
+from quiclab.model.tables import Row
 
 _SENDERS: dict[str, Sender] = {"up": "client", "down": "server"}
 
@@ -84,7 +84,7 @@ def read_migration(connection: Connection) -> Migration:
     )
 
 
-def _key(frame: dict[str, Any]) -> tuple[int, Sender, str | None, int | None]:
+def _key(frame: Row) -> tuple[int, Sender, str | None, int | None]:
     return frame["time_ns"], _SENDERS[frame["direction"]], frame["packet_type"], frame["packet_number"]
 
 

@@ -3,25 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from quiclab.evidence.metrics.measured_flow import measured_tables
 from quiclab.evidence.verify.account import account_contradiction
 from quiclab.evidence.verify.captured import capture_problem
 from quiclab.evidence.verify.competing_flows import prove_competition
-from quiclab.evidence.verify.connections import Connection, captured, connections
+from quiclab.evidence.verify.connections import captured, connections
 from quiclab.evidence.verify.decrypted import ClosedError, opened_facts
 from quiclab.evidence.verify.early_data_log import early_data_bytes_by_log
 from quiclab.evidence.verify.handshake import Handshake, read_handshake
 from quiclab.evidence.verify.http_responses import closed_because, is_captured, responses
 from quiclab.evidence.verify.origin_leg import origin_leg
 from quiclab.evidence.verify.wire import Sender, Wire, read_wire
+from quiclab.model.host_findings import Host
+from quiclab.model.link_account import LinkSide
+from quiclab.model.proof_record import UNPROVEN, Proof
+from quiclab.model.trial_record import ProbeTarget, TrialRecord
+from quiclab.store.record_form import as_record
 
-UNPROVEN = "unproven"
 _NEEDS_KEYS = (
     "connections",
     "http_version_seen",
@@ -43,42 +48,49 @@ _NEEDS_KEYS = (
     "new_path",
     "answers",
 )
-_ECN_SIDES: tuple[tuple[str, Sender, str], ...] = (("up", "client", "sent"), ("down", "server", "arrived"))
-"""Name, sender and place of ECN counts in the client's capture: before the link for packets up, after it for down."""
 _NO_KEYS = "the client left no TLS keys (raw/keys.log)"
 DECODER = "quiclab's decoders"
 """Name of what opened the packets."""
 
 
-def prove(folder: Path, document: dict[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def prove(folder: Path, trial: TrialRecord, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """Transport, versions, TLS, HTTP, ECN and congestion control as they were, each a value or `unproven`.
 
     `tables` are those of `decoders.decode_trial`.
     """
-    own = measured_tables(tables, document)
+    own = measured_tables(tables, trial)
     rows = captured(own)
-    found, wire = connections(rows), read_wire(rows["ip_packets"], document["server_port"])
+    found, wire = connections(rows), read_wire(rows["ip_packets"], trial.server_port or 0)
     seen = is_captured(own)
-    proof = {
+    proof: dict[str, object] = {
         **_hellos(read_handshake(wire, found) if seen else None),
-        **_on_the_wire(wire if seen else None, document),
-        **_other_facts(folder, document),
+        **_on_the_wire(wire if seen else None, trial),
+        **_other_facts(folder, trial),
     }
-    if document.get("competition") is not None:
-        proof["competition"] = prove_competition(tables, document)
+    if trial.competition is not None:
+        proof["competition"] = prove_competition(tables, trial)
     proof |= {**dict.fromkeys(_NEEDS_KEYS, UNPROVEN), "decrypted_by": UNPROVEN}
-    proof["unproven_because"] = _because(proof["transport"], document.get("probe"))
-    proof["http_responses"], closed = responses(own), closed_because(own, competes="competition" in proof)
+    because = _because(proof["transport"], trial.probe)
+    proof["unproven_because"] = because
+    proof["http_responses"], closed = responses(own), closed_because(own, competes=trial.competition is not None)
     if closed is not None:
-        proof["unproven_because"]["http_responses"] = closed
-    _add_opened(folder, document, proof, found, closed)
-    _ask_the_log(own, proof)
-    proof["account_contradicted"] = account_contradiction(document, proof, own)
-    proof["capture_contradicted"] = capture_problem(document, tables)
+        because["http_responses"] = closed
+    try:
+        opened, why = opened_facts(found, closed, trial.protocol)
+    except ClosedError as error:
+        keys = folder / "raw" / "keys.log"
+        because["decrypted_by"] = str(error) if keys.is_file() and keys.stat().st_size else _NO_KEYS
+    else:
+        because |= why
+        _add_opened(proof, opened)
+        _ask_the_log(own, proof, because)
+    proven = msgspec.structs.replace(trial, proof=as_record(proof, Proof))
+    proof["account_contradicted"] = account_contradiction(proven, own)
+    proof["capture_contradicted"] = capture_problem(trial, tables)
     return proof
 
 
-def _hellos(handshake: Handshake | None) -> dict[str, Any]:
+def _hellos(handshake: Handshake | None) -> dict[str, object]:
     """Facts of the handshake that can be read without keys; `handshake` is None where there is no capture."""
     return {
         "transport": handshake.transport if handshake else UNPROVEN,
@@ -98,33 +110,23 @@ def _hellos(handshake: Handshake | None) -> dict[str, Any]:
     }
 
 
-def _other_facts(folder: Path, document: dict[str, Any]) -> dict[str, Any]:
+def _other_facts(folder: Path, trial: TrialRecord) -> dict[str, object]:
     """Facts from elsewhere than the measured capture: the programs, the kernel and the capture of another leg."""
-    requests = (document["client"] or {}).get("requests") or [{}]
-    host = document["host"]
+    host = trial.host
     return {
-        "http_version": requests[0].get("http_version", UNPROVEN),
-        "tcp_congestion_control_asked": document["tcp_congestion_control_asked"],
+        "http_version": trial.first_request.http_version or UNPROVEN,
+        "tcp_congestion_control_asked": trial.tcp_congestion_control_asked,
         "tcp_congestion_control": _tcp_sender(host),
-        "tcp_congestion_controls": host.get("tcp_congestion_controls") or UNPROVEN,
-        "origin_leg": _known(origin_leg(folder, document)),
-        "quic_congestion_control_asked": (document.get("asked") or {}).get("congestion_control") or UNPROVEN,
+        "tcp_congestion_controls": host.tcp_congestion_controls or UNPROVEN,
+        "origin_leg": _known(origin_leg(folder, trial)),
+        "quic_congestion_control_asked": trial.asked.congestion_control or UNPROVEN,
         "quic_congestion_control": UNPROVEN,
-        "versions": (document["client"] or {}).get("versions", {}),
+        "versions": trial.client.versions if trial.client else {},
     }
 
 
-def _add_opened(
-    folder: Path, document: dict[str, Any], proof: dict[str, Any], connections: Sequence[Connection], closed: str | None
-) -> None:
-    """Adds what only opened packets tell; what they do not tell gets its reason."""
-    keys = folder / "raw" / "keys.log"
-    try:
-        found, why = opened_facts(connections, closed, document)
-    except ClosedError as error:
-        left_keys = keys.is_file() and keys.stat().st_size
-        proof["unproven_because"]["decrypted_by"] = str(error) if left_keys else _NO_KEYS
-        return
+def _add_opened(proof: dict[str, object], found: dict[str, object]) -> None:
+    """Add what only opened packets tell."""
     for replaced in ("resumed", "tls_group"):  # the hellos tell these, except in TLS 1.2
         if proof[replaced] != UNPROVEN:
             del found[replaced]
@@ -132,13 +134,10 @@ def _add_opened(
     if proof["alt_svc_use"] == UNPROVEN and found["alt_svc"] not in (None, "none"):
         proof["alt_svc_use"] = "used" if found["http_version_seen"] != "HTTP/3" else UNPROVEN
     proof["decrypted_by"] = DECODER
-    proof["unproven_because"] |= why
 
 
-def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, Any]) -> None:
+def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, object], because: dict[str, str]) -> None:
     """Fill in from the client's qlog how much was sent in 0-RTT packets that stayed closed."""
-    if proof["decrypted_by"] == UNPROVEN:
-        return
     packets = proof["early_data_packets"]
     if proof["early_data_bytes"] != UNPROVEN:
         proof["early_data_bytes_by"] = "packets"
@@ -146,32 +145,32 @@ def _ask_the_log(tables: Mapping[str, pl.DataFrame], proof: dict[str, Any]) -> N
         told = early_data_bytes_by_log(tables, packets)
         if told is not None:
             proof |= {"early_data_bytes": told, "early_data_bytes_by": "client's qlog"}
-            proof["unproven_because"].pop("early_data_bytes", None)
+            because.pop("early_data_bytes", None)
 
 
-def _tcp_sender(host: dict[str, Any]) -> str:
+def _tcp_sender(host: Host) -> str:
     """Congestion control of the end that sends the bodies, as its socket showed it."""
-    looked_at = ("client_tcp_congestion_control", "server_tcp_congestion_control")
-    return next((str(host[name]) for name in looked_at if name in host), UNPROVEN)
+    return host.client_tcp_congestion_control or host.server_tcp_congestion_control or UNPROVEN
 
 
-def _because(transport: str, probe: dict[str, Any] | None) -> dict[str, str]:
+def _because(transport: object, probe: ProbeTarget | None) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    if probe:
-        reasons["tcp_congestion_control"] = str(probe.get("server", ""))
+    if probe is not None:
+        reasons["tcp_congestion_control"] = probe.server
     if transport == "quic":
         reasons["quic_congestion_control"] = "no server names it in its log; its window over time shows it"
     return reasons
 
 
-def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
+def _on_the_wire(wire: Wire | None, trial: TrialRecord) -> dict[str, object]:
     if wire is None:
         facts = ("ecn", "ecn_client", "ecn_server", "client_sockets", "client_addresses", "alt_svc_use")
         return dict.fromkeys((*facts, "payload_bytes", "payload_bytes_of_one_socket"), UNPROVEN)
     return {
+        # In the client's capture packets up are before the link, and those down behind it.
         "ecn": {
-            side: {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _marked(document, side)}
-            for side, sender, seen in _ECN_SIDES
+            "up": _ecn(wire, "client", "sent", trial.link.up),
+            "down": _ecn(wire, "server", "arrived", trial.link.down),
         },
         "ecn_client": wire.ecn_seen("client"),
         "ecn_server": wire.ecn_seen("server"),
@@ -183,9 +182,9 @@ def _on_the_wire(wire: Wire | None, document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _marked(document: dict[str, Any], side: str) -> Any:
-    """Return the number of packets that the link marked, by its own account."""
-    return ((document.get("link") or {}).get(side) or {}).get("marked", UNPROVEN)
+def _ecn(wire: Wire, sender: Sender, seen: str, side: LinkSide) -> dict[str, object]:
+    """Codepoints of the packets of one sender where they were seen, and how many the link marked by its own account."""
+    return {**wire.ecn_shares(sender), "seen": seen, "marked_by_link": _known(side.marked)}
 
 
 def _alt_svc_use(wire: Wire) -> str:

@@ -14,7 +14,7 @@ import time
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from quiclab.lab.runner.commands import PORT, arm_of, path_of, workload_of
 from quiclab.lab.runner.competitor import Competitor, ends_of, told_end_ns
@@ -124,7 +124,7 @@ class Contest:
                 process.end(grace_s=0.0)
         self._programs.close()
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The competition as trial.json has it."""
         if self._competition is None:
             return {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from quiclab.lab.runner.address_change import ChangingAddress
 from quiclab.lab.runner.commands import ORIGIN_PORT, PORT, resumes
@@ -169,7 +168,7 @@ class Transfer:
                 f"the measured client had everything in less than {lasts}: give its workload a larger size"
             )
 
-    def end(self) -> dict[str, Any]:
+    def end(self) -> dict[str, object]:
         """Close the link and end the programs, whether or not the transfer went well; return the link's summary."""
         trial, record = self._trial, self._trial.record
         self._note_congestion_controls()

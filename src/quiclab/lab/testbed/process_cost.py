@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from quiclab.lab.testbed import _process_tree
 from quiclab.lab.testbed._process_tree import Stat, Used
@@ -173,7 +173,7 @@ class ProcessCosts:
             if role.at_end is None:
                 role.at_end = role.life
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Costs by role, for trial.json. Times of `life` are exact; user and system of `transfer` are accurate to 10 ms
         each."""
         with self._lock:
@@ -229,7 +229,7 @@ def _used_by(usage: resource.struct_rusage) -> Used:
     return Used(user_ns + system_ns, user_ns, system_ns, *faults, usage.ru_nvcsw, usage.ru_nivcsw)
 
 
-def _summary(role: _Role) -> dict[str, Any]:
+def _summary(role: _Role) -> dict[str, object]:
     return {
         "life": None if role.life is None else asdict(role.life),
         "transfer": None if role.at_end is None else asdict(_transfer(role, role.at_end)),
@@ -255,7 +255,7 @@ def _transfer(role: _Role, at_end: Used) -> Used:
     return at_end.since(role.at_begin).at_least(role.seen_at_end.since(role.seen_at_begin))
 
 
-def _memory(role: _Role) -> dict[str, Any]:
+def _memory(role: _Role) -> dict[str, object]:
     """Peak memory of the whole tree and of its largest process, which is what `time -v` shows.
 
     VmHWM starts with the program, but is not read at the very end. ru_maxrss is exact, but starts with the peak of the

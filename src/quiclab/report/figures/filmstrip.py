@@ -59,9 +59,9 @@ class Filmstrip(Figure):
         steps = data.filter(pl.col("picture").is_not_null())["x_ms"].unique().sort()
         step = float(steps.diff().drop_nulls().min() or 1.0) if steps.len() > 1 else 1.0  # type: ignore[arg-type]
         end = float(data["x_ms"].max() or 0.0) + step  # type: ignore[arg-type]
-        images: list[dict[str, Any]] = []
-        names: list[dict[str, Any]] = []
-        bands: list[dict[str, Any]] = []
+        images: list[dict[str, object]] = []
+        names: list[dict[str, object]] = []
+        bands: list[dict[str, object]] = []
         for place, (arm, style) in enumerate(_style.arms(data)):
             label = _style.text(arm)
             of_arm = data.filter(pl.col("arm") == arm)

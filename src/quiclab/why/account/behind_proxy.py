@@ -161,15 +161,15 @@ class Origin:
 
 def origin_of(evidence: Evidence) -> Origin | None:
     """The links behind a trial's proxy; None where there are none, or their logs are missing."""
-    links = [link for link in evidence.trial.get("links") or () if link["leg"] == "origin"]
-    if not evidence.trial.get("proxy") or not links:
+    links = evidence.trial.links_of("origin")
+    if evidence.trial.proxy is None or not links:
         return None
     rows = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
     ways: list[Way] = []
     for direction in ("up", "down"):
         hops: list[list[Hop]] = []
         for link in links:
-            mine = rows.filter(pl.col("source") == f"raw/{link['packet_log']}", pl.col("direction") == direction)
+            mine = rows.filter(pl.col("source") == f"raw/{link.packet_log}", pl.col("direction") == direction)
             if mine.is_empty():
                 return None
             hops.append([hop(mine)])

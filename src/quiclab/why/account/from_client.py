@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Any
 
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.evidence.metrics.quic import is_request_stream
+from quiclab.model.tables import Row
 from quiclab.why.account.arrivals import Arrivals
 from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.levels import Level
@@ -86,10 +86,10 @@ def _asked(of: Recorded) -> Instant:
     return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
-def _answer_span(of: Recorded) -> tuple[int, Instant, int, dict[str, Any]]:
+def _answer_span(of: Recorded) -> tuple[int, Instant, int, Row]:
     """The answer's first packet, its last byte, and what the recording says of it."""
     requests = of.table("http_requests")
-    told: dict[str, Any] = {}
+    told: Row = {}
     if requests.height > 1:
         raise Unknown(f"it holds {requests.height} requests: {_COVERS_ONE}")
     if requests.height:
@@ -122,7 +122,7 @@ def _record_begun(of: Recorded, whole_ns: int | None) -> int | None:
     return begun_ns if isinstance(begun_ns, int) else whole_ns
 
 
-def _with_fin(of: Recorded, stream: dict[str, Any]) -> int | None:
+def _with_fin(of: Recorded, stream: Row) -> int | None:
     """Arrival of all bytes of a QUIC stream and of its end, which may come in a frame of its own."""
     frames = of.table("frames").filter(
         pl.col("direction") == "down", pl.col("frame_type") == "stream", pl.col("stream_id") == stream["stream_id"]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import msgspec
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown, quic, tcp, times
@@ -195,7 +196,9 @@ def connection_evidence(evidence: Evidence, connection: str) -> Evidence:
         else table
         for name, table in evidence.tables.items()
     }
-    return Evidence({**tables, "ip_packets": own}, {**evidence.trial, "protocol": "h3" if quic else "h2"})
+    return Evidence(
+        {**tables, "ip_packets": own}, msgspec.structs.replace(evidence.trial, protocol="h3" if quic else "h2")
+    )
 
 
 def _packets(evidence: Evidence, connection: str) -> tuple[bool, pl.DataFrame]:

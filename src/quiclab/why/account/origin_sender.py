@@ -84,4 +84,4 @@ def origin_sender(evidence: Evidence) -> OriginSender | None:
         return None
     tables = {"tcp_info": rows.with_columns(vantage=pl.lit("server"))}
     trial = evidence.trial
-    return OriginSender(kernel(Evidence(tables, trial)), trial["proxy"]["origin_protocol"] != "h1")
+    return OriginSender(kernel(Evidence(tables, trial)), trial.proxy is None or trial.proxy.origin_protocol != "h1")

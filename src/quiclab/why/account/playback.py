@@ -48,7 +48,7 @@ def accounts_of_video(evidence: Evidence) -> dict[str, list[Edge]]:
     A stall whose end the records do not explain is one edge without an explanation, so that all stalls add up. Raises
     Unknown where the start-up has no account.
     """
-    if evidence.trial.get("address_change"):
+    if evidence.trial.address_change:
         raise Unknown("a video of a client that changes its address is not accounted for yet")
     listed = waits(evidence)
     playback = Playback.from_evidence(evidence)
@@ -107,19 +107,23 @@ class Playback:
         """The answer that a player had waited for last, and the arrival of the last byte of it that it needed."""
         if wait.reached_ms is None:
             return self._next(wait)
-        video = self.evidence.trial["expected"]["video"]
-        if video.get("file_bytes") is None:
-            return self._segment(wait, video["segment"]["ns"] / 1e6)
-        share = wait.reached_ms * 1e6 / video["length"]["ns"]
+        video = self.evidence.trial.expected.video
+        if video is None or video.length is None:
+            raise Unknown("the trial does not tell how long its video is")
+        if video.file_bytes is None:
+            if video.segment is None:
+                raise Unknown("the trial does not tell how long a segment of its video is")
+            return self._segment(wait, video.segment.ns / 1e6)
+        share = wait.reached_ms * 1e6 / video.length.ns
         came: list[tuple[int, Fetch]] = []
-        if not video.get("decode", True) or share >= _LEAST_SHARE:
-            place = int(share * video["file_bytes"])
+        if not video.decode or share >= _LEAST_SHARE:
+            place = int(share * video.file_bytes)
             came = [(at, each) for each in self.fetched if (at := each.arrival(place)) and at <= wait.able_ns]
         if not came:
             came = [(at, each) for each in self.fetched if (at := each.last_before(wait.able_ns))]
             came = came and [max(came, key=lambda pair: pair[0])]
-        if wait.of == MetricScope.START_UP and video.get("decode", True):
-            most = first_picture_bytes(video)
+        if wait.of == MetricScope.START_UP and video.decode:
+            most = first_picture_bytes(video.length.ns / 1e9, video.file_bytes, video.frame_rate)
             came += [(at, each) for each in self.fetched if (at := each.arrival(most)) and at <= wait.able_ns]
         if not came:
             raise Unknown("nothing of the video is found that had come when the player said that it could play")

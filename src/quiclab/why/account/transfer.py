@@ -40,7 +40,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     other.
     """
     check_kind(evidence)
-    if (evidence.trial.get("expected") or {}).get("page"):
+    if evidence.trial.expected.page:
         return account_of_page(evidence)
     if over_several(evidence) and until == "ttlb_ms":
         return account_of_several(evidence, _ends(evidence, until).last_ns)
@@ -101,8 +101,7 @@ _DOWN: Direction = "down"
 
 def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
-    expected = evidence.trial.get("expected") or {}
-    if expected.get("video"):
+    if evidence.trial.expected.video:
         raise Unknown("a video has accounts of its start-up and of its stalls, and none of a transfer")
 
 
@@ -136,7 +135,7 @@ _NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
 
 def over_several(evidence: Evidence) -> bool:
     """True if the objects of a trial came over more than one connection."""
-    several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
+    several = len(evidence.trial.expected.objects or ()) > 1
     return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
 
 
@@ -157,8 +156,8 @@ def account_of_several(evidence: Evidence, last_ns: int) -> list[Edge]:
 
 def _prompt(chain: Chain, load: Load, by_ns: int) -> Prompt | None:
     """The answer whose end gave the client a place for another object, where it asks for so many at a time."""
-    expected = chain.evidence.trial["expected"]
-    at_once = int(expected.get("concurrency") or len(expected["objects"]))
+    expected = chain.evidence.trial.expected
+    at_once = expected.concurrency or len(expected.listed)
     before = [each for each in chain.loads if each.left_ns < load.left_ns]
     done = [each for each in before if each.done_ns <= by_ns]
     if len(before) < at_once or not done:

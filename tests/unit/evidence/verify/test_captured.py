@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.verify.captured import capture_problem
 from quiclab.model.tables import TABLES
@@ -55,7 +56,7 @@ def _problem(capture: list[dict[str, Any]], link: list[dict[str, Any]] | None = 
         "ip_packets": pl.DataFrame(capture, schema=TABLES["ip_packets"].schema()),
         "link_packets": pl.DataFrame(_link() if link is None else link, schema=TABLES["link_packets"].schema()),
     }
-    return capture_problem({"links": LINKS, **document}, tables)
+    return capture_problem(record({"links": LINKS, **document}), tables)
 
 
 def test_a_capture_that_the_links_log_confirms() -> None:

@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import record
 from unit.evidence.verify.recordings import judged, proof_of, trial
 
 from quiclab.evidence.verify.proof import UNPROVEN
 from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
 
 RESUMED: dict[str, Any] = {
-    "address_change": {"old_address": "10.77.0.1", "new_address": "10.77.0.3", "changed_ns": 5, "trouble": None},
+    "address_change": {
+        "old_address": "10.77.0.1",
+        "new_address": "10.77.0.3",
+        "changed_ns": 5,
+        "reached_ns": None,
+        "trouble": None,
+    },
     "asked": {"on_address_change": "resume", "reconnect_session": "fresh"},
     "proof": {
         "client_addresses": {"10.77.0.1": {"client": 1, "server": 9}, "10.77.0.3": {"client": 1, "server": 9}},
@@ -46,15 +53,15 @@ def _problem(**changes: Any) -> str | None:
         for parent in parents:
             place = place[int(parent) if parent.isdigit() else parent]
         place[int(last) if last.isdigit() else last] = value
-    return change_problem(document)
+    return change_problem(record(document))
 
 
 def test_what_happened_as_asked_counts() -> None:
     """With the packets opened or not; and where the address is stable there is nothing to hold against it."""
     assert _problem() is None
     assert _problem(proof__connections=UNPROVEN, proof__answers=UNPROVEN) is None
-    assert change_problem({"address_change": None}) is None
-    assert change_problem({}) is None
+    assert change_problem(record({"address_change": None})) is None
+    assert change_problem(record({})) is None
 
 
 @pytest.mark.parametrize(
@@ -82,10 +89,10 @@ def test_what_went_otherwise_fails_with_its_reason(changes: dict[str, Any], word
 def test_a_laboratory_that_cannot_is_no_verdict_on_an_endpoint(tmp_path: Path) -> None:
     """The trial is void."""
     change = RESUMED["address_change"] | {"trouble": "the kernel does not destroy sockets"}
-    assert change["trouble"] in str(changed_in_vain({"address_change": change}))
+    assert change["trouble"] in str(changed_in_vain(record({"address_change": change})))
     for delay_ms, late in ((100, False), (101, True)):
         timed = RESUMED["address_change"] | {"reached_ns": 1, "changed_ns": 1 + delay_ms * 10**6}
-        assert (changed_in_vain({"address_change": timed}) is not None) is late
+        assert (changed_in_vain(record({"address_change": timed})) is not None) is late
     verdict = judged(trial(tmp_path / "t", "h2", address_change=change))
     assert (verdict.status, change["trouble"] in verdict.reason) == ("void", True)
 

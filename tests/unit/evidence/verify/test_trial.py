@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import record
 from unit.evidence.verify.recordings import judged
 
 from quiclab.evidence.verify.asked import objects_apart
 from quiclab.evidence.verify.trial import judge
 from quiclab.logs.decoders import decode_trial
+from quiclab.model.trial_record import DisturbedPart, EstimatedDisturbance
 
 GOOD: dict[str, Any] = {
     "trial_id": "t",
@@ -104,10 +106,10 @@ def test_an_unsound_link_voids_whatever_else_happened(tmp_path: Path, failure: s
     assert _judge(tmp_path, {"failure": failure, "link": {}})[0] == "void"
 
 
-def _disturbance(cost_pct: int) -> dict[str, Any]:
+def _disturbance(cost_pct: int) -> EstimatedDisturbance:
     """A disturbance of a trial of 100 ms whose time is known by a bound alone."""
-    part = {"cost_ns": cost_pct * 1_000_000, "most_ns": cost_pct * 1_000_000}
-    return {"time_ns": 100_000_000, **part, "parts": {"client": part}, "by": "bound"}
+    cost_ns = cost_pct * 1_000_000
+    return EstimatedDisturbance(100_000_000, cost_ns, cost_ns, {"client": DisturbedPart(cost_ns, cost_ns)}, "bound")
 
 
 @pytest.mark.parametrize(
@@ -219,10 +221,12 @@ def test_several_objects_come_over_one_connection(
     proof: dict[str, Any], asked: dict[str, Any], reason: str | None
 ) -> None:
     """Two sockets are two connections, unless the client has moved from one to the other."""
-    told = objects_apart(GOOD | _several() | {"proof": proof, "asked": asked})
+    told = objects_apart(record(GOOD | _several() | {"proof": proof, "asked": asked}))
     assert (told is None) == (reason is None)
     assert (reason or "") in (told or "")
-    assert objects_apart(GOOD | {"proof": proof, "asked": asked}) is None, "a single object may come over any number"
+    assert objects_apart(record(GOOD | {"proof": proof, "asked": asked})) is None, (
+        "a single object may come over any number"
+    )
 
 
 def test_a_foreign_body_is_held_to_nothing_but_being_there(tmp_path: Path) -> None:

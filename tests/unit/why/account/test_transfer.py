@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import changed
 from unit.evidence.metrics.scenes import quic_scene, tcp_scene
 from unit.why.account.stories import evidence_of_scene, sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.tables import TABLES
+from quiclab.store.record_form import as_json
 from quiclab.why.account import account_of_transfer, account_table, account_totals
 from quiclab.why.account.edges import gaps
 
@@ -71,12 +73,11 @@ def _delayed(evidence: Evidence, after_ns: int, by_ns: int) -> Evidence:
         )
         for name, table in evidence.tables.items()
     }
-    client = evidence.trial["client"]
     request = {
-        key: value + by_ns if key.endswith("_ns") and value > after_ns else value
-        for key, value in client["requests"][0].items()
+        key: value + by_ns if key.endswith("_ns") and isinstance(value, int) and value > after_ns else value
+        for key, value in as_json(evidence.trial.first_request).items()
     }
-    return Evidence(tables, {**evidence.trial, "client": {**client, "requests": [request]}})
+    return Evidence(tables, changed(evidence.trial, client={"requests": [request]}))
 
 
 def pl_later(column: str, after_ns: int, by_ns: int) -> Any:
@@ -116,7 +117,7 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
 def test_what_is_not_covered_is_named(tmp_path: Path) -> None:
     """No number is made up for a kind of transfer whose time passes by other rules; its table has no row."""
     evidence = evidence_of_scene(tcp_scene(), tmp_path)
-    other = Evidence(evidence.tables, {**evidence.trial, "expected": {"video": {"name": "a"}}})
+    other = Evidence(evidence.tables, changed(evidence.trial, expected={"video": {"name": "a"}}))
     with pytest.raises(Unknown, match="none of a transfer"):
         account_of_transfer(other)
     assert account_table(other).is_empty()
