@@ -4,6 +4,10 @@
 `judge` reads what the runner left, writes proof, status and the artefact register into trial.json, and returns the
 verdict. Only *verified* counts; *failed* ranks worst; *unproven* is left out, as neither packets nor an account of the
 client tell what it got; *void* is the laboratory's fault and voids the whole block.
+
+Check of a trial whose client was to change its address, proven by its packets.
+
+Check that the arm's own transport carried what the trial moved: payload is counted, for which no key is needed.
 """
 
 from __future__ import annotations
@@ -17,27 +21,147 @@ from pathlib import Path
 import polars as pl
 from msgspec.structs import replace
 
+from quiclab.evidence.metrics.expected_bytes import may_use_several_sockets, moved_bytes, protocol_of
 from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.asked import objects_apart, shortfall
 from quiclab.evidence.verify.bodies import body_problem
-from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem, twice_problem
 from quiclab.evidence.verify.competing_flows import broken_wire, competition_problem
 from quiclab.evidence.verify.delivered import HTTP_VERSIONS, shown_by_packets, unproven
 from quiclab.evidence.verify.disturbed import disturbance_problem, with_bound
 from quiclab.evidence.verify.origin_leg import control_problem, relay_problem
 from quiclab.evidence.verify.proof import prove
-from quiclab.evidence.verify.proven_address_change import change_problem, changed_in_vain
 from quiclab.model.host_findings import StoodStill
 from quiclab.model.link_account import LinkAccount
-from quiclab.model.proof_record import UNPROVEN, Proof
+from quiclab.model.proof_record import UNPROVEN, ConnectionProof, Proof
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
 from quiclab.model.terminal_escape import plain
-from quiclab.model.trial_record import EstimatedDisturbance, TrialRecord
+from quiclab.model.trial_record import Asked, EstimatedDisturbance, TrialRecord
 from quiclab.store.disk import write_atomically
 from quiclab.store.layout import Status
 from quiclab.store.packed_captures import pack_captures
 from quiclab.store.packed_logs import pack_logs
 from quiclab.store.record_form import as_json, as_record, as_trial
+
+_HANDSHAKE_BYTES = 16 << 10
+"""Bytes that a handshake may bring, with its chain of certificates."""
+_BESIDE_BYTES = 64 << 10
+"""The most that all other connections may bring: a choice, for the handshakes of some that are not needed."""
+_NAMES = {"tcp": "TCP", "udp": "QUIC"}
+
+
+def carried_problem(trial: TrialRecord) -> str | None:
+    """Problem of a transport of the arm that carried fewer bytes than the body has: how many each transport carried."""
+    carried, size_bytes = trial.proof.payload_bytes, moved_bytes(trial)
+    if carried == UNPROVEN or size_bytes is None:
+        return None
+    sender, way = _sender(trial)
+    own = protocol_of(trial)
+    other = "tcp" if own == "udp" else "udp"
+    if carried[own][sender] >= size_bytes:
+        return None
+    return (
+        f"asked for {size_bytes} bytes over {_NAMES[own]}, but it carried only {carried[own][sender]} bytes {way} the "
+        f"client, and {_NAMES[other]} carried {carried[other][sender]}"
+    )
+
+
+def split_problem(trial: TrialRecord) -> str | None:
+    """Problem of bodies that came over several connections: no socket of the client carried as many bytes as they have.
+
+    A connection that migrates has a socket for each of its paths; where packets show one connection, it was one.
+    """
+    proof, size_bytes = trial.proof, moved_bytes(trial)
+    most = proof.payload_bytes_of_one_socket
+    if most == UNPROVEN or size_bytes is None or may_use_several_sockets(trial):
+        return None
+    sender, way = _sender(trial)
+    largest = most[protocol_of(trial)][sender]
+    if largest >= size_bytes:
+        return None
+    return f"asked for {size_bytes} bytes on one connection, but none carried more than {largest} {way} the client"
+
+
+def twice_problem(trial: TrialRecord) -> str | None:
+    """Reason to refuse a trial in which other sockets carried more than a handshake: the client fetched
+    something beside what is measured, or before it.
+
+    A browser opens connections that it then does not need, and may come to QUIC by an answer over TCP.
+    """
+    proof, size_bytes = trial.proof, moved_bytes(trial)
+    carried, most = proof.payload_bytes, proof.payload_bytes_of_one_socket
+    if carried == UNPROVEN or most == UNPROVEN or size_bytes is None:
+        return None
+    if may_use_several_sockets(trial) or trial.probe:
+        return None
+    (sender, way), own = _sender(trial), protocol_of(trial)
+    beside = {name: counts[sender] for name, counts in carried.items() if name in _NAMES}
+    beside[own] -= most[own][sender]
+    for name, count in beside.items():
+        if count > min(_BESIDE_BYTES, size_bytes + _HANDSHAKE_BYTES):
+            over = f"other {_NAMES[name]} connections {way} the client"
+            return f"beside the connection that is measured, {count} bytes went over {over}"
+    return None
+
+
+def _sender(trial: TrialRecord) -> tuple[str, str]:
+    """The end that sends the bodies, and a word for their way with `the client` behind it."""
+    return ("client", "from") if trial.expected.upload else ("server", "to")
+
+
+_LATEST_NS = 100_000_000
+"""Longest time from the client's report to the change of address; a later change is another experiment."""
+_STATUS = {"restart": 200, "resume": 206}
+
+
+def changed_in_vain(trial: TrialRecord) -> str | None:
+    """Reason why the laboratory could not change the address, or not in time."""
+    change = trial.address_change
+    if change is None:
+        return None
+    if change.trouble:
+        return f"the client's address could not be changed: {change.trouble}"
+    reached, changed = change.reached_ns, change.changed_ns
+    if reached and changed and changed - reached > _LATEST_NS:
+        return f"late: the client's address changed {(changed - reached) / 1e6:.0f} ms after the client's word"
+    return None
+
+
+def change_problem(trial: TrialRecord) -> str | None:
+    """Return the first thing that is not as it should be after a change of address; whether a connection migrated is
+    checked elsewhere."""
+    change, asked = trial.address_change, trial.asked
+    if change is None:
+        return None
+    if change.changed_ns is None:
+        return "the client's address was to change, but the body was complete before: it is too short for that"
+    proof = trial.proof
+    addresses = proof.client_addresses
+    if addresses != UNPROVEN and not addresses.get(change.new_address or "", {}).get("server"):
+        return f"the client's address changed, but nothing came to the new one, {change.new_address}"
+    status = _STATUS.get(asked.on_address_change or "")
+    return None if status is None else _reconnection_problem(trial, asked, status)
+
+
+def _reconnection_problem(trial: TrialRecord, asked: Asked, status: int) -> str | None:
+    proof, request = trial.proof, trial.first_request
+    told = request.answers
+    if len(told) != 2:
+        return f"asked for one new connection after the change of address, but the client had {len(told)}"
+    if proof.connections not in (2, UNPROVEN):
+        return f"asked for one new connection after the change of address, but the packets show {proof.connections}"
+    answers = proof.answers
+    second = answers[-1] if answers != UNPROVEN and len(answers) == 2 else ConnectionProof(resumed=None)
+    got = second.status or told[1].status
+    if got != status:
+        return f"asked to {asked.on_address_change} the transfer, but the second answer had status {got}"
+    have = request.address_change and request.address_change.body_bytes_before
+    span = second.content_range or told[1].content_range or ""
+    if status == 206 and not span.startswith(f"bytes {have}-"):
+        return f"asked to resume from byte {have}, but the second answer was of {span or 'no known range'}"
+    session, resumed = asked.reconnect_session, second.resumed
+    if session is not None and resumed is not None and resumed != (session == "resumed"):
+        return f"asked for a {session} TLS session on the new connection, but it was {'' if resumed else 'not '}resumed"
+    return None
 
 
 # Ends that were stopped during a trial, which then measures that.

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from trial_records import record
 
-from quiclab.evidence.verify.account import account_contradiction
 from quiclab.evidence.verify.http_responses import CAPTURE
+from quiclab.evidence.verify.proof import account_contradiction
 from quiclab.model.tables import TABLES
 
 URL = "https://server.test/object"

@@ -11,8 +11,8 @@ import pytest
 from trial_records import record
 from unit.evidence.verify.recordings import judged, proof_of, trial
 
-from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem, twice_problem
 from quiclab.evidence.verify.proof import UNPROVEN
+from quiclab.evidence.verify.trial import carried_problem, split_problem, twice_problem
 
 BYTES = {"tcp": {"client": 900, "server": 5000}, "udp": {"client": 700, "server": 90_000}}
 OBJECT = {"name": "object", "body_bytes": 9000, "sha256": "abc", "direction": "download"}

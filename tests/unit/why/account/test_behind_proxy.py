@@ -17,14 +17,13 @@ from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.model.tables import TABLES
 from quiclab.why.account.amplification import Amplification
-from quiclab.why.account.behind_proxy import Origin
+from quiclab.why.account.behind_proxy import Origin, OriginSender, origin_sender
 from quiclab.why.account.contents import Content, Reached
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.edges import Reason
 from quiclab.why.account.forward_path import Way, way
 from quiclab.why.account.hop import hop
 from quiclab.why.account.kernel import Kernel, Sample
-from quiclab.why.account.origin_sender import OriginSender, origin_sender
 from quiclab.why.account.series import Steps
 from quiclab.why.account.set_up import SetUp
 from quiclab.why.account.window import History

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from trial_records import record
 
-from quiclab.evidence.verify.captured import capture_problem
+from quiclab.evidence.verify.proof import capture_problem
 from quiclab.model.tables import TABLES
 
 MS = 1_000_000

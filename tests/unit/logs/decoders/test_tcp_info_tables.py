@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.logs.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders.tcp_info_tables import read_tcp_info_log
 from quiclab.model.errors import DecodeError
 
 LENGTH_IN_4_9, LENGTH_IN_6_1, LENGTH_IN_6_18 = 192, 232, 280
