@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampled `struct tcp_info` (docs/reference/tcp-info-log.md) as tables.
-
-Sampled `struct tcp_info` (docs/reference/tcp-info-log.md): one row per sample and connection.
-"""
+"""Sampled `struct tcp_info` (docs/reference/tcp-info-log.md) as tables: one row per sample and connection."""
 
 from __future__ import annotations
 
