@@ -32,6 +32,7 @@ from quiclab.lab.testbed.process import Process
 from quiclab.model.study import Certificate, Program
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
+from quiclab.store.record_form import as_trial
 from quiclab.study.trial import judge_attempt
 from quiclab.study.trial_tables import keep_tables
 
@@ -144,7 +145,7 @@ def _judging_ms(study: Path, trial_id: str) -> float:
 
     def judge() -> None:
         judged = judge_attempt(attempt, trial_id, 1)
-        keep_tables(StudyDir(again), trial_id, judged.tables, read_object(attempt / "trial.json"))
+        keep_tables(StudyDir(again), trial_id, judged.tables, as_trial(read_object(attempt / "trial.json")))
 
     took = []
     for _ in range(2):

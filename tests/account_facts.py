@@ -7,20 +7,19 @@ the kernel's clocks, the least time that a path allows, and the sender's own wor
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from quiclab.compare.least_time import least_time_ms
-from quiclab.compare.study import read_record
+from quiclab.compare.study import read_record, read_study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.evidence.metrics import Evidence
+from quiclab.model.resolved_record import ResolvedArm
 from quiclab.model.tables import TABLES
 from quiclab.why.account import UNIONS, MetricScope, Why, account_table, spells
 
@@ -91,7 +90,7 @@ class Facts:
 def facts(study: Path) -> Facts:
     """Look at every verified trial with an account."""
     opened = OpenedStudy(study)
-    cells = _cells(study)
+    spec = read_study(study)
     found = Facts()
     for trial in opened.table("trials").filter(status="verified").iter_rows(named=True):
         trial_id = str(trial["trial_id"])
@@ -108,14 +107,17 @@ def facts(study: Path) -> Facts:
         evidence = Evidence(tables, read_record(study / "trials" / trial_id))
         checks = (_whole(account), _link(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{where}: {each}" for check in checks for each in check]
-        if _paces_unbidden(account, cells(trial)[-1]):
+        workload, path, arm = (
+            spec.workloads.get(trial["workload"]), spec.paths.get(trial["path"]), spec.arms.get(trial["arm"])
+        )  # fmt: skip
+        if _paces_unbidden(account, arm):
             found.untrue.append(f"{where}: TCP paces, which neither congestion control nor arm asks for")
         free = _free_shares(account, tables)
         found.samples += free.len()
         found.full += int((free <= 0).sum())
         if (too_free := int((free > _MOST_FREE).sum())) > max(1, 0.02 * free.len()):
             found.untrue.append(f"{where}: a third of the window is free in {too_free} of {free.len()} waits for it")
-        least = least_time_ms(*cells(trial))
+        least = least_time_ms(workload, path, arm) if workload and path and arm else None
         total = (account["until_ns"][-1] - account["from_ns"][0]) / 1e6
         if least is not None and total < least:
             found.untrue.append(f"{where}: {total:.3f} ms is less than the path needs, {least:.3f} ms")
@@ -128,19 +130,6 @@ def _videos(found: Facts, trial_id: str, accounts: pl.DataFrame, tables: dict[st
     for (of,), account in accounts.filter(~MetricScope.TTLB.rows).group_by("of", maintain_order=True):
         checks = (_whole(account), _served(account, tables), _causes(account, tables), _kernel(account, tables))
         found.untrue += [f"{trial_id}, {of}: {each}" for check in checks for each in check]
-
-
-def _cells(study: Path) -> Any:
-    """Trial → (workload, path, arm) as resolved.json has them."""
-    resolved = json.loads((study / "resolved.json").read_text())
-    named = {
-        kind: {each["name"]: each for each in resolved.get(f"{kind}s") or ()} for kind in ("workload", "path", "arm")
-    }
-
-    def cell(trial: dict[str, Any]) -> tuple[Any, Any, Any]:
-        return tuple(named[kind].get(trial[kind], {}) for kind in named)  # type: ignore[return-value]
-
-    return cell
 
 
 def _whole(account: pl.DataFrame) -> Iterator[str]:
@@ -300,10 +289,10 @@ def _free_shares(account: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> pl.S
     )["free"]
 
 
-def _paces_unbidden(account: pl.DataFrame, arm: dict[str, Any]) -> bool:
+def _paces_unbidden(account: pl.DataFrame, arm: ResolvedArm | None) -> bool:
     """Whether waits of TCP, for more than a hundredth of the whole, are pacing in an arm that asks for none."""
-    tcp = arm.get("tcp") or {}
-    asked = tcp.get("pacing") or any("bbr" in str(value) for value in tcp.values())
+    tcp = arm.tcp if arm else None
+    asked = tcp is not None and (tcp.pacing or any("bbr" in each for each in tcp.congestion_controls))
     paced = account.filter(pl.col("why") == str(Why.PACING), pl.col("evidence") == "tcp_info")
     return not asked and _length_ns(paced) > 0.01 * _length_ns(account)
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
+from trial_records import record
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
@@ -132,7 +133,7 @@ def _run(case: Case, answer: Mapping[str, Any]) -> Run:
     for label, from_ns, until_ns in answer["truth"]:
         truth[Why(label)] += until_ns - from_ns
     tables = {name: _table(name, columns) for name, columns in answer["tables"].items()}
-    return Run(case, answer["total_ns"], truth, Evidence(tables, _trial(case)))
+    return Run(case, answer["total_ns"], truth, Evidence(tables, record(_trial(case))))
 
 
 def _table(name: str, columns: Mapping[str, list[Any]]) -> pl.DataFrame:

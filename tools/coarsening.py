@@ -23,6 +23,7 @@ import polars as pl
 from quiclab.evidence.metrics import Evidence, Unknown, evidence_of
 from quiclab.logs.decoders import decode_trial, find
 from quiclab.model.cause import Why
+from quiclab.store.record_form import as_trial
 from quiclab.why.account.account_tables import account_table
 from quiclab.why.account.levels import Level, Part, members
 from quiclab.why.account.one_end import Span
@@ -117,10 +118,10 @@ def full_ms(table: pl.DataFrame) -> dict[Why, float]:
 
 def _covered(evidence: Evidence) -> bool:
     """True if a trial is one download over one link, of which alone one end's account is."""
-    trial, expected = evidence.trial, evidence.trial.get("expected") or {}
-    several = len(expected.get("objects") or ()) > 1 or expected.get("page") or expected.get("video")
-    others = ("competition", "address_change", "second_link", "proxy")
-    return not (evidence.upload or several or any(trial.get(name) for name in others)) and evidence.one_link
+    trial, expected = evidence.trial, evidence.trial.expected
+    several = len(expected.listed) > 1 or expected.page or expected.video
+    others = (trial.competition, trial.address_change, trial.second_link, trial.proxy)
+    return not (evidence.upload or several or any(others)) and evidence.one_link
 
 
 def _files(raw: Path) -> Iterator[tuple[Level, list[Path]]]:
@@ -167,7 +168,7 @@ def levels_of_study(study: Path) -> dict[str, list[Compared | Refused]]:
     found = {}
     for folder in sorted((study / "trials").iterdir()):
         trial = json.loads((folder / "trial.json").read_text())
-        found[folder.name] = coarsening(folder, evidence_of(decode_trial(folder).tables, trial))
+        found[folder.name] = coarsening(folder, evidence_of(decode_trial(folder).tables, as_trial(trial)))
     return found
 
 

@@ -23,19 +23,7 @@ from field_docs import field_docs
 
 from quiclab.model import address_change, study
 from quiclab.model.page import Page, Resources, ThirdParties
-from quiclab.spec import (
-    addresses,
-    aqm,
-    arms,
-    competition,
-    impairments,
-    paths,
-    policing,
-    random_rate,
-    read,
-    video,
-    workloads,
-)
+from quiclab.spec import aqm, arms, effects, impairments, paths, random_rate, read, workloads
 from quiclab.spec.arms import KNOB_KEYS
 from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS
@@ -72,11 +60,11 @@ def page() -> str:
         _section("page (in [[workload]])", Page, PAGE_KEYS, optional=True),
         _section("resources (of a page)", Resources, RESOURCES_KEYS),
         _section("third_party (of a page)", ThirdParties, THIRD_PARTIES_KEYS),
-        _section("[workload.video]", study.Video, video.VIDEO_KEYS),
+        _section("[workload.video]", study.Video, workloads.VIDEO_KEYS),
         _section("address_change (in [[workload]])", address_change.AddressChange, workloads.ADDRESS_CHANGE_KEYS),
-        _section("competition (in [[workload]])", study.Competition, competition.COMPETITION_KEYS),
-        _section("competitors (in competition)", study.Competitor, competition.COMPETITOR_KEYS),
-        _section("background (in competition)", study.Background, competition.BACKGROUND_KEYS),
+        _section("competition (in [[workload]])", study.Competition, workloads.COMPETITION_KEYS),
+        _section("competitors (in competition)", study.Competitor, workloads.COMPETITOR_KEYS),
+        _section("background (in competition)", study.Background, workloads.BACKGROUND_KEYS),
         _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS), more=_MORE),
         _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS), more=_MORE),
         _section(
@@ -87,11 +75,10 @@ def page() -> str:
         _section("rate = {least, most, every}", study.RandomRate, random_rate.RANDOM_RATE_KEYS),
         _queue(),
         *(_section(f'aqm = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in aqm.AQM_MODELS.items()),
-        _section("block", study.Block, policing.BLOCK_KEYS),
-        _section("police", study.Police, policing.POLICE_KEYS),
+        *(_section(name, effect.declared, effect.keys) for name, effect in effects.EFFECTS.items()),
         _section("jitter", study.Jitter, impairments.JITTER_KEYS),
         *(_section(f'loss = {{model = "{name}"}}', cls, keys) for name, (cls, keys) in impairments.LOSS_MODELS.items()),
-        _section("drop, spare", study.Addresses, addresses.ADDRESS_KEYS),
+        _section("drop, spare", study.Addresses, paths.ADDRESS_KEYS),
         _section("reorder", study.Reorder, impairments.REORDER_KEYS),
         _section("schedule", study.Change, impairments.CHANGE_KEYS, lookup=(study.Change, study.Direction)),
         _section("[[arm]]", study.Arm, arms.arm_keys()),

@@ -54,6 +54,7 @@ _SIMPLE = {
     int: "whole number",
     str: "text",
     bool: "true or false",
+    object: "any",
     Any: "any",
     Level: "number or null",
 }
@@ -131,6 +132,7 @@ def kind_text(kind: Any, seen: list[type[Any]]) -> str:
         str: "text",
         bool: "true or false",
         Level: "number or null",
+        object: "any",
         Any: "any",
     }
     if kind in simple:

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 .venv/bin/ruff format --quiet --check .
 .venv/bin/python tools/english.py
 .venv/bin/python tools/names.py
+.venv/bin/python tools/untyped.py
 .venv/bin/mypy --no-error-summary
 .venv/bin/lint-imports --no-cache >.venv/lint-imports.out 2>&1 || { cat .venv/lint-imports.out; exit 1; }
 [ "${1:-}" != python ] || exit 0

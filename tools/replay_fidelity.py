@@ -21,13 +21,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from replay_noise import Correlation, correlation, noise, pooled
 
-from quiclab.compare.path_asked import directions
 from quiclab.compare.study import Study, read_study, read_table
+from quiclab.model.resolved_record import ResolvedPath
 
 _METRIC = "ttlb_ms"
 _LARGE = 600
@@ -122,7 +122,7 @@ def print_pairs(studies: Iterable[Study]) -> None:
     by_kind: dict[str, list[Correlation]] = defaultdict(list)
     _row("study", "cell", "arms", "path", "pairs", "correlation")
     for study in studies:
-        kinds = {str(path["name"]): kind_of(path) for path in study.items("paths")}
+        kinds = {name: kind_of(path) for name, path in study.paths.items()}
         of_cells: dict[tuple[str, str], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
         baselines = dict(study.trials.select("cell_id", "baseline_arm").iter_rows())
         rows = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
@@ -156,23 +156,17 @@ def print_pairs(studies: Iterable[Study]) -> None:
         )
 
 
-def kind_of(path: Mapping[str, Any]) -> str:
+def kind_of(path: ResolvedPath) -> str:
     """Effects of a resolved path that are drawn by chance, over all of its links: `loss, jitter`, or `nothing
     drawn`."""
     kinds: dict[str, None] = {}
-    for each in (direction for side in ("up", "down") for direction in directions(path, side)):
-        loss = each.get("loss")
-        if isinstance(loss, Mapping):
-            key = each.get("loss_by") or "index"
-            by = "" if loss.get("model") in ("list", "bursts") or key == "index" else f" by {key}"
-            kinds[("loss" if loss.get("model") == "bernoulli" else str(loss.get("model"))) + by] = None
-        for key in ("jitter", "reorder"):
-            if isinstance(each.get(key), Mapping):
-                kinds[key] = None
-        if isinstance(each.get("rate"), Mapping):
-            kinds["rate drawn"] = None
-        if each.get("trace"):
-            kinds["trace"] = None
+    for each in path.every_direction:
+        if each.loss is not None:
+            key, model = each.loss_by or "index", each.loss.model
+            by = "" if model in ("list", "bursts") or key == "index" else f" by {key}"
+            kinds[("loss" if model == "bernoulli" else str(model)) + by] = None
+        drawn = {"jitter": each.jitter, "reorder": each.reorder, "rate drawn": each.rate, "trace": each.trace}
+        kinds |= dict.fromkeys(kind for kind, told in drawn.items() if told)
     return ", ".join(kinds) or "nothing drawn"
 
 

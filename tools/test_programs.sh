@@ -8,10 +8,10 @@ cd "$(dirname "$0")/.."
 which=${1:-}
 tested=${XDG_CACHE_HOME:-$HOME/.cache}/quiclab/tested
 
-# once PROGRAM FOLDER COMPILER COMMAND: the command, unless all of that was tested already. The stamp is written last.
+# once PROGRAM FOLDERS COMPILER COMMAND: the command, unless all of that was tested already. The stamp is written last.
 once() {
-    digest=$( (cd "$2" && find . -type d -name target -prune -o -type f -print | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum
-        cat "$OLDPWD/tools/test_programs.sh" "$OLDPWD"/tests/golden/*.json
+    digest=$( (find $2 -type d -name target -prune -o -type f -print | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum
+        cat tools/test_programs.sh tests/golden/*.json
         echo "$3") | sha256sum | cut -c1-32)
     if [ "$which" = changed ] && [ -f "$tested/$1-$digest" ]; then
         echo "$1: tested on this machine before, from the same sources with the same compiler"
@@ -41,8 +41,8 @@ go_program() {
 }
 
 compiler=$(rustc --version && cargo --version)
-once stack-quinn crates/stack-quinn "$compiler" rust
-[ "$which" != all ] || once stack-quiche crates/stack-quiche "$compiler" rust
+once stack-quinn "crates/stack-quinn crates/stack-common" "$compiler" rust
+[ "$which" != all ] || once stack-quiche "crates/stack-quiche crates/stack-common" "$compiler" rust
 needed=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' programs/quic-go/go.mod)
 found=$(go env GOVERSION 2>/dev/null | sed 's/^go\([0-9]*\.[0-9]*\).*/\1/')
 if [ -n "$found" ] && [ "$(printf '%s\n%s\n' "$needed" "$found" | sort -V | head -n1)" = "$needed" ]; then

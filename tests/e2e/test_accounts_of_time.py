@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from stack_study import need, run_arms
+from trial_records import record
 
 from quiclab.evidence.metrics import Evidence, evidence_of
 from quiclab.lab.endpoints._stacks import find_program
@@ -25,7 +26,7 @@ _CADDY = 'protocol = "{}"\nclient = "curl-cffi"\nserver = "caddy"'
 def _evidence(folder: Path, trial: dict[str, Any]) -> Evidence:
     assert trial["status"] == "verified", trial["reason"]
     files = {name: folder / "study" / "tables" / name / f"{trial['trial_id']}.parquet" for name in TABLES}
-    return evidence_of({name: pl.read_parquet(file) for name, file in files.items() if file.is_file()}, trial)
+    return evidence_of({name: pl.read_parquet(file) for name, file in files.items() if file.is_file()}, record(trial))
 
 
 def _account(folder: Path, trial: dict[str, Any]) -> pl.DataFrame:

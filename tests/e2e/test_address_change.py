@@ -12,6 +12,7 @@ from accounts import account_of, sums_ms
 from by_night import by_night
 from small_study import main_only, quiclab, trials
 from stack_study import need, run_arms, spec_text
+from trial_records import record
 
 from quiclab.evidence.metrics import compute_trial
 from quiclab.logs.decoders import decode_trial
@@ -85,7 +86,7 @@ def test_http3_migrates_or_is_rebound(tmp_path: Path) -> None:
         assert proof["new_connection_id"] is (name == "migrate")
         assert bool(proof["path_challenges"]["client"]) is (name == "migrate")
         folder = tmp_path / "study" / "trials" / trial["trial_id"]
-        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, record(trial))}
         for metric in ("ttlb_ms", "address_change_gap_ms", "retransmitted_bytes"):
             assert values[metric].value, values[metric].note
         assert values["body_bytes_again"].value == 0
@@ -117,7 +118,7 @@ def test_a_change_at_a_time(notice: str, tmp_path: Path) -> None:
         since_start_ns = trial["address_change"]["changed_ns"] - request["start_ns"]
         assert since_start_ns > 100_000_000 - (waited or 0)
         folder = tmp_path / "study" / "trials" / trial["trial_id"]
-        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, record(trial))}
         gap_ms = values["address_change_gap_ms"].value
         assert gap_ms is not None
         assert (gap_ms > 650) == (notice == "timeout")
@@ -157,7 +158,7 @@ def test_the_second_network_has_a_link_of_its_own(ip_version: int, tmp_path: Pat
         addresses = trial["proof"]["client_addresses"]
         assert min(addresses[each]["server"] for each in (old, new)) > 100_000
         folder = tmp_path / "study" / "trials" / trial["trial_id"]
-        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        values = {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, record(trial))}
         assert values["path_rtt_min_ms"].value == pytest.approx(20, abs=1)
         assert values["second_link_rtt_min_ms"].value == pytest.approx(61, abs=2)
         assert values["path_rate_down_bit_per_s"].value == pytest.approx(50e6, rel=0.05)

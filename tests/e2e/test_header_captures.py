@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from cut_captures import cut_trial
 from stack_study import need, run_arms
+from trial_records import record
 
 from quiclab.evidence.metrics import evidence_of
 from quiclab.logs.decoders import decode_trial
@@ -24,7 +25,7 @@ _WINDOW_BYTES = 65_536
 def _account(trial: Path) -> dict[str, float]:
     """Why → ms."""
     told = json.loads((trial / "trial.json").read_text())
-    edges = account_table(evidence_of(decode_trial(trial).tables, told))
+    edges = account_table(evidence_of(decode_trial(trial).tables, record(told)))
     ms = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
     return dict(edges.group_by("why").agg(ms).iter_rows())
 

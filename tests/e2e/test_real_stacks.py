@@ -12,7 +12,7 @@ from registered import CLIENTS, SERVERS
 from small_study import quiclab, with_plain_logs
 from stack_study import need, run_arms
 
-from quiclab.logs.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders.tcp_info_tables import read_tcp_info_log
 
 _OBJECTS = ("1KB", "1MB")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_study import quiclab, trials
 from stack_study import need, spec_text
+from trial_records import record
 
 from quiclab.evidence.metrics import compute_trial
 from quiclab.logs.decoders.trial import decode_trial
@@ -35,7 +36,7 @@ def test_images_come_one_after_the_other_or_side_by_side(tmp_path: Path) -> None
         assert done.returncode == 0, done.stdout + done.stderr
         (trial,) = trials(out)
         folder = next(out.glob(f"trials/{trial['trial_id']}*"))
-        values = {each.name: each.value for each in compute_trial(folder, decode_trial(folder).tables, trial)}
+        values = {each.name: each.value for each in compute_trial(folder, decode_trial(folder).tables, record(trial))}
         found[arm] = values["interleaved_pct"]
     assert found["h2-fifo"] is not None
     assert found["h3-round_robin"] is not None

@@ -15,7 +15,7 @@ from stack_study import need, run_arms, spec_text
 
 from quiclab.logs.decoders import Context
 from quiclab.logs.decoders.pcapng import Pcapng
-from quiclab.logs.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders.tcp_info_tables import read_tcp_info_log
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from small_study import trials
 from stack_study import need, run_arms
+from trial_records import record
 
 from quiclab.evidence.metrics import Noted
 from quiclab.evidence.metrics.evidence import Evidence
@@ -35,8 +36,8 @@ def test_a_program_has_its_bytes_after_their_packets(tmp_path: Path) -> None:
     for trial in trials(tmp_path / "study"):
         folder, name = tmp_path / "study" / "trials" / trial["trial_id"], trial["row"]["arm"]
         tables, document = decode_trial(folder).tables, json.loads((folder / "trial.json").read_text())
-        evidence = Evidence(tables, document)
-        undecrypted = Evidence({**tables, "http_requests": TABLES["http_requests"].empty()}, document)
+        evidence = Evidence(tables, record(document))
+        undecrypted = Evidence({**tables, "http_requests": TABLES["http_requests"].empty()}, record(document))
         (response,), (request,) = response_rows(evidence).rows(named=True), evidence.requests
         assert response["first_byte_ns"] < request["first_byte_ns"], name
         assert response["last_byte_ns"] < request["last_byte_ns"], name

@@ -18,10 +18,9 @@ from live_link import BACKENDS, in_sandbox, open_link, with_backend
 from slices import slices_ns, usual_ns
 
 from quiclab.lab.testbed import link_process
-from quiclab.lab.testbed.awake_processors import AwakeProcessors
 from quiclab.lab.testbed.link import SERVER_ADDRESSES, Backend
 from quiclab.lab.testbed.link_process import SharedLinkProcess
-from quiclab.lab.testbed.real_time import ask_for_awake_processors, ask_for_real_time, leaves_room
+from quiclab.lab.testbed.real_time import AwakeProcessors, ask_for_awake_processors, ask_for_real_time, leaves_room
 from quiclab.model.study import Direction, Queue
 from quiclab.model.units import Bitrate
 

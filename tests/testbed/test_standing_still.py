@@ -16,9 +16,8 @@ import polars as pl
 import pytest
 
 from quiclab.lab.testbed import _process_tree
-from quiclab.lab.testbed.process_cost import ProcessCosts, reap
+from quiclab.lab.testbed.process_cost import ProcessCosts, Stops, reap
 from quiclab.lab.testbed.run_delay import RunDelay, RunDelayCourse, run_delays
-from quiclab.lab.testbed.stops import Stops
 from quiclab.logs.decoders import Context, decoder_of
 from quiclab.why.account.disturbance import GRAIN_NS
 

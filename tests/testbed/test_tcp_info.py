@@ -19,8 +19,7 @@ from quiclab.lab.testbed.link import SERVER_ADDRESSES
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.tcp_info import TcpInfoSampler
 from quiclab.logs.decoders import Context
-from quiclab.logs.decoders.tcp_info import read_tcp_info_log
-from quiclab.logs.decoders.tcp_info_tables import TcpInfo
+from quiclab.logs.decoders.tcp_info_tables import TcpInfo, read_tcp_info_log
 from quiclab.model.study import Direction
 from quiclab.model.units import Bitrate, Duration
 

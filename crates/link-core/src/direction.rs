@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
+mod police;
+
+pub use police::{Block, Police, PoliceStage};
+
 use crate::aqm::{Aqm, ManagedQueue};
 use crate::bottleneck::Bottleneck;
 use crate::chance_stage::ChanceStage;
 use crate::delay::{DelayStage, Jitter};
 use crate::loss::{Address, Loss, LossKey, LossKind, LossRules, LossStage};
 use crate::packet::Packet;
-use crate::police::{Block, Police, PoliceStage};
 use crate::queue::{Occupancy, QueueBound};
 use crate::random::{Chance, Stream, StreamKey};
 use crate::timeline::Timeline;

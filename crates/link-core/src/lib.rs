@@ -5,7 +5,7 @@
 //! and when it is due; where the queue is managed, [`Direction::decide`] tells that when the packet's turn has
 //! come. Instants count from the model's t = 0, the arrival of a trial's first packet.
 //!
-//! An effect is a module. Randomness is a function of (seed, link, direction, effect, packet number), so adding one
+//! An effect is a module; a new one is a module of `direction`, which lists the stages. Randomness is a function of (seed, link, direction, effect, packet number), so adding one
 //! effect changes no other's draws; losses may count packets by their class or by bytes instead (`loss/key.rs`).
 //! Decisions are made at logical times: when the link is late, a packet leaves late, but what happens to it stays the
 //! same.
@@ -18,7 +18,6 @@ mod direction;
 mod distribution;
 mod loss;
 mod packet;
-mod police;
 mod queue;
 mod random;
 mod random_rate;
@@ -33,14 +32,13 @@ mod verdict;
 pub use aqm::{Aqm, CoDel, Fair, Rule};
 pub use bottleneck::{Bottleneck, Passage};
 pub use delay::{DelayStage, Jitter, Order};
-pub use direction::{Direction, DirectionConfig, LossAt, Reorder};
+pub use direction::*;
 pub use distribution::Distribution;
 pub use loss::{
     Address, AddressKind, Answer, GilbertElliott, GilbertElliottTime, Loss, LossKey, LossKind,
     LossRules, LossStage,
 };
 pub use packet::{Content, Ecn, Packet, Protocol};
-pub use police::{Block, Police, PoliceStage};
 pub use queue::{Occupancy, QueueBound};
 pub use random::{unit_interval, Chance, Stream, StreamKey};
 pub use random_rate::{RandomRate, RandomRates};

@@ -46,7 +46,8 @@ macro_rules! drop_reasons {
 }
 
 // Number 6 was `outage` in packet logs of earlier versions. The kind of each reason, by which losses are counted, is
-// declared in src/quiclab/model/tables/drop_reasons.py; a test there fails for a reason that has none.
+// declared in src/quiclab/model/tables/drop_reasons.py, and docs/reference/link-config.md has its meaning; tests fail for a
+// reason that either lacks.
 drop_reasons! {
     /// Random loss before the queue.
     LossAtEntry = 1, "loss_entry", "dropped: loss at entry";

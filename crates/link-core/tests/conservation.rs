@@ -101,9 +101,6 @@ impl Dice {
                 self.over_time(|dice| dice.maybe(|dice| BitRate(dice.below(50_000_000)))),
             ),
             overhead: Bytes(self.below(40)),
-            block: Timeline::constant(None),
-            police: Timeline::constant(None),
-            aqm: Timeline::constant(None),
             queue: self.over_time(Self::bound),
             delay: self.over_time(|dice| Nanos(dice.below(50_000_000))),
             jitter: self.over_time(|dice| dice.maybe(|dice| dice.jitter(reorder))),
@@ -127,6 +124,8 @@ impl Dice {
             }),
             duplicate: self.over_time(|dice| chance(dice.probability())),
             corrupt: self.over_time(|dice| chance(dice.probability())),
+            // Effects that only drop packets have tests of their own.
+            ..DirectionConfig::default()
         }
     }
 }

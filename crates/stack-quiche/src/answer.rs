@@ -3,7 +3,7 @@
 
 use quiche::h3::{self, Header, NameValue};
 
-use crate::sys::monotonic_ns;
+use stack_common::clock::monotonic_ns;
 
 /// What has come so far.
 #[derive(Default)]

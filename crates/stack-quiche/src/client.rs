@@ -4,37 +4,39 @@
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use quiche::h3;
-
 use crate::config::{self, registered_group};
 use crate::ending::reason_of_end;
-use crate::failure::Failure;
 use crate::held_acks::HeldAcks;
 use crate::job::{ClientJob, CongestionControl, Session};
 use crate::logs::Logs;
 use crate::migration::Paths;
 use crate::notice::Notice;
 use crate::outbox::{earliest, Outbox};
-use crate::report::{self, EarlyData, Moved, Request};
 use crate::requests::Requests;
 use crate::server::{new_connection_id, reset_token};
-use crate::sys::{self, monotonic_ns, Signals};
+use crate::sys::{self, Signals};
+use crate::versions;
+use quiche::h3;
+use stack_common::clock::monotonic_ns;
+use stack_common::failure::Failure;
+use stack_common::report::{self, EarlyData, Moved, Request};
+use stack_common::{http3, program};
 
 /// How long a first visit waits for a ticket after the last byte.
 const TICKET_PATIENCE: Duration = Duration::from_secs(2);
-/// `H3_NO_ERROR` (RFC 9114 section 8.1).
-const NO_ERROR: u64 = 0x100;
 /// `ssl_early_data_accepted` of BoringSSL.
 const EARLY_DATA_ACCEPTED: u32 = 2;
 
 /// Load everything, wait for a line on stdin, download, report.
 pub fn run(job: &ClientJob) -> Result<(), Failure> {
-    let logs = Logs::new(job.qlog_dir.as_deref(), job.keylog.as_deref(), "client")?;
+    let transfer = &job.transfer;
+    let (qlogs, keylog) = (transfer.qlog_dir.as_deref(), transfer.keylog.as_deref());
+    let logs = Logs::new(qlogs, keylog, "client")?;
     let prepared =
         config::client(job, logs.wants_keys()).and_then(|quic| Ok((quic, load_session(job)?)));
-    std::io::stdin().read_line(&mut String::new())?;
+    program::wait_for_go()?;
     sys::wake_precisely();
-    let mut told: Vec<Request> = job.urls().map(Request::begin).collect();
+    let mut told: Vec<Request> = transfer.urls().map(Request::begin).collect();
     let outcome = prepared
         .and_then(|(quic, session)| Download::start(job, quic, session.as_deref(), &logs))
         .and_then(|mut download| {
@@ -46,15 +48,16 @@ pub fn run(job: &ClientJob) -> Result<(), Failure> {
     for request in told.iter_mut().filter(|request| !request.spared) {
         request.error = request.error.take().or_else(|| failure.clone());
     }
-    report::write(&job.output, &told)?;
+    report::write(&transfer.output, &versions(), &told)?;
     outcome
 }
 
 fn load_session(job: &ClientJob) -> Result<Option<Vec<u8>>, Failure> {
     let Some(path) = job
+        .transfer
         .session_file
         .as_ref()
-        .filter(|_| job.session != Session::Fresh && !job.priming)
+        .filter(|_| job.session != Session::Fresh && !job.transfer.priming)
     else {
         return Ok(None);
     };
@@ -90,19 +93,19 @@ impl Download {
     ) -> Result<Self, Failure> {
         let paths_of_urls = job.paths().map_err(Failure::Usage)?;
         // A first visit only fetches a ticket.
-        let wanted = job.migration.filter(|_| !job.priming);
-        let change = job.address_change.clone().filter(|_| !job.priming);
-        let at = job.migrate_at_bytes.unwrap_or(0);
+        let wanted = job.transfer.migration.filter(|_| !job.transfer.priming);
+        let change = job.address_change.clone().filter(|_| !job.transfer.priming);
+        let at = job.transfer.migrate_at_bytes.unwrap_or(0);
         let migration = wanted.map(|kind| (kind, change.is_none().then_some(at)));
-        let paths = Paths::open(job.server(), migration)
-            .map_err(|error| Failure::cannot(&format!("reach {}", job.server()), error))?;
+        let paths = Paths::open(job.transfer.server(), migration)
+            .map_err(|error| Failure::cannot(&format!("reach {}", job.transfer.server()), error))?;
         let id = new_connection_id()
             .ok_or_else(|| Failure::Run("the system gives no random numbers".to_owned()))?;
         let mut quic = quiche::connect(
-            Some(&job.host),
+            Some(&job.transfer.host),
             &id,
             paths.local(),
-            job.server(),
+            job.transfer.server(),
             &mut config,
         )
         .map_err(|error| Failure::cannot("set up a connection", format!("{error:?}")))?;
@@ -117,7 +120,7 @@ impl Download {
             http: None,
             paths,
             outbox: Outbox::new(false),
-            requests: Requests::new(&paths_of_urls, job.concurrency.unwrap_or(1)),
+            requests: Requests::new(&paths_of_urls, job.transfer.concurrency.unwrap_or(1)),
             wants_early_data: session.is_some() && job.session == Session::EarlyData,
             offered_early_data: false,
             migrates: migration.is_some(),
@@ -149,7 +152,7 @@ impl Download {
             self.describe_handshake(request);
         }
         outcome?;
-        if job.priming {
+        if job.transfer.priming {
             self.keep_session(job)
         } else {
             Ok(())
@@ -330,7 +333,7 @@ impl Download {
                 TICKET_PATIENCE.as_secs()
             )));
         };
-        match &job.session_file {
+        match &job.transfer.session_file {
             Some(path) => std::fs::write(path, session).map_err(|error| {
                 Failure::cannot(&format!("write the session file {}", path.display()), error)
             }),
@@ -340,7 +343,7 @@ impl Download {
 
     /// Say goodbye without waiting for anything, then hash what came.
     fn close(mut self, told: &mut [Request]) {
-        let _ = self.quic.close(true, NO_ERROR, b"");
+        let _ = self.quic.close(true, http3::NO_ERROR.into(), b"");
         self.outbox.fill(&mut self.quic);
         let Self { outbox, paths, .. } = &mut self;
         outbox.send_all(|batch| paths.transmit(batch));
@@ -348,7 +351,7 @@ impl Download {
         let moved = self.migrates.then(|| self.paths.outcome());
         for (request, (_, answer)) in told.iter_mut().zip(self.requests.answers()) {
             request.close_ns = close_ns;
-            request.describe(&answer.body);
+            request.describe(answer.body.len(), &boring::sha::sha256(&answer.body));
             if let Some((migrated, failure)) = &moved {
                 request.migrated = Some(*migrated);
                 request.migration_failure.clone_from(failure);

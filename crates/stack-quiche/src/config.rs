@@ -7,9 +7,10 @@ use std::time::Duration;
 use boring::ssl::{ExtensionType, SslContextBuilder, SslMethod};
 use foreign_types_shared::ForeignTypeRef;
 use quiche::{h3, Config};
+use stack_common::failure::Failure;
+use stack_common::job::Group;
 
-use crate::failure::Failure;
-use crate::job::{ClientJob, Group, Knobs, ServerJob, Session};
+use crate::job::{ClientJob, Knobs, ServerJob, Session};
 
 /// The library has no windows of its own (they are 0); these are those of quiche's own client and server.
 const CONNECTION_WINDOW: u64 = 10_000_000;
@@ -21,9 +22,11 @@ const IDLE_TIMEOUT_MS: u64 = 30_000;
 /// Configuration of a client: it trusts the job's CA alone.
 pub fn client(job: &ClientJob, log_keys: bool) -> Result<Config, Failure> {
     let mut config = common(tls_context()?, &job.knobs, log_keys)?;
-    config.verify_peer(job.verify);
-    if job.verify {
-        read_file(&job.ca, |path| config.load_verify_locations_from_file(path))?;
+    config.verify_peer(job.transfer.verify);
+    if job.transfer.verify {
+        read_file(&job.transfer.ca, |path| {
+            config.load_verify_locations_from_file(path)
+        })?;
     }
     if job.session == Session::EarlyData {
         config.enable_early_data();
@@ -43,14 +46,16 @@ fn whole_ms(delay: Duration) -> u64 {
 /// request.
 pub fn server(job: &ServerJob, log_keys: bool) -> Result<Config, Failure> {
     let mut tls = tls_context()?;
-    if !job.early_data {
+    if !job.service.early_data {
         refuse_early_data(&mut tls);
     }
     let mut config = common(tls, &job.knobs, log_keys)?;
-    read_file(&job.certificate, |path| {
+    read_file(&job.service.certificate, |path| {
         config.load_cert_chain_from_pem_file(path)
     })?;
-    read_file(&job.key, |path| config.load_priv_key_from_pem_file(path))?;
+    read_file(&job.service.key, |path| {
+        config.load_priv_key_from_pem_file(path)
+    })?;
     config.set_initial_max_streams_bidi(job.max_streams.unwrap_or(MAX_STREAMS));
     config.enable_early_data();
     Ok(config)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! qlog and key log of a connection.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::failure::Failure;
+use stack_common::failure::Failure;
+use stack_common::logs;
+
 use crate::tap::{Numbers, Tap};
 
 /// Few large writes, because they happen between two packets.
@@ -26,20 +28,10 @@ impl Logs {
         keylog: Option<&Path>,
         role: &'static str,
     ) -> Result<Self, Failure> {
-        if let Some(dir) = qlog_dir {
-            std::fs::create_dir_all(dir).map_err(|error| {
-                Failure::cannot(&format!("create the directory {}", dir.display()), error)
-            })?;
-        }
-        let keylog = keylog
-            .map(|path| {
-                let file = OpenOptions::new().create(true).append(true).open(path);
-                file.map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))
-            })
-            .transpose()?;
+        logs::make_folder(qlog_dir)?;
         Ok(Self {
             qlog_dir: qlog_dir.map(Path::to_owned),
-            keylog,
+            keylog: logs::key_log(keylog)?,
             role,
         })
     }
@@ -55,9 +47,7 @@ impl Logs {
     pub fn attach(&self, quic: &mut quiche::Connection) -> Result<Option<Arc<Numbers>>, Failure> {
         let mut numbers = None;
         if let Some(dir) = &self.qlog_dir {
-            let path = dir.join(format!("{}-{}.sqlog", quic.trace_id(), self.role));
-            let file = File::create(&path)
-                .map_err(|error| Failure::cannot(&format!("write {}", path.display()), error))?;
+            let file = logs::qlog(dir, quic.trace_id(), self.role)?;
             let (tap, read) = Tap::on(BufWriter::with_capacity(QLOG_BUFFER, file));
             numbers = Some(read);
             quic.set_qlog(

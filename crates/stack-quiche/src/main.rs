@@ -7,8 +7,6 @@ mod answer;
 mod client;
 mod config;
 mod ending;
-mod failure;
-mod files;
 mod held_acks;
 mod job;
 mod logs;
@@ -16,7 +14,6 @@ mod migration;
 mod notice;
 mod outbox;
 mod reasons;
-mod report;
 mod requests;
 mod responses;
 mod server;
@@ -25,42 +22,35 @@ mod tap;
 
 use std::process::ExitCode;
 
-use failure::Failure;
+use stack_common::lock::Versions;
+use stack_common::{lock, program};
 
-/// The version that Cargo.lock pins; the library does not tell its own.
-const QUICHE_VERSION: &str = "0.30.0";
+use job::{ClientJob, ServerJob};
+
+/// Versions that Cargo.lock pins; the library does not tell its own.
+fn versions() -> Versions {
+    lock::versions(include_str!("../Cargo.lock"), &["quiche"])
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match words.as_slice() {
-        ["version"] => {
-            println!("quiche {QUICHE_VERSION}");
-            Ok(())
-        }
-        ["client", job] => job::read(job).and_then(|job| client::run(&job)),
-        ["server", job] => job::read(job).and_then(|job| server::run(&job)),
-        _ => Err(Failure::Usage(
-            "usage: quiclab-quiche client JOB.json | server JOB.json | version".to_owned(),
-        )),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            println!("{failure}");
-            failure.exit_code()
-        }
-    }
+    let version = format!("quiche {}", versions()["quiche"]);
+    program::run(
+        "quiclab-quiche",
+        &version,
+        |job: ClientJob| client::run(&job),
+        |job: ServerJob| server::run(&job),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::QUICHE_VERSION;
+    use super::versions;
 
-    /// The version that is printed is the one that is linked.
+    /// A library that is renamed or gone would have none.
     #[test]
-    fn version_is_that_of_the_lock_file() {
-        let pinned = format!("name = \"quiche\"\nversion = \"{QUICHE_VERSION}\"");
-        assert!(include_str!("../Cargo.lock").contains(&pinned));
+    fn every_library_has_a_version() {
+        for (library, version) in versions() {
+            assert!(version.contains('.'), "{library} {version}");
+        }
     }
 }

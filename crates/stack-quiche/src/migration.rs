@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
 
 use quiche::PathEvent;
+use stack_common::job::Migration;
 
-use crate::job::Migration;
 use crate::outbox::Batch;
 use crate::sys;
 

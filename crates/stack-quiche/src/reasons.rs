@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use qlog::events::{EventImportance, JsonEvent};
-use serde_json::json;
+use stack_common::blocked;
 
 use crate::tap::Numbers;
 
@@ -120,7 +120,7 @@ impl Reasons {
         }
         let idle = own.ready == 0;
         if self.idle != Some(idle) {
-            let mut event = of_connection(idle, "application", own);
+            let mut event = of_connection(idle, "application", false, own);
             if let (None, Some(members)) = (self.idle, event.data.as_object_mut()) {
                 members.remove("old");
             }
@@ -177,39 +177,27 @@ fn event(hold: Hold, blocked: bool, own: &Own, window: Option<Window>) -> JsonEv
         Hold::StreamCredit(_) => "stream_flow_control",
         Hold::Socket => "socket_full",
     };
-    let mut event = of_connection(blocked, reason, own);
-    event.data["inferred"] = matches!(hold, Hold::Window | Hold::ConnectionCredit).into();
+    let inferred = matches!(hold, Hold::Window | Hold::ConnectionCredit);
+    let mut event = of_connection(blocked, reason, inferred, own);
     if let (Hold::Window, Some(window)) = (hold, window) {
         event.data["limit"] = window.size.into();
     }
     if let Hold::StreamCredit(Some(stream)) = hold {
-        "quic:stream_data_blocked_updated".clone_into(&mut event.name);
+        blocked::OF_STREAM.clone_into(&mut event.name);
         event.data["stream_id"] = stream.into();
     }
     event
 }
 
 /// The library's types of these events lack a place for limits, and its log leaves the events out.
-fn of_connection(blocked: bool, reason: &str, own: &Own) -> JsonEvent {
+fn of_connection(blocked: bool, reason: &str, inferred: bool, own: &Own) -> JsonEvent {
+    let mut data = blocked::change(blocked, reason, inferred);
+    data["ready_bytes"] = own.ready.into();
     JsonEvent {
         time: 0.0,
         importance: EventImportance::Core,
-        name: "quic:connection_data_blocked_updated".to_owned(),
-        data: json!({
-            "old": state(!blocked),
-            "new": state(blocked),
-            "reason": reason,
-            "ready_bytes": own.ready,
-            "inferred": false,
-        }),
-    }
-}
-
-fn state(blocked: bool) -> &'static str {
-    if blocked {
-        "blocked"
-    } else {
-        "unblocked"
+        name: blocked::OF_CONNECTION.to_owned(),
+        data,
     }
 }
 

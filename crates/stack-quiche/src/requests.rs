@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use quiche::h3::{self, Header};
+use stack_common::clock::monotonic_ns;
+use stack_common::failure::Failure;
 
 use crate::answer::Answer;
-use crate::failure::Failure;
-use crate::sys::monotonic_ns;
 
 /// One object.
 struct Object {

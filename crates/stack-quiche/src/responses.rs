@@ -6,16 +6,14 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use quiche::h3::{self, Header, NameValue, Priority};
-
-use crate::files::Files;
-use crate::job::Scheduler;
+use stack_common::files::Files;
+use stack_common::http3;
+use stack_common::job::Scheduler;
 
 /// Read from the file at once.
 const CHUNK: usize = 256 << 10;
 /// RFC 9218's default.
 const URGENCY: u8 = 3;
-/// `H3_INTERNAL_ERROR` (RFC 9114 section 8.1).
-const INTERNAL_ERROR: u64 = 0x102;
 
 /// Answers that are not complete.
 pub struct Responses {
@@ -119,33 +117,21 @@ impl Response {
     fn to(request: &[Header], files: &Files) -> Self {
         let value = |name: &[u8]| {
             let header = request.iter().find(|header| header.name() == name);
-            header.map_or(Some(""), |header| std::str::from_utf8(header.value()).ok())
+            header.and_then(|header| std::str::from_utf8(header.value()).ok())
         };
-        let (method, path) = (value(b":method"), value(b":path"));
-        let found = path.and_then(|path| files.open(path));
-        let (status, file, length) = match (method, found) {
-            (Some("GET"), Some((file, length))) => ("200", Some(file), length),
-            (Some("HEAD"), Some((_, length))) => ("200", None, length),
-            (Some("GET" | "HEAD"), None) => ("404", None, 0),
-            _ => ("405", None, 0),
-        };
-        let mut headers = vec![
-            Header::new(b":status", status.as_bytes()),
-            Header::new(b"content-length", length.to_string().as_bytes()),
-            Header::new(b"cache-control", b"no-store"),
-        ];
-        if status == "200" {
-            headers.push(Header::new(
-                b"content-type",
-                files.content_type().as_bytes(),
-            ));
+        let method = value(b":method").unwrap_or_default();
+        let answer = files.answer(method, value(b":path").unwrap_or_default());
+        let status = answer.status.to_string();
+        let mut headers = vec![Header::new(b":status", status.as_bytes())];
+        for (name, value) in &answer.headers {
+            headers.push(Header::new(name.as_bytes(), value.as_bytes()));
         }
-        let length = if file.is_some() { length } else { 0 };
+        let (file, length) = answer.body.unzip();
         Self {
             headers: Some(headers),
             body: Body {
                 file,
-                length,
+                length: length.unwrap_or(0),
                 chunk: Vec::new(),
                 used: 0,
             },
@@ -181,7 +167,11 @@ impl Response {
         }
         let Ok(piece) = self.body.next(self.sent, quantum) else {
             // The file became shorter while it was served.
-            let _ = quic.stream_shutdown(stream, quiche::Shutdown::Write, INTERNAL_ERROR);
+            let _ = quic.stream_shutdown(
+                stream,
+                quiche::Shutdown::Write,
+                http3::INTERNAL_ERROR.into(),
+            );
             return Progress::Ended;
         };
         let offered = piece.len();

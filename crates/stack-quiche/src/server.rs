@@ -8,11 +8,13 @@ use std::os::fd::AsRawFd;
 use std::time::Instant;
 
 use quiche::{h3, ConnectionId};
+use stack_common::failure::Failure;
+use stack_common::files::Files;
+use stack_common::http3;
+use stack_common::job::Scheduler;
 
 use crate::config;
-use crate::failure::Failure;
-use crate::files::Files;
-use crate::job::{Scheduler, ServerJob};
+use crate::job::ServerJob;
 use crate::logs::Logs;
 use crate::outbox::{earliest, Batch, Outbox};
 use crate::reasons::{Own, Reasons};
@@ -22,8 +24,6 @@ use crate::sys::{self, Signals};
 const CONNECTION_ID: usize = 16;
 /// Datagrams taken from the socket before the connections may answer: bounds how long an acknowledgement waits.
 const READ_AT_ONCE: usize = 64;
-/// `H3_NO_ERROR` (RFC 9114 section 8.1).
-const NO_ERROR: u64 = 0x100;
 
 /// Serve until SIGTERM.
 pub fn run(job: &ServerJob) -> Result<(), Failure> {
@@ -74,12 +74,17 @@ struct Connection {
 
 impl Server {
     fn new(job: &ServerJob) -> Result<Self, Failure> {
-        let logs = Logs::new(job.qlog_dir.as_deref(), job.keylog.as_deref(), "server")?;
+        let service = &job.service;
+        let (qlogs, keylog) = (service.qlog_dir.as_deref(), service.keylog.as_deref());
+        let logs = Logs::new(qlogs, keylog, "server")?;
         let quic = config::server(job, logs.wants_keys())?;
-        let files = Files::below(&job.root, job.content_type.as_deref())
-            .map_err(|error| Failure::cannot(&format!("serve {}", job.root.display()), error))?;
-        let socket = sys::udp_socket(job.listen)
-            .map_err(|error| Failure::cannot(&format!("listen on UDP {}", job.listen), error))?;
+        let files =
+            Files::below(&service.root, service.content_type.as_deref()).map_err(|error| {
+                Failure::cannot(&format!("serve {}", service.root.display()), error)
+            })?;
+        let socket = sys::udp_socket(service.listen).map_err(|error| {
+            Failure::cannot(&format!("listen on UDP {}", service.listen), error)
+        })?;
         Ok(Self {
             local: socket.local_addr()?,
             socket,
@@ -216,7 +221,9 @@ impl Server {
 
     fn close(&mut self) {
         for connection in self.connections.values_mut() {
-            let _ = connection.quic.close(true, NO_ERROR, b"the server ends");
+            let _ = connection
+                .quic
+                .close(true, http3::NO_ERROR.into(), b"the server ends");
             connection.outbox.fill(&mut connection.quic);
             connection
                 .outbox

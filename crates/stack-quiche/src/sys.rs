@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the standard library lacks of Linux: waiting for several files, signals, the clock, and UDP's options.
+//! What the standard library lacks of Linux: waiting for several files, signals, and UDP's options.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -8,20 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// What quiche-based programs ask of the kernel; it grants no more than `net.core.rmem_max`.
-const SOCKET_BUFFER: libc::c_int = 4 << 20;
-
-/// `CLOCK_MONOTONIC` in nanoseconds, the laboratory's clock.
-pub fn monotonic_ns() -> u64 {
-    // SAFETY: timespec is plain old data, and the kernel only writes into it.
-    let time = unsafe {
-        let mut time: libc::timespec = zeroed();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
-        time
-    };
-    // Neither part of this clock is ever negative.
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
-}
+use stack_common::SOCKET_BUFFER_MIB;
 
 /// Wake up when asked: the kernel otherwise adds up to 50 µs to each wait, which a pacer would feel.
 pub fn wake_precisely() {
@@ -109,8 +96,9 @@ pub fn udp_socket(local: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER),
     };
     set_option(&socket, level, name, libc::IP_PMTUDISC_PROBE)?;
-    set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, SOCKET_BUFFER)?;
-    set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, SOCKET_BUFFER)?;
+    let buffer = libc::c_int::from(SOCKET_BUFFER_MIB) << 20;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, buffer)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, buffer)?;
     Ok(socket)
 }
 

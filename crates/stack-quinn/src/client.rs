@@ -3,7 +3,6 @@
 
 mod several;
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,42 +15,43 @@ use quinn::{
     VarInt,
 };
 use sha2::{Digest, Sha256};
+use stack_common::clock::monotonic_ns;
+use stack_common::failure::Failure;
+use stack_common::job::Migration;
+use stack_common::report::{self, EarlyData, Request};
+use stack_common::{http3, logs, program};
 
-use crate::clock::monotonic_ns;
-use crate::error::Error;
-use crate::job::{ClientJob, Migration};
+use crate::job::ClientJob;
 use crate::knobs::CongestionControl;
 use crate::rebinding::ReplaceableSocket;
-use crate::report::{self, Request};
-use crate::{qlog, socket, tls, transport};
-
-/// RFC 9114 section 8.1.
-const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
+use crate::{qlog, socket, tls, transport, versions};
 
 /// How long the connection may take to send its `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(200);
 
 /// Loads everything, waits for the word, downloads, writes the report.
-pub fn run(job: ClientJob) -> Result<(), Error> {
+pub fn run(job: ClientJob) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()?;
+        .build()
+        .map_err(Failure::start)?;
     let visit = runtime.block_on(async { Visit::prepare(&job) })?;
-    io::stdin().read_line(&mut String::new())?;
+    program::wait_for_go().map_err(Failure::start)?;
+    let transfer = job.transfer;
     let requests = runtime.block_on(async {
-        match job.other_urls {
-            None => vec![visit.download(job.url).await],
+        match transfer.other_urls {
+            None => vec![visit.download(transfer.url).await],
             Some(others) => {
-                let urls = std::iter::once(job.url).chain(others).collect();
-                let concurrency = job.concurrency.unwrap_or(1);
+                let urls = std::iter::once(transfer.url).chain(others).collect();
+                let concurrency = transfer.concurrency.unwrap_or(1);
                 visit.download_all(urls, concurrency).await
             }
         }
     });
     drop(runtime);
     let error = requests.iter().find_map(|request| request.error.clone());
-    report::write(&job.output, requests)?;
-    error.map_or(Ok(()), |reason| Err(Error::Transfer(reason)))
+    report::write(&transfer.output, &versions(), &requests)?;
+    error.map_or(Ok(()), |reason| Err(Failure::Run(reason)))
 }
 
 struct Visit {
@@ -72,27 +72,28 @@ struct Visit {
 struct Answer {
     status: Option<u16>,
     alpn: Option<String>,
-    first_byte_ns: Option<i64>,
-    last_byte_ns: Option<i64>,
+    first_byte_ns: Option<u64>,
+    last_byte_ns: Option<u64>,
     body: Vec<Bytes>,
     /// `PATH_RESPONSE` frames sent before the address changed.
     responses_before: Option<u64>,
 }
 
 impl Visit {
-    fn prepare(job: &ClientJob) -> Result<Self, Error> {
-        let uri: Uri = job
+    fn prepare(job: &ClientJob) -> Result<Self, Failure> {
+        let transfer = &job.transfer;
+        let uri: Uri = transfer
             .url
             .parse()
-            .map_err(|error| Error::Asked(format!("{}: {error}", job.url)))?;
+            .map_err(|error| Failure::Usage(format!("{}: {error}", transfer.url)))?;
         let mut first_bytes = [0; 20];
         let random = tls::provider(None).secure_random;
         random
             .fill(&mut first_bytes)
-            .map_err(|_| Error::Tls("the system gives no random numbers".into()))?;
+            .map_err(|_| tls::told("the system gives no random numbers"))?;
         let original = ConnectionId::new(&first_bytes);
-        qlog::prepare(job.qlog_dir.as_deref())?;
-        let log = match &job.qlog_dir {
+        logs::make_folder(transfer.qlog_dir.as_deref())?;
+        let log = match &transfer.qlog_dir {
             Some(folder) => qlog::stream(folder, original, "client")?,
             None => None,
         };
@@ -105,11 +106,11 @@ impl Visit {
             endpoint,
             replaceable,
             config,
-            peer: SocketAddr::new(job.address, job.port),
-            host: job.host.clone(),
+            peer: transfer.server(),
+            host: transfer.host.clone(),
             uri,
             algorithm: transport::congestion_control(&job.knobs),
-            migration: job.migration.zip(job.migrate_at_bytes),
+            migration: transfer.migration.zip(transfer.migrate_at_bytes),
             ecn: job.knobs.ecn,
         })
     }
@@ -122,46 +123,40 @@ impl Visit {
             Ok(connection) => (self.migrated(connection, &answer), close(connection).await),
             Err(_) => (self.migration.map(|_| false), monotonic_ns()),
         };
-        let protocol = answer.alpn.clone();
-        let mut request = self
-            .account(url, start_ns, close_ns, &answer, outcome.err())
-            .over(protocol);
+        let mut request = self.account(&url, start_ns, close_ns, &answer, outcome.err());
+        request.alpn = answer.alpn;
         request.migrated = migrated;
         request
     }
 
     fn account(
         &self,
-        url: String,
-        start_ns: i64,
-        close_ns: i64,
+        url: &str,
+        start_ns: u64,
+        close_ns: u64,
         answer: &Answer,
         error: Option<String>,
     ) -> Request {
-        let mut hash = Sha256::new();
-        answer.body.iter().for_each(|part| hash.update(part));
-        Request {
-            url,
-            protocol: "h3",
+        let mut request = Request {
             start_ns,
             first_byte_ns: answer.first_byte_ns,
             last_byte_ns: answer.last_byte_ns.unwrap_or(close_ns),
             close_ns,
             status: answer.status,
-            http_version: if answer.status.is_some() {
-                "HTTP/3"
-            } else {
-                "unknown"
-            },
-            body_bytes: answer.body.iter().map(Bytes::len).sum(),
-            sha256: tls::hex(&hash.finalize()),
-            congestion_control: self.algorithm.name(),
-            alpn: None,
-            resumed: false,
-            early_data: "not_offered",
-            migrated: None,
+            congestion_control: Some(self.algorithm.name()),
+            resumed: Some(false),
+            early_data: Some(EarlyData::NotOffered),
             error,
+            ..Request::begin(url)
+        };
+        if answer.status.is_some() {
+            request.http_version = "HTTP/3";
         }
+        let mut hash = Sha256::new();
+        answer.body.iter().for_each(|part| hash.update(part));
+        let bytes = answer.body.iter().map(Bytes::len).sum();
+        request.describe(bytes, &hash.finalize());
+        request
     }
 
     async fn connect_and_get(&self, answer: &mut Answer) -> Result<Connection, String> {
@@ -253,9 +248,10 @@ impl Visit {
 
 type ClientEndpoint = (Endpoint, Option<Arc<ReplaceableSocket>>);
 
-fn endpoint(job: &ClientJob) -> Result<ClientEndpoint, Error> {
-    let socket = socket::for_quinn(socket::bind_towards(job.address)?, job.knobs.ecn)?;
-    let replaceable = (job.migration == Some(Migration::Rebinding))
+fn endpoint(job: &ClientJob) -> Result<ClientEndpoint, Failure> {
+    let socket = socket::for_quinn(socket::bind_towards(job.transfer.address)?, job.knobs.ecn)
+        .map_err(Failure::start)?;
+    let replaceable = (job.transfer.migration == Some(Migration::Rebinding))
         .then(|| Arc::new(ReplaceableSocket::new(socket.clone())));
     let used: Arc<dyn AsyncUdpSocket> = match &replaceable {
         Some(replaceable) => replaceable.clone(),
@@ -266,7 +262,8 @@ fn endpoint(job: &ClientJob) -> Result<ClientEndpoint, Error> {
         None,
         used,
         Arc::new(TokioRuntime),
-    )?;
+    )
+    .map_err(Failure::start)?;
     Ok((endpoint, replaceable))
 }
 
@@ -280,9 +277,9 @@ fn alpn(connection: &Connection) -> Option<String> {
 
 /// Closes, and waits until the datagram that says so has left: quinn sends it from a task of its own, and a closed
 /// connection sends nothing else. The instant of the close.
-async fn close(connection: &Connection) -> i64 {
+async fn close(connection: &Connection) -> u64 {
     let close_ns = monotonic_ns();
-    connection.close(H3_NO_ERROR, b"");
+    connection.close(VarInt::from_u32(http3::NO_ERROR), b"");
     let before = connection.stats().udp_tx.datagrams;
     let sent = async {
         while connection.stats().udp_tx.datagrams == before {

@@ -15,9 +15,10 @@ use quinn::congestion::{Controller, ControllerFactory, CubicConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, EndpointConfig, ServerConfig, TransportConfig};
 use quinn_proto::{Connection, ConnectionHandle, DatagramEvent, Endpoint, RttEstimator};
+use stack_common::failure::Failure;
 
 use crate::congestion::{forwarded, Factory};
-use crate::error::Error;
+use crate::tls;
 
 /// Flights of a handshake and its first acknowledgement, with room.
 const MOST_FLIGHTS: usize = 12;
@@ -29,7 +30,7 @@ pub fn estimate(
     round_trip: Duration,
     client: QuicClientConfig,
     server: QuicServerConfig,
-) -> Result<RttEstimator, Error> {
+) -> Result<RttEstimator, Failure> {
     let told = Arc::new(Mutex::new(None));
     let mut assumed = TransportConfig::default();
     assumed
@@ -45,7 +46,7 @@ pub fn estimate(
     let begun = ends[0]
         .endpoint
         .connect(now, client, SOMEWHERE, "localhost");
-    ends[0].connection = Some(begun.map_err(|error| Error::Tls(error.to_string()))?);
+    ends[0].connection = Some(begun.map_err(tls::told)?);
     for flight in 0..MOST_FLIGHTS {
         let datagrams = ends[flight % 2].send(now);
         for datagram in datagrams {
@@ -55,7 +56,7 @@ pub fn estimate(
             return Ok(found);
         }
     }
-    Err(Error::Tls("no handshake with itself".into()))
+    Err(tls::told("no handshake with itself"))
 }
 
 /// One end of the connection in memory.
@@ -214,7 +215,6 @@ mod tests {
     use crate::congestion;
     use crate::job::ServerJob;
     use crate::knobs::CongestionControl;
-    use crate::tls;
 
     const SAMPLE: Duration = Duration::from_millis(10);
     const PATH: Duration = Duration::from_millis(115);

@@ -4,8 +4,7 @@
 use std::num::NonZeroU32;
 
 use serde::Deserialize;
-
-use crate::error::Error;
+use stack_common::job::{Group, Scheduler};
 
 /// The library's own where None.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -64,24 +63,6 @@ impl CongestionControl {
     }
 }
 
-/// Groups of the key exchange that the TLS library has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Group {
-    X25519,
-    Secp256r1,
-    Secp384r1,
-    X25519mlkem768,
-}
-
-/// Order in which streams with data are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scheduler {
-    Fifo,
-    RoundRobin,
-}
-
 /// QUIC has no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 enum TlsVersion {
@@ -95,7 +76,7 @@ const LARGEST_PAYLOAD: u16 = 1452;
 
 impl Knobs {
     /// Refuses what quinn cannot do, and numbers on which its arithmetic would fail.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), String> {
         if self.pacing == Some(false) {
             return refuse("quinn always paces");
         }
@@ -148,7 +129,7 @@ impl Knobs {
     }
 }
 
-fn between(name: &str, value: Option<u64>, least: u64, most: u64) -> Result<(), Error> {
+fn between(name: &str, value: Option<u64>, least: u64, most: u64) -> Result<(), String> {
     match value {
         Some(value) if !(least..=most).contains(&value) => {
             refuse(&format!("{name} is {value}: quinn takes {least} to {most}"))
@@ -157,8 +138,8 @@ fn between(name: &str, value: Option<u64>, least: u64, most: u64) -> Result<(), 
     }
 }
 
-fn refuse(reason: &str) -> Result<(), Error> {
-    Err(Error::Asked(reason.to_owned()))
+fn refuse(reason: &str) -> Result<(), String> {
+    Err(reason.to_owned())
 }
 
 #[cfg(test)]

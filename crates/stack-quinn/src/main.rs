@@ -5,49 +5,44 @@
 //! quinn cannot do; in both cases one line on stdout says why.
 
 mod client;
-mod clock;
 mod congestion;
-mod error;
 mod false_sample;
-mod files;
 mod job;
 mod knobs;
 mod qlog;
 mod reasons;
 mod rebinding;
-mod report;
 mod server;
 mod socket;
 mod tls;
 mod transport;
 mod unmarked;
 
-use std::env;
 use std::process::ExitCode;
 
-use error::Error;
+use stack_common::lock::Versions;
+use stack_common::{lock, program};
 
-const VERSION: &str = concat!("quinn ", env!("QUINN_VERSION"));
+/// Versions that Cargo.lock pins; the libraries do not tell their own.
+fn versions() -> Versions {
+    let libraries = ["quinn", "quinn-proto", "h3", "rustls"];
+    lock::versions(include_str!("../Cargo.lock"), &libraries)
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments.as_slice() {
-        ["client", job] => job::read(job).and_then(client::run),
-        ["server", job] => job::read(job).and_then(server::run),
-        ["version"] => {
-            println!("{VERSION}");
-            Ok(())
-        }
-        _ => Err(Error::Asked(
-            "usage: quiclab-quinn client JOB.json | server JOB.json | version".into(),
-        )),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("{error}");
-            ExitCode::from(error.exit_code())
+    let version = format!("quinn {}", versions()["quinn"]);
+    program::run("quiclab-quinn", &version, client::run, server::run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::versions;
+
+    /// A library that is renamed or gone would have none.
+    #[test]
+    fn every_library_has_a_version() {
+        for (library, version) in versions() {
+            assert!(version.contains('.'), "{library} {version}");
         }
     }
 }

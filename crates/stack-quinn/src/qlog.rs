@@ -2,7 +2,6 @@
 //! One qlog a connection, named by the connection ID that the client chose first; what quinn writes wrongly is put
 //! right on its way to the file.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,23 +9,13 @@ use std::time::{Instant, SystemTime};
 
 use quinn::{ConnectionId, QlogConfig, QlogStream};
 use serde_json::{json, Value};
+use stack_common::failure::Failure;
+use stack_common::logs;
 
-use crate::error::Error;
 use crate::reasons::Window;
 
 /// Begins each record of a JSON text sequence (RFC 7464); a line feed ends it.
 const RECORD: u8 = 0x1e;
-
-/// Makes the folder, so that a server learns at its start, and not from its first client, that it cannot be written.
-pub fn prepare(folder: Option<&Path>) -> Result<(), Error> {
-    match folder {
-        None => Ok(()),
-        Some(folder) => fs::create_dir_all(folder).map_err(|source| Error::Unwritable {
-            path: folder.to_owned(),
-            source,
-        }),
-    }
-}
 
 /// The log of one connection: what quinn writes to, and a way to add events of our own.
 pub struct Log {
@@ -61,9 +50,8 @@ pub fn stream(
     folder: &Path,
     original: ConnectionId,
     role: &'static str,
-) -> Result<Option<Log>, Error> {
-    let path = folder.join(format!("{original}-{role}.sqlog"));
-    let file = File::create(&path).map_err(|source| Error::Unwritable { path, source })?;
+) -> Result<Option<Log>, Failure> {
+    let file = logs::qlog(folder, original, role)?;
     let since_epoch = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();

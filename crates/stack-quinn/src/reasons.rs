@@ -12,19 +12,10 @@ use std::time::Instant;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 use serde_json::{json, Value};
+use stack_common::blocked;
 
 use crate::congestion::{forwarded, Factory};
 use crate::qlog::Events;
-
-const EVENT: &str = "quic:connection_data_blocked_updated";
-
-fn state(blocked: bool) -> &'static str {
-    if blocked {
-        "blocked"
-    } else {
-        "unblocked"
-    }
-}
 
 /// Follows the congestion window through quinn's own events.
 #[derive(Default)]
@@ -57,14 +48,9 @@ impl Window {
             return None;
         }
         self.full = full;
-        Some(json!({
-            "time": event["time"],
-            "name": EVENT,
-            "data": {
-                "old": state(!full), "new": state(full),
-                "reason": "congestion_control", "limit": self.size, "inferred": true,
-            },
-        }))
+        let mut data = blocked::change(full, "congestion_control", true);
+        data["limit"] = self.size.into();
+        Some(json!({"time": event["time"], "name": blocked::OF_CONNECTION, "data": data}))
     }
 }
 
@@ -117,13 +103,11 @@ impl Controller for Told {
         if self.nothing_to_send == Some(app_limited) {
             return;
         }
-        let mut data = json!({
-            "new": state(app_limited), "reason": "application", "inferred": false,
-        });
-        if let Some(before) = self.nothing_to_send {
-            data["old"] = state(before).into();
+        let mut data = blocked::change(app_limited, "application", false);
+        if let (None, Some(members)) = (self.nothing_to_send, data.as_object_mut()) {
+            members.remove("old");
         }
-        self.events.add(now, EVENT, &data);
+        self.events.add(now, blocked::OF_CONNECTION, &data);
         self.nothing_to_send = Some(app_limited);
     }
 
@@ -159,7 +143,10 @@ mod tests {
         assert!(window.hear(&roomy).is_none());
         let full = window.hear(&metrics(2.5, &json!({"bytes_in_flight": 10_800})));
         let full = full.expect("an event");
-        assert_eq!((&full["time"], &full["name"]), (&json!(2.5), &json!(EVENT)));
+        assert_eq!(
+            (&full["time"], &full["name"]),
+            (&json!(2.5), &json!(blocked::OF_CONNECTION))
+        );
         assert_eq!(
             full["data"],
             json!({

@@ -3,25 +3,23 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use h3::error::StreamError;
 use h3::server::{RequestResolver, RequestStream};
-use http::{header, Method, Response, StatusCode};
+use http::{header, Method, Response};
 use quinn::{Connecting, Connection, ConnectionError};
 use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
 use quinn_proto::RttEstimator;
+use stack_common::failure::Failure;
+use stack_common::files::Files;
+use stack_common::{http3, logs};
 use tokio::signal::unix::{signal, SignalKind};
 
-use crate::error::Error;
 use crate::job::{ServerJob, Trickle};
-use crate::{false_sample, files, qlog, socket, tls, transport};
-
-/// RFC 9114 section 8.1.
-const H3_NO_ERROR: VarInt = VarInt::from_u32(0x100);
+use crate::{false_sample, qlog, socket, tls, transport};
 
 /// How long open connections may take to say that they close.
 const CLOSING: Duration = Duration::from_millis(100);
@@ -33,30 +31,28 @@ type H3Connection = h3::server::Connection<h3_quinn::Connection, Bytes>;
 type H3Stream = RequestStream<h3_quinn::BidiStream<Bytes>, Bytes>;
 
 /// Binds, then serves.
-pub fn run(job: ServerJob) -> Result<(), Error> {
+pub fn run(job: ServerJob) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()?;
+        .build()
+        .map_err(Failure::start)?;
     let site = Arc::new(Site::new(job)?);
     runtime.block_on(serve(site))
 }
 
 struct Site {
     job: ServerJob,
-    /// Canonical path of the folder whose files are served.
-    root: PathBuf,
+    files: Files,
     config: ServerConfig,
     false_sample: Option<RttEstimator>,
-    content_type: header::HeaderValue,
 }
 
 impl Site {
-    fn new(job: ServerJob) -> Result<Self, Error> {
-        qlog::prepare(job.qlog_dir.as_deref())?;
-        let root = job
-            .root
-            .canonicalize()
-            .map_err(|error| Error::unreadable(&job.root, &error))?;
+    fn new(job: ServerJob) -> Result<Self, Failure> {
+        let service = &job.service;
+        logs::make_folder(service.qlog_dir.as_deref())?;
+        let files = Files::below(&service.root, service.content_type.as_deref())
+            .map_err(|error| Failure::unreadable(&service.root, error))?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls::server(&job)?));
         let false_sample = job.false_rtt_sample_ns.map(|ns| {
             let (client, server) = tls::with_itself(&job)?;
@@ -65,25 +61,23 @@ impl Site {
         let false_sample = false_sample.transpose()?;
         let transport = transport::transport(&job.knobs, None, false_sample);
         config.transport_config(Arc::new(transport));
-        let content_type = header::HeaderValue::from_str(&job.content_type).map_err(|_| {
-            Error::Asked(format!(
-                "content_type {:?} is no header value",
-                job.content_type
-            ))
-        })?;
+        if let Some(content_type) = &service.content_type {
+            header::HeaderValue::from_str(content_type).map_err(|_| {
+                Failure::Usage(format!("content_type {content_type:?} is no header value"))
+            })?;
+        }
         Ok(Self {
             job,
-            root,
+            files,
             config,
             false_sample,
-            content_type,
         })
     }
 
     /// Configuration of one connection, with a qlog of its own where there are qlogs.
     fn config_for(&self, incoming: &Incoming) -> Arc<ServerConfig> {
         let mut config = self.config.clone();
-        if let Some(folder) = &self.job.qlog_dir {
+        if let Some(folder) = &self.job.service.qlog_dir {
             // A connection without its log is better than none; the laboratory sees that the log is missing.
             let log = qlog::stream(folder, incoming.orig_dst_cid(), "server").unwrap_or(None);
             config.transport_config(Arc::new(transport::transport(
@@ -96,16 +90,17 @@ impl Site {
     }
 }
 
-async fn serve(site: Arc<Site>) -> Result<(), Error> {
-    let mut terminated = signal(SignalKind::terminate())?;
-    let socket = socket::bind(site.job.listen)?;
+async fn serve(site: Arc<Site>) -> Result<(), Failure> {
+    let mut terminated = signal(SignalKind::terminate()).map_err(Failure::start)?;
+    let socket = socket::bind(site.job.service.listen)?;
     let config = Some(site.config.clone());
     let endpoint = Endpoint::new_with_abstract_socket(
         EndpointConfig::default(),
         config,
-        socket::for_quinn(socket, site.job.knobs.ecn)?,
+        socket::for_quinn(socket, site.job.knobs.ecn).map_err(Failure::start)?,
         Arc::new(TokioRuntime),
-    )?;
+    )
+    .map_err(Failure::start)?;
     loop {
         tokio::select! {
             _ = terminated.recv() => break,
@@ -115,7 +110,7 @@ async fn serve(site: Arc<Site>) -> Result<(), Error> {
             },
         }
     }
-    endpoint.close(H3_NO_ERROR, b"");
+    endpoint.close(VarInt::from_u32(http3::NO_ERROR), b"");
     let _ = tokio::time::timeout(CLOSING, endpoint.wait_idle()).await;
     Ok(())
 }
@@ -126,7 +121,7 @@ async fn connection(site: Arc<Site>, incoming: Incoming) {
     let Ok(connecting) = incoming.accept_with(config) else {
         return;
     };
-    let connected = if site.job.early_data {
+    let connected = if site.job.service.early_data {
         at_once(connecting).await
     } else {
         connecting.await
@@ -166,25 +161,18 @@ async fn respond(
     path: &str,
     mut stream: H3Stream,
 ) -> Result<(), StreamError> {
-    let found = files::open(&served.root, path);
-    let (status, size) = match (&found, method) {
-        (_, method) if method != Method::GET && method != Method::HEAD => {
-            (StatusCode::METHOD_NOT_ALLOWED, 0)
-        }
-        (None, _) => (StatusCode::NOT_FOUND, 0),
-        (Some((_, size)), _) => (StatusCode::OK, *size),
+    let answer = served.files.answer(method.as_str(), path);
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
+    // Its parts were checked at the start.
+    let Ok(response) = response.body(()) else {
+        stream.stop_stream(h3::error::Code::H3_INTERNAL_ERROR);
+        return Ok(());
     };
-    let mut response = Response::new(());
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_LENGTH, size.into());
-    headers.insert(
-        header::CACHE_CONTROL,
-        header::HeaderValue::from_static("no-store"),
-    );
-    headers.insert(header::CONTENT_TYPE, served.content_type.clone());
     stream.send_response(response).await?;
-    if let (StatusCode::OK, Some((file, size)), &Method::GET) = (status, found, method) {
+    if let Some((file, size)) = answer.body {
         body(file, size, served.job.trickle, &mut stream).await?;
     }
     stream.finish().await?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! UDP sockets with room for a burst: the machine's default, near 200 KB, overflows where a link is fast.
+//! UDP sockets with room for a burst.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -7,31 +7,31 @@ use std::sync::Arc;
 
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use socket2::{Domain, Protocol, Socket, Type};
+use stack_common::failure::Failure;
+use stack_common::SOCKET_BUFFER_MIB;
 
-use crate::error::Error;
 use crate::unmarked::UnmarkedSocket;
 
-/// Asked of the kernel, which grants at most `net.core.rmem_max` and `wmem_max`.
-const BUFFER: usize = 4 << 20;
-
 /// A bound socket.
-pub fn bind(address: SocketAddr) -> Result<UdpSocket, Error> {
+pub fn bind(address: SocketAddr) -> Result<UdpSocket, Failure> {
     let bound = || {
         let socket = Socket::new(
             Domain::for_address(address),
             Type::DGRAM,
             Some(Protocol::UDP),
         )?;
-        socket.set_recv_buffer_size(BUFFER)?;
-        socket.set_send_buffer_size(BUFFER)?;
+        let buffer = usize::from(SOCKET_BUFFER_MIB) << 20;
+        socket.set_recv_buffer_size(buffer)?;
+        socket.set_send_buffer_size(buffer)?;
         socket.bind(&address.into())?;
         Ok(socket.into())
     };
-    bound().map_err(|source| Error::Bind { address, source })
+    let what = format!("bind a UDP socket to {address}");
+    bound().map_err(|error: io::Error| Failure::cannot(&what, error))
 }
 
 /// Any port of the address family of `peer`.
-pub fn bind_towards(peer: IpAddr) -> Result<UdpSocket, Error> {
+pub fn bind_towards(peer: IpAddr) -> Result<UdpSocket, Failure> {
     let any: IpAddr = match peer {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),

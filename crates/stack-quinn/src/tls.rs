@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TLS 1.3 of both ends: groups, trust, early data, key log.
 
-use std::fmt::{self, Write as _};
-use std::fs::{File, OpenOptions};
+use std::fmt::{self, Display};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,12 @@ use rustls::crypto::{
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, KeyLog, NoKeyLog, RootCertStore, SignatureScheme};
+use stack_common::failure::Failure;
+use stack_common::job::Group;
+use stack_common::logs;
+use stack_common::report::hex;
 
-use crate::error::Error;
 use crate::job::{ClientJob, ServerJob};
-use crate::knobs::Group;
 
 const ALPN: &[u8] = b"h3";
 
@@ -38,19 +40,19 @@ fn exchange(group: Group) -> &'static dyn SupportedKxGroup {
         Group::X25519 => kx_group::X25519,
         Group::Secp256r1 => kx_group::SECP256R1,
         Group::Secp384r1 => kx_group::SECP384R1,
-        Group::X25519mlkem768 => kx_group::X25519MLKEM768,
+        Group::X25519MlKem768 => kx_group::X25519MLKEM768,
     }
 }
 
 /// Trusts only the job's CA; no resumption, because nothing outlives the process.
-pub fn client(job: &ClientJob) -> Result<QuicClientConfig, Error> {
+pub fn client(job: &ClientJob) -> Result<QuicClientConfig, Failure> {
     let provider = Arc::new(provider(job.knobs.groups.as_deref()));
     let versions = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(told)?;
-    let mut config = if job.verify {
+    let mut config = if job.transfer.verify {
         versions
-            .with_root_certificates(authorities(&job.ca)?)
+            .with_root_certificates(authorities(&job.transfer.ca)?)
             .with_no_client_auth()
     } else {
         let verifier = Arc::new(AnyCertificate { provider });
@@ -61,12 +63,12 @@ pub fn client(job: &ClientJob) -> Result<QuicClientConfig, Error> {
     };
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
-    config.key_log = key_log(job.keylog.as_deref())?;
+    config.key_log = key_log(job.transfer.keylog.as_deref())?;
     QuicClientConfig::try_from(config).map_err(told)
 }
 
 /// A server for this process alone, which logs no keys, and a client that takes its certificate.
-pub fn with_itself(job: &ServerJob) -> Result<(QuicClientConfig, QuicServerConfig), Error> {
+pub fn with_itself(job: &ServerJob) -> Result<(QuicClientConfig, QuicServerConfig), Failure> {
     let provider = Arc::new(provider(job.knobs.groups.as_deref()));
     let mut client = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -81,10 +83,10 @@ pub fn with_itself(job: &ServerJob) -> Result<(QuicClientConfig, QuicServerConfi
 }
 
 /// What every server of a job has: its certificate, groups and protocol.
-fn serving(job: &ServerJob) -> Result<rustls::ServerConfig, Error> {
-    let chain = certificates(&job.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&job.key)
-        .map_err(|error| Error::unreadable(&job.key, &error))?;
+fn serving(job: &ServerJob) -> Result<rustls::ServerConfig, Failure> {
+    let chain = certificates(&job.service.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&job.service.key)
+        .map_err(|error| Failure::unreadable(&job.service.key, error))?;
     let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(provider(
         job.knobs.groups.as_deref(),
     )))
@@ -98,49 +100,44 @@ fn serving(job: &ServerJob) -> Result<rustls::ServerConfig, Error> {
 }
 
 /// Sessions live in the server's memory: rustls takes early data only on those.
-pub fn server(job: &ServerJob) -> Result<QuicServerConfig, Error> {
+pub fn server(job: &ServerJob) -> Result<QuicServerConfig, Failure> {
     let mut config = serving(job)?;
     // RFC 9001 section 4.6.1 knows no other value than "all" for a server that takes early data.
-    config.max_early_data_size = if job.early_data { u32::MAX } else { 0 };
-    config.key_log = key_log(job.keylog.as_deref())?;
+    config.max_early_data_size = if job.service.early_data { u32::MAX } else { 0 };
+    config.key_log = key_log(job.service.keylog.as_deref())?;
     QuicServerConfig::try_from(config).map_err(told)
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-fn told(error: impl ToString) -> Error {
-    Error::Tls(error.to_string())
+/// A failure of TLS.
+pub fn told(error: impl Display) -> Failure {
+    Failure::Run(format!("TLS: {error}"))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let chain = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| Error::unreadable(path, &error))?;
+        .map_err(|error| Failure::unreadable(path, error))?;
     if chain.is_empty() {
-        return Err(Error::unreadable(path, &"no certificate in it"));
+        return Err(Failure::unreadable(path, "no certificate in it"));
     }
     Ok(chain)
 }
 
-fn authorities(path: &Path) -> Result<RootCertStore, Error> {
+fn authorities(path: &Path) -> Result<RootCertStore, Failure> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(path)? {
         store
             .add(certificate)
-            .map_err(|error| Error::unreadable(path, &error))?;
+            .map_err(|error| Failure::unreadable(path, error))?;
     }
     Ok(store)
 }
 
-fn key_log(path: Option<&Path>) -> Result<Arc<dyn KeyLog>, Error> {
-    let Some(path) = path else {
-        return Ok(Arc::new(NoKeyLog));
-    };
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    let file = file.map_err(|source| Error::Unwritable {
-        path: path.to_owned(),
-        source,
-    })?;
-    Ok(Arc::new(KeyLogFile(Mutex::new(file))))
+fn key_log(path: Option<&Path>) -> Result<Arc<dyn KeyLog>, Failure> {
+    Ok(match logs::key_log(path)? {
+        Some(file) => Arc::new(KeyLogFile(Mutex::new(file))),
+        None => Arc::new(NoKeyLog),
+    })
 }
 
 /// NSS key log format. rustls' own takes its path from the environment only.
@@ -157,16 +154,6 @@ impl KeyLog for KeyLogFile {
             .unwrap_or_else(PoisonError::into_inner)
             .write_all(line.as_bytes());
     }
-}
-
-/// Lower-case digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 /// Skips chain and name, not the proof that the server holds the key of the certificate that it showed.
@@ -226,7 +213,7 @@ mod tests {
 
     #[test]
     fn groups_are_offered_as_asked_and_in_that_order() {
-        let provider = provider(Some(&[Group::Secp384r1, Group::X25519mlkem768]));
+        let provider = provider(Some(&[Group::Secp384r1, Group::X25519MlKem768]));
         let names: Vec<NamedGroup> = provider
             .kx_groups
             .iter()
@@ -242,10 +229,5 @@ mod tests {
             error.to_string().contains("/dev/null: no certificate"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn secrets_are_written_in_hexadecimal() {
-        assert_eq!(hex(&[0, 10, 255]), "000aff");
     }
 }

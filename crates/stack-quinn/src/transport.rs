@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
 use quinn_proto::RttEstimator;
+use stack_common::job::Scheduler;
 
-use crate::knobs::{CongestionControl, Knobs, Scheduler, FIRST_PAYLOAD};
+use crate::knobs::{CongestionControl, Knobs, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
 use crate::{congestion, false_sample, reasons};
 

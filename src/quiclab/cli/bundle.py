@@ -19,8 +19,7 @@ from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.model.number_text import listed
 from quiclab.store.archive import pack
 from quiclab.store.disk import disk_errors, read_object, write_atomically
-from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import StudyDir, judged_document
+from quiclab.store.layout import StudyDir, logs_left_out
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.no_study import need_ledger
 from quiclab.store.remarks import read_remarks, write_remarks
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = StudyDir(Path(draft, name))
         with disk_errors(folder.root, "the study is untouched"):
             trials = _collect(study_dir, ledger, rows, folder)
-        bare = [trial for trial in trials if (judged_document(trial) or {}).get(LOGS_LEFT_OUT)]
+        bare = [trial for trial in trials if logs_left_out(trial)]
         _analyse(folder)
         left_out = () if arguments.with_keys else take_keys_out(trials)
         packed, mode = pack(folder.root, name), 0o600 if arguments.with_keys else None
@@ -93,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, Any]]:
+def _rows_of(ledger: Ledger, asked: str) -> list[dict[str, object]]:
     """The plan's rows of the block. Raises SpecError where there is none, or no trial of it."""
     rows = ledger.rows()
     cell, _, number = asked.rpartition(":")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quiclab.cli.behind_bar import run_behind_bar
 from quiclab.cli.needed_tables import make_needed_tables
@@ -174,7 +174,7 @@ def _metric(name: str, measured: Collection[str]) -> str:
 
 def _document(
     result: StudiesCompared, verdict: Verdict | None, judgements: Sequence[Judgement], code: ExitCode
-) -> dict[str, Any]:
+) -> dict[str, object]:
     from quiclab.cli.as_json import as_json
     from quiclab.cli.documents import CompareDocument, Judged
     from quiclab.cli.status_document import VERSION
@@ -192,7 +192,7 @@ def _document(
         )
         for each in judgements
     )
-    document: dict[str, Any] = as_json(CompareDocument(VERSION, code, result, verdict, judged))
+    document: dict[str, object] = as_json(CompareDocument(VERSION, code, result, verdict, judged))
     return document
 
 

@@ -13,13 +13,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli.conformance_page import page
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import ExitCode, QuiclabError, SpecError
 from quiclab.store.disk import disk_errors, shown_names, write_atomically
 
 if TYPE_CHECKING:
-    from quiclab.study.conformance import Result
+    from quiclab.model.conformance_record import CaseResult
     from quiclab.study.conformance_cases import Case
 
 LAST_RESULT = "conformance.json"
@@ -89,10 +88,15 @@ def run(arguments: argparse.Namespace) -> int:
             code = run_in_sandbox(trials)
     finally:
         shutil.rmtree(folder / ".work", ignore_errors=True)
+    from quiclab.cli.conformance_page import page
+    from quiclab.model.conformance_record import ConformanceResults
+    from quiclab.store.record_form import as_record
+
     results = folder / LAST_RESULT
     if results.exists():
         target: Path = arguments.page or folder / _PAGE
-        write_atomically(target, page(json.loads(results.read_text())), option="--page" if arguments.page else "--out")
+        document = as_record(json.loads(results.read_text()), ConformanceResults)
+        write_atomically(target, page(document), option="--page" if arguments.page else "--out")
         print(f"written: {results} and {target}")
         if arguments.clients is None and arguments.servers is None and stacks_folder().is_dir():
             shutil.copy(results, stacks_folder() / LAST_RESULT)  # for `quiclab doctor`
@@ -149,6 +153,6 @@ def _chosen(names: str | None, roles: tuple[str, ...]) -> dict[tuple[str, str], 
     return here
 
 
-def _tell(number: int, of: int, case: Case, result: Result) -> None:
-    outcome = result["outcome"] + (f": {result['reason']}" if result["reason"] else "")
+def _tell(number: int, of: int, case: Case, result: CaseResult) -> None:
+    outcome = result.outcome + (f": {result.reason}" if result.reason else "")
     print(f"[{number}/{of}] {case.arm.name} {case.what}: {outcome}", flush=True)

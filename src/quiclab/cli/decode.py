@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
 from quiclab.store.disk import disk_errors, shown_names
-from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import judged_document
+from quiclab.store.layout import logs_left_out
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 def tell_what_was_not_kept(folders: Iterable[Path]) -> None:
     """Say of each trial whose logs were not kept that what comes of it is little, and where its tables are."""
     for folder in folders:
-        if rule := (judged_document(folder) or {}).get(LOGS_LEFT_OUT):
+        if rule := logs_left_out(folder):
             told = f"{as_text(folder)}: its logs were not kept (--keep-raw {rule}), so this is what trial.json tells"
             print(f"{told}; the tables of its logs are in the study's tables/")
 

@@ -9,17 +9,18 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, add_quiet, print_document
-from quiclab.model.errors import ExitCode
+from quiclab.model.errors import DecodeError, ExitCode
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from quiclab.lab.testbed.host import Finding
+    from quiclab.model.conformance_record import CaseResult
 
 _EPILOG = """\
 examples:
@@ -64,13 +65,19 @@ def run(arguments: argparse.Namespace) -> int:
     machine = machine_findings()
     endpoints = _endpoints()
     if arguments.json:
-        print_document({"version": 1, "machine": [asdict(finding) for finding in machine], "endpoints": endpoints})
+        print_document(
+            {
+                "version": 1,
+                "machine": [asdict(finding) for finding in machine],
+                "endpoints": [asdict(each) for each in endpoints],
+            }
+        )
     else:
         _print(machine, endpoints)
         _print_conformance()
     broken = any(finding.state == "missing" and finding.name in NEEDED for finding in machine)
     embedded = {("server", "caddy"), ("client", "curl-cffi")}
-    broken |= any(row["status"] != "available" and (row["role"], row["name"]) in embedded for row in endpoints)
+    broken |= any(each.status != "available" and (each.role, each.name) in embedded for each in endpoints)
     return ExitCode.HOST if broken else ExitCode.OK
 
 
@@ -89,7 +96,23 @@ def _change(arguments: argparse.Namespace) -> int:
     return ExitCode.OK if install(stacks_folder(), arguments.install, say) else ExitCode.HOST
 
 
-def _endpoints() -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class EndpointEntry:
+    """A client, a server or a proxy, as `documents.DoctorDocument` has it."""
+
+    name: str
+    role: str
+    protocols: list[str]
+    status: str
+    """`available` or `unsupported`."""
+    version: str | None
+    reason: str
+    """Reason for which it is not available."""
+    install: str
+    """Command that installs it."""
+
+
+def _endpoints() -> list[EndpointEntry]:
     from quiclab.lab.endpoints import ENDPOINTS, Available
     from quiclab.lab.testbed.host import bounded_run
 
@@ -98,20 +121,20 @@ def _endpoints() -> list[dict[str, Any]]:
         result = endpoint.probe(bounded_run)
         here = isinstance(result, Available)
         rows.append(
-            {
-                "name": endpoint.name,
-                "role": endpoint.role,
-                "protocols": sorted(endpoint.protocols),
-                "status": "available" if here else "unsupported",
-                "version": result.version if isinstance(result, Available) else None,
-                "reason": "" if isinstance(result, Available) else result.reason,
-                "install": "" if isinstance(result, Available) else result.install,
-            }
+            EndpointEntry(
+                name=endpoint.name,
+                role=endpoint.role,
+                protocols=sorted(endpoint.protocols),
+                status="available" if here else "unsupported",
+                version=result.version if isinstance(result, Available) else None,
+                reason="" if isinstance(result, Available) else result.reason,
+                install="" if isinstance(result, Available) else result.install,
+            )
         )
     return rows
 
 
-def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
+def _print(machine: list[Finding], endpoints: list[EndpointEntry]) -> None:
     from rich.text import Text
 
     colours = {"ok": "green", "limited": "yellow", "missing": "red", "available": "green", "unsupported": "red"}
@@ -123,13 +146,12 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
         found = [each for each in machine if each.optional == optional]
         rows = [row(each.name, each.state, each.detail, each.remedy) for each in found]
         _print_table(title, ("what", "state", "detail and remedy"), rows)
-    real = [each for each in endpoints if not _is_faulty(each)]
-    for remedy in dict.fromkeys(each["install"] for each in sorted(real, key=lambda each: str(each["install"]))):
+    real = [each for each in endpoints if not _is_faulty(each.name)]
+    for remedy in dict.fromkeys(each.install for each in sorted(real, key=lambda each: each.install)):
         rows = [
-            (each["name"], each["role"], " ".join(each["protocols"]), Text(each["version"] or each["reason"], colour))
+            (each.name, each.role, " ".join(each.protocols), Text(each.version or each.reason, colours[each.status]))
             for each in real
-            if each["install"] == remedy
-            for colour in [colours[each["status"]]]
+            if each.install == remedy
         ]
         title = f"endpoints that are not here (to add them: {remedy})" if remedy else "endpoints that are here"
         _print_table(title, ("name", "role", "speaks", "why not" if remedy else "version"), rows)
@@ -137,9 +159,9 @@ def _print(machine: list[Finding], endpoints: list[dict[str, Any]]) -> None:
         print(f"  Not listed: {faulty} servers that are wrong on purpose, for tests of quiclab (--json has them).")
 
 
-def _is_faulty(endpoint: dict[str, Any]) -> bool:
+def _is_faulty(name: str) -> bool:
     """True if a program is wrong on purpose, which its name says."""
-    return "-faulty-" in endpoint["name"]
+    return "-faulty-" in name
 
 
 def _print_table(title: str, headings: Sequence[str], rows: Sequence[tuple[str | Text, ...]]) -> None:
@@ -163,27 +185,29 @@ def _print_table(title: str, headings: Sequence[str], rows: Sequence[tuple[str |
 def _print_conformance() -> None:
     """Print which programs worked together when everything was last tried."""
     from quiclab.cli.conformance import LAST_RESULT
+    from quiclab.model.conformance_record import ConformanceResults
     from quiclab.project import stacks_folder
+    from quiclab.store.record_form import as_record
 
     try:
-        document = json.loads((stacks_folder() / LAST_RESULT).read_text())
-    except (OSError, json.JSONDecodeError):
+        document = as_record(json.loads((stacks_folder() / LAST_RESULT).read_text()), ConformanceResults)
+    except (OSError, json.JSONDecodeError, DecodeError):
         print(as_typed("which programs work together: not tried here yet; `quiclab conformance` tries it"))
         return
-    title = f"clients that each program works with (tried {document['ended_utc']}; quiclab conformance)"
+    title = f"clients that each program works with (tried {document.ended_utc}; quiclab conformance)"
     rows: list[tuple[str | Text, ...]] = []
-    for front in (each for each in document["fronts"] if not _is_faulty(each)):
-        own = [r for r in document["results"] if (r["role"], r["front"]) == (front["role"], front["name"])]
-        rows.append((front["name"], front["role"], *(_tally(own, protocol) for protocol in ("h2", "h3"))))
+    for front in (each for each in document.fronts if not _is_faulty(each.name)):
+        own = document.results_with(front)
+        rows.append((front.name, front.role, *(_tally(own, protocol) for protocol in ("h2", "h3"))))
     _print_table(title, ("name", "role", "h2", "h3"), rows)
 
 
-def _tally(results: list[dict[str, Any]], protocol: str) -> str:
+def _tally(results: Sequence[CaseResult], protocol: str) -> str:
     """Say how many clients came through with one protocol, and which did not."""
     from quiclab.cli.conformance_page import worked
 
-    clients = dict.fromkeys(result["client"] for result in results)
-    well = {client: worked(r for r in results if r["client"] == client).get(protocol) for client in clients}
+    clients = dict.fromkeys(result.client for result in results)
+    well = {client: worked(r for r in results if r.client == client).get(protocol) for client in clients}
     tried = {client: came_through for client, came_through in well.items() if came_through is not None}
     lacking = ", ".join(client for client, came_through in tried.items() if not came_through)
     count = f"{sum(tried.values())} of {len(tried)}" if tried else ""

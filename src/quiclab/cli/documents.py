@@ -128,7 +128,7 @@ class PathEntry:
     """Address of the source."""
     chosen: str
     """Decisions that were made here because the source is silent."""
-    keys: Mapping[str, Any]
+    keys: Mapping[str, object]
     """Keys of `[[path]]` as a spec has them: quantities are texts with their unit."""
 
 
@@ -148,11 +148,11 @@ class PlanDocument:
 
     version: int
     """Version of the document's form."""
-    study: Mapping[str, Any]
+    study: Mapping[str, object]
     """The spec with every default, as `STUDY/resolved.json` keeps it: units are in the names."""
-    arms: Mapping[str, Any]
+    arms: Mapping[str, object]
     """Description of the arms, and where they differ."""
-    links: Mapping[str, Any]
+    links: Mapping[str, object]
     """Configuration of the link for each path (link-config.md)."""
     cells: int
     """Cells, A/A cells included."""
@@ -162,13 +162,13 @@ class PlanDocument:
     """Trials of all cells."""
     expected_ns: int
     """Expected time of all trials, one after another."""
-    power: Mapping[str, Any]
+    power: Mapping[str, object]
     """Best result that the planned number of blocks can show, and the sentence about it."""
-    matters: Mapping[str, Any]
+    matters: Mapping[str, object]
     """Numbers of pairs to find a difference that matters."""
     warnings: tuple[str, ...]
     """Reasons why the plan would disappoint, a sentence each."""
-    order: tuple[Mapping[str, Any], ...]
+    order: tuple[Mapping[str, object], ...]
     """Every trial in the order in which they run, with `expected_ns`."""
 
 
@@ -178,9 +178,9 @@ class DoctorDocument:
 
     version: int
     """Version of the document's form."""
-    machine: tuple[Mapping[str, Any], ...]
+    machine: tuple[Mapping[str, object], ...]
     """Findings on the machine, each with `state`, `detail` and `remedy`."""
-    endpoints: tuple[Mapping[str, Any], ...]
+    endpoints: tuple[Mapping[str, object], ...]
     """Every client, server and proxy, with `status`, `version`, `reason` and `install`."""
 
 
@@ -231,7 +231,7 @@ class SqlDocument:
     """Directory of the study."""
     columns: tuple[ColumnEntry, ...]
     """Columns of the answer, in their order."""
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, object], ...]
     """Rows, each an object of the columns' names; points in time and dates are text (ISO 8601), bytes are in
     hexadecimal digits."""
 

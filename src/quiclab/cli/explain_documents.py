@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION
@@ -84,7 +83,7 @@ class ConfirmationEntry:
     """Directory of the confirming study."""
     sound: bool
     """True if declaration and spec are as they were before the run. Otherwise it counts for nothing."""
-    verdict: Mapping[str, Any] | None
+    verdict: Mapping[str, object] | None
     """Verdict (`confirmed`, `condition`, `rejected` or `undecided`), checks and effects, as `verdict.json` there keeps
     them; null where it has not been judged."""
 
@@ -154,9 +153,9 @@ class ConfirmDocument:
     """Directory of the confirming study."""
     sha256: str
     """Hash of the declaration."""
-    declared: Mapping[str, Any]
+    declared: Mapping[str, object]
     """The declaration, as `declared.json` in that directory keeps it: times are in ms."""
-    verdict: Mapping[str, Any] | None
+    verdict: Mapping[str, object] | None
     """Verdict, checks and effects, as `verdict.json` there keeps them; null with --dry-run."""
 
 

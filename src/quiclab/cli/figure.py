@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
@@ -158,7 +158,7 @@ def _is_data_of(figure: Figure, file: Path) -> bool:
     return set(names) >= set(figure.columns)
 
 
-def _entry(figure: Figure) -> dict[str, Any]:
+def _entry(figure: Figure) -> dict[str, object]:
     """A figure as `documents.FigureEntry` has it."""
     return {
         "name": figure.name,

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import pathlib
 from typing import Any
 
 from quiclab.model.errors import SpecError
-from quiclab.model.study import Block, Path, Police
+from quiclab.model.study import Path
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Node, Source
 from quiclab.spec.paths import read_path
 
-_EFFECTS = {
+_OPTIONS = {
     "rate": ("RATE", 'bottleneck rate, "10mbit"'),
     "delay": ("TIME", 'one-way delay, "50ms": without up- or down- it applies to both directions'),
     "loss": ("SHARE", 'random loss, "1%%"'),
@@ -27,22 +27,15 @@ _EFFECTS = {
     "corrupt": ("SHARE", 'corrupted packets, "0.1%%"'),
     "trace": ("FILE", "Mahimahi trace in place of a rate"),
     "aqm": ("MODEL", 'management of the queue: "codel", "fq_codel" or "step"; "codel ecn" marks where it can'),
-    "block": ("TRANSPORT", 'a transport that is not let in: "udp", or "udp 5s" from then on'),
-    "police": (
-        "LIMIT",
-        'a transport that is policed, with its rate and burst: "udp 1mbit 30kB", or "udp 1mbit 30kB 5s"',
-    ),
+    **{name: effect.option for name, effect in EFFECTS.items()},
 }
-
-_IN_ORDER = {"block": Block, "police": Police}
-"""Effects whose option has the values of its keys, in their order."""
 _GREATEST_SEED = 2**64 - 1
 
 
 def add_link_options(parser: argparse.ArgumentParser) -> None:
     """`--rate`, `--up-rate`, `--down-rate` and so on."""
     group = parser.add_argument_group("the link", "each option also as --up-… (client to server) and --down-…")
-    for effect, (unit, text) in _EFFECTS.items():
+    for effect, (unit, text) in _OPTIONS.items():
         group.add_argument(f"--{effect}", metavar=unit, help=text)
         for side in ("up", "down"):
             group.add_argument(f"--{side}-{effect}", metavar=unit, help=argparse.SUPPRESS)
@@ -55,7 +48,7 @@ def words_of(arguments: argparse.Namespace) -> str:
     """Effects that the options add, for people: "delay 50ms, up loss 1%"; empty where they add nothing."""
     told = []
     for side in ("", "up", "down"):
-        for effect in _EFFECTS:
+        for effect in _OPTIONS:
             value = getattr(arguments, f"{side}_{effect}" if side else effect)
             if value is not None:
                 told.append(f"{side} {effect} {value}".strip())
@@ -64,12 +57,12 @@ def words_of(arguments: argparse.Namespace) -> str:
 
 def read_link_options(arguments: argparse.Namespace) -> Path:
     """The path that the options describe. Raises SpecError with every wrong option at once."""
-    table: dict[str, Any] = {"name": "link", "mtu": arguments.mtu}
+    table: dict[str, object] = {"name": "link", "mtu": arguments.mtu}
     if arguments.profile is not None:
         table["profile"] = arguments.profile
     for side in ("", "up", "down"):
         values = {}
-        for effect in _EFFECTS:
+        for effect in _OPTIONS:
             value = getattr(arguments, f"{side}_{effect}" if side else effect)
             if value is not None:
                 values[effect] = _in_full(effect, value)
@@ -98,8 +91,8 @@ def _in_full(effect: str, value: str) -> Any:
             return {"distribution": "normal", "scale": scale} | ({"half_life": half_life} if "/" in value else {})
         case "aqm" if words[1:] == ["ecn"]:
             return {"model": words[0], "ecn": True}
-    if effect in _IN_ORDER:
-        keys = [field.name for field in dataclasses.fields(_IN_ORDER[effect])]
+    if effect in EFFECTS:
+        keys = list(EFFECTS[effect].keys)
         return dict(zip(keys, words, strict=False)) if len(words) <= len(keys) else value
     return value
 
@@ -117,6 +110,6 @@ class _CommandLine(Source):
 
     def report(self, path: KeyPath, text: str) -> None:
         parts = [str(part) for part in path]
-        effect = next((number for number, part in enumerate(parts) if part in _EFFECTS), len(parts))
+        effect = next((number for number, part in enumerate(parts) if part in _OPTIONS), len(parts))
         option = "--" + "-".join(parts[: effect + 1])
         self._problems[0, f"{option}: {text}"] = None

@@ -19,6 +19,7 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.look_records import InterimLook, keep_look
+from quiclab.store.resolved_form import read_spec
 from quiclab.study.observer import Observer
 from quiclab.study.trial_tables import kept_metrics
 
@@ -30,8 +31,8 @@ class Medians(Observer):
     def __init__(self, study_dir: StudyDir) -> None:
         """Read what the study in this directory compares."""
         self._study_dir = study_dir
-        self._resolved = read_object(study_dir.resolved)
-        self._metric = usual_metric_of(self._resolved, self._resolved["workloads"])
+        self._spec = read_spec(read_object(study_dir.resolved), study_dir.resolved)
+        self._metric = usual_metric_of(self._spec)
         self._values: defaultdict[Place, dict[str, float]] = defaultdict(dict)
         self._unit, self._worst = "", math.inf
         self._blocks: Counter[str] = Counter()
@@ -71,15 +72,16 @@ class Medians(Observer):
         return float(rows[0]["value"])
 
     def _remember(self) -> None:
-        if not self._new or self._resolved.get("only_blocks"):
+        planned = self._spec.planned_blocks
+        if not self._new or planned is None:
             return
         self._new = False
         look = InterimLook(
             datetime.now(UTC).isoformat(timespec="seconds"),
-            self._resolved["blocks"],
+            planned,
             dict(sorted(self._blocks.items())),
-            float(self._resolved["alpha"]),
+            0.05 if self._spec.alpha is None else float(self._spec.alpha),
             (self._metric,),
-            self._resolved.get("matters_pct"),
+            self._spec.matters_pct,
         )
         keep_look(self._study_dir.root, look)

@@ -90,11 +90,10 @@ def _lacking(study_dir: StudyDir) -> int:
 
 def _can_be_decoded(study_dir: StudyDir, trial_id: str) -> bool:
     """True if the logs of a trial are there, whole, and what opens them."""
-    from quiclab.store.keep_raw import LOGS_LEFT_OUT
     from quiclab.store.layout import damage, read_trial
 
     folder = study_dir.trial(trial_id)
-    document = read_trial(folder)
-    if document is None or document.get(LOGS_LEFT_OUT) or document.get("keys_left_out"):
+    trial = read_trial(folder)
+    if trial is None or trial.logs_left_out or trial.keys_left_out:
         return False
     return not damage(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import SpecError, nearest
@@ -61,14 +61,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _entry(name: str, profile: Profile) -> dict[str, Any]:
+def _entry(name: str, profile: Profile) -> dict[str, object]:
     """A path as `documents.PathEntry` has it."""
     titles = ("title", "kind", "source", "url", "chosen")
     return {"name": name, **{title: getattr(profile, title) for title in titles}, "keys": dict(profile.path)}
 
 
-def toml(value: str | Mapping[str, Any]) -> str:
+def toml(value: object) -> str:
     """A value of a profile as TOML: a text or a table of them."""
-    if isinstance(value, str):
-        return f'"{value}"'
-    return "{ " + ", ".join(f"{key} = {toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {toml(inner)}" for key, inner in value.items()) + " }"
+    return f'"{value}"'

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import own_programs, programs_here
@@ -120,7 +120,7 @@ def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
             yield dataclasses.replace(row, position=next(position))
 
 
-def _print_json(document: dict[str, Any], rows: Iterable[PlanRow], study: Study, senders: Senders) -> None:
+def _print_json(document: dict[str, object], rows: Iterable[PlanRow], study: Study, senders: Senders) -> None:
     """Print a document whose last key is the order: row after row, as there may be millions."""
     stream = documents()
     stream.write(json.dumps(document, indent=1).removesuffix("\n}") + ',\n "order": [')
@@ -152,12 +152,12 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
     return found
 
 
-def _links(path: NetworkPath) -> dict[str, Any]:
+def _links(path: NetworkPath) -> dict[str, object]:
     """Configuration of a path's links, without the seed."""
     return {key: value for key, value in link_config(path, 0).items() if key in ("link", "up", "down", "more_links")}
 
 
-def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, senders: Senders) -> dict[str, Any]:
+def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, senders: Senders) -> dict[str, object]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
     power = attainable(study)
     return {

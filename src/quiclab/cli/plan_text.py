@@ -27,6 +27,7 @@ from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
 from quiclab.plan.size import PlanSize
 from quiclab.spec.control import least_blocks
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.random_rate import drawn_rates
@@ -257,10 +258,9 @@ def _parts(direction: Direction) -> Iterator[str]:
         yield f"drops {direction.drop}"
     if direction.spare is not None:
         yield f"spares {direction.spare}"
-    if direction.block is not None:
-        yield f"{direction.block} {_after(direction.block.after)}"
-    if direction.police is not None:
-        yield f"{direction.police} {_after(direction.police.after)}"
+    for name in EFFECTS:
+        if (effect := getattr(direction, name)) is not None:
+            yield f"{effect} {_after(effect.after)}" if hasattr(effect, "after") else str(effect)
     if direction.aqm is not None:
         yield str(direction.aqm)
     if direction.jitter is not None:
@@ -286,10 +286,9 @@ def _change(change: Change) -> str:
     done = []
     if change.aqm is not None:
         done.append("queue no longer managed" if change.aqm == "none" else str(change.aqm))
-    if change.block is not None:
-        done.append("block lifted" if change.block == "none" else str(change.block))
-    if change.police is not None:
-        done.append("policing ended" if change.police == "none" else str(change.police))
+    for name, effect in EFFECTS.items():
+        if (value := getattr(change, name)) is not None:
+            done.append(effect.ended if value == "none" else str(value))
     return f"{change.at} ({', '.join(done)})" if done else str(change.at)
 
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -33,6 +32,7 @@ from quiclab.evidence.made_by import told_of_versions
 from quiclab.evidence.metrics import declared, title_of
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.resolved_record import ResolvedSpec
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
@@ -54,7 +54,7 @@ def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | No
 
 def _against(study: Study, baseline: str) -> Study:
     """The study with another baseline in all cells but those of the A/A control."""
-    arms = [str(arm["name"]) for arm in study.items("arms")]
+    arms = list(study.arms)
     if baseline not in arms:
         raise SpecError(f"the study has no arm {baseline!r}", nearest(baseline, arms, "it has"))
     column = pl.when(pl.col("kind") == "main").then(pl.lit(baseline)).otherwise("baseline_arm")
@@ -63,18 +63,18 @@ def _against(study: Study, baseline: str) -> Study:
 
 def usual_metric(study: Study) -> str:
     """The metric that a study is compared by, unless another one is asked for."""
-    return usual_metric_of(study.resolved, study.items("workloads"))
+    return usual_metric_of(study.spec)
 
 
-def usual_metric_of(resolved: Mapping[str, Any], workloads: Sequence[Mapping[str, Any]]) -> str:
+def usual_metric_of(spec: ResolvedSpec) -> str:
     """The metric that a resolved spec names. Else a video is not over when its last byte is there, nor is a page; of a
     competition that the clock ends, or a video's watching, counts what the measured flow got until then."""
-    if resolved.get("metric"):
-        return str(resolved["metric"])
-    competitions = [workload.get("competition") for workload in workloads]
-    kinds = {str(workload.get("kind")) for workload in workloads}
-    by_the_clock = all(each and (each.get("duration_ns") or kinds == {"video"}) for each in competitions)
-    if competitions and by_the_clock:
+    if spec.metric:
+        return spec.metric
+    workloads = spec.measured_workloads
+    kinds = {str(workload.kind) for workload in workloads}
+    competitions = [workload.competition for workload in workloads]
+    if competitions and all(each and (each.duration_ns or kinds == {"video"}) for each in competitions):
         return "shared_throughput_bit_per_s"
     return _USUAL.get(kinds.pop(), "ttlb_ms") if len(kinds) == 1 else "ttlb_ms"
 
@@ -179,7 +179,7 @@ def measured_cells(
 
 def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
     """Arms of a cell: the baseline, the spec's others in their order though none has run yet, then any that has."""
-    spec = [str(arm["name"]) for arm in study.items("arms")]
+    spec = list(study.arms)
     planned = spec if kind == "main" else [f"{baseline.partition('#')[0]}#2"]
     return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
 
@@ -227,23 +227,22 @@ def metric_of(study: Study, name: str) -> Metric:
 
 def alpha_of(study: Study) -> float:
     """Level of the deciding test."""
-    alpha = study.resolved.get("alpha")
-    return float(alpha) if isinstance(alpha, int | float) and 0 < alpha < 1 else 0.05
+    alpha = study.spec.alpha
+    return float(alpha) if alpha is not None and 0 < alpha < 1 else 0.05
 
 
 def matters_of(study: Study) -> float:
     """Smallest difference that matters, in per cent: that of `--until` where the study went on until it was decided,
     else the spec's."""
     rule = rule_of(study)
-    matters = study.resolved.get("matters_pct") if rule is None else rule.effect_pct
-    return float(matters) if isinstance(matters, int | float) and 0 < matters < 100 else USUAL_MATTERS_PCT
+    matters = study.spec.matters_pct if rule is None else rule.effect_pct
+    return float(matters) if matters is not None and 0 < matters < 100 else USUAL_MATTERS_PCT
 
 
 def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:
-    summary = study.resolved.get("arms_summary")
-    if isinstance(summary, dict) and summary.get("text"):
-        differences = summary.get("differences")
-        return str(summary["text"]), tuple(map(str, differences)) if isinstance(differences, list) else ()
+    summary = study.spec.arms_summary
+    if summary is not None and summary.text:
+        return summary.text, summary.differences
     main = [comparison for comparison in compared if comparison.kind == "main"]
     arms = ", ".join(dict.fromkeys(comparison.other.arm for comparison in main))
     against = f"{arms} against {main[0].baseline.arm}; " if main else ""
@@ -337,13 +336,11 @@ _FEW = 4
 def unfinished_notes(study: Study) -> list[str]:
     """Say how much of the plan has been run, where that is not all of it; nothing of a study of named blocks or of a
     single trial."""
-    planned = study.resolved.get("blocks")
-    if not isinstance(planned, int) or study.resolved.get("only_blocks") or study.trials["trial_id"].n_unique() < 2:
+    planned = study.spec.planned_blocks
+    if planned is None or study.trials["trial_id"].n_unique() < 2:
         return []
     main = study.trials.filter(kind="main")
-    cells = [
-        f"{workload['name']}/{path['name']}" for path in study.items("paths") for workload in study.items("workloads")
-    ]
+    cells = [f"{workload}/{path}" for path in study.paths for workload in study.workloads]
     run = {
         str(cell): blocks
         for cell, blocks in main.group_by("cell_id").agg(pl.col("block").n_unique()).iter_rows()

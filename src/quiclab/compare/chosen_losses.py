@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
-from quiclab.compare.path_asked import directions
 from quiclab.compare.study import Study, read_record
 from quiclab.model import number_text
+from quiclab.model.trial_record import TrialRecord
 
 _KEYS = {
     "class": "their number among packets of their class (at least 600 bytes, or smaller)",
@@ -27,22 +26,23 @@ def chosen_loss_notes(study: Study) -> list[str]:
 
 def _keys(study: Study) -> Iterator[str]:
     paths: dict[str, list[str]] = {}
-    for path in study.items("paths"):
-        for key in sorted({str(each.get("loss_by")) for side in ("up", "down") for each in directions(path, side)}):
+    for path in study.paths.values():
+        for key in sorted({str(each.loss_by) for each in path.every_direction}):
             if key in _KEYS:
-                paths.setdefault(key, []).append(str(path.get("title") or path["name"]))
+                paths.setdefault(key, []).append(path.title or path.name)
     for key, names in paths.items():
         yield f'Losses are drawn by {key} over "{number_text.listed(names)}": packets share a draw by {_KEYS[key]}.'
 
 
 def _missed(study: Study) -> Iterator[str]:
     """One sentence for each path, arm and address that some trial did not meet."""
-    chosen = {str(path["name"]): keys for path in study.items("paths") if (keys := _chosen(path))}
+    paths = study.paths.items()
+    chosen = [name for name, path in paths if any(each.drop or each.spare for each in path.every_direction)]
     if not chosen:
         return
     trials: Counter[tuple[str, str]] = Counter()
     missed: dict[tuple[str, str, str, str, str], int] = defaultdict(int)
-    rows = study.trials.filter((pl.col("status") == "verified") & pl.col("path").is_in(list(chosen)))
+    rows = study.trials.filter((pl.col("status") == "verified") & pl.col("path").is_in(chosen))
     for trial_id, path, arm in rows.select("trial_id", "path", "arm").sort("path", "arm").rows():
         name = str(arm).partition("#")[0]
         trials[path, name] += 1
@@ -53,15 +53,10 @@ def _missed(study: Study) -> Iterator[str]:
         yield f"In {of} the packet to be {_DONE[key]} never came: {address} {side}."
 
 
-def _chosen(path: dict[str, Any]) -> list[str]:
-    return [key for key in _DONE for side in ("up", "down") for each in directions(path, side) if each.get(key)]
-
-
-def _not_met(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _not_met(record: TrialRecord) -> Iterator[tuple[str, str, str]]:
     """Action on a packet that did not come, its direction, and its address."""
-    first: dict[str, Any] = record.get("link") or {}
-    for link in (first, *(first.get("more_links") or ())):
-        for side in ("up", "down"):
-            for key in _DONE:
-                for each in ((link.get(side) or {}).get(key) or {}).get("missed") or ():
-                    yield key, side, f"{each['of']} {each['number']}"
+    for link in record.link.each_link:
+        for side, account in (("up", link.up), ("down", link.down)):
+            for key, chosen in (("drop", account.drop), ("spare", account.spare)):
+                for each in chosen.missed:
+                    yield key, side, f"{each.of} {each.number}"

@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -61,13 +60,10 @@ def stored_disturbance(folder: Path) -> StoredDisturbance | None:
 @functools.lru_cache(4096)
 def _read(folder: Path, _written_ns: int) -> StoredDisturbance | None:
     """The disturbance by a trial.json written at this instant: a report asks for it with every metric."""
-    found: Any = read_record(folder).get("disturbance")
-    if not isinstance(found, dict):
+    found = read_record(folder).disturbance
+    if found is None or not 0 <= found.cost_ns < found.time_ns:
         return None
-    time, cost, bound = (found.get(name) for name in ("time_ns", "cost_ns", "bound_ns"))
-    if not isinstance(time, int | float) or not isinstance(cost, int | float) or not 0 <= cost < time:
-        return None
-    return StoredDisturbance(float(time), float(cost), float(bound) if isinstance(bound, int | float) else math.inf)
+    return StoredDisturbance(float(found.time_ns), float(found.cost_ns), float(found.bound_ns))
 
 
 def with_most(study: Study, rows: pl.DataFrame) -> pl.DataFrame:

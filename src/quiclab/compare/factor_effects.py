@@ -15,7 +15,7 @@ from quiclab.compare.model import Conclusion, StudyAnalysis
 from quiclab.compare.paired import within_pairs
 from quiclab.compare.statistics import Interval
 from quiclab.compare.statistics.factorial import LEAST_VALUES, Effect, effects_of_factors
-from quiclab.compare.study import Study
+from quiclab.compare.study import Axis, Study
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
 
@@ -70,9 +70,12 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
     return TextTable(title, note, headings, tuple(rows), "")
 
 
-def _axis(study: Study, axis: str, seen: tuple[str, ...]) -> Levels:
+def _axis(study: Study, axis: Axis, seen: tuple[str, ...]) -> Levels:
     """An axis by its numeric factors, where each combination of their levels is there once; else by its names."""
-    known = varying({axis: [item for item in study.items(axis) if item["name"] in seen]})
+    if axis == "workloads":
+        known = varying(workloads=[each for name, each in study.workloads.items() if name in seen])
+    else:
+        known = varying(paths=[each for name, each in study.paths.items() if name in seen])
     numeric: Levels = {name: dict(values) for name, values in known.items() if set(values) >= set(seen)}
     combinations = {tuple(by_entry[entry] for by_entry in numeric.values()) for entry in seen}
     crossed = math.prod(len(set(by_entry.values())) for by_entry in numeric.values())

@@ -8,14 +8,28 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from quiclab.compare import path_asked
 from quiclab.model.number_text import counted
+from quiclab.model.resolved_record import ResolvedPath, ResolvedWorkload
 
-Entry = Mapping[str, Any]
 _UNTOLD = ("name", "title", "profile", "link_name")
 """Keys that say nothing of what an entry does, such as its name."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A workload or a path of the resolved spec."""
+
+    told: ResolvedWorkload | ResolvedPath
+    """The members that have a number."""
+    table: Mapping[str, object]
+    """All members, as resolved.json has them."""
+
+    @property
+    def name(self) -> str:
+        """Name in the spec."""
+        return self.told.name
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,7 @@ def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titl
     another one."""
     groups: dict[str, dict[float, Entry]] = {}
     for entry in entries:
-        value = values.get(entry["name"])
+        value = values.get(entry.name)
         if value is None:
             continue
         for key in _rests(name, entry):
@@ -41,7 +55,7 @@ def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titl
                 key += " "  # differs from what is there in a way that no number tells
             groups[key][value] = entry
     found = [dict(sorted(group.items())) for group in groups.values()]
-    members = [{entry["name"] for entry in group.values()} for group in found]
+    members = [{entry.name for entry in group.values()} for group in found]
     whole = [
         group
         for place, group in enumerate(found)
@@ -52,20 +66,21 @@ def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titl
     ]
     names = _titles(name, whole, entries, titles)
     return [
-        Line({value: entry["name"] for value, entry in group.items()}, title)
+        Line({value: entry.name for value, entry in group.items()}, title)
         for group, title in zip(whole, names, strict=True)
     ]
 
 
 def _rests(name: str, entry: Entry) -> Iterator[str]:
     """An entry without the factor, as text. What is the same in both directions may change with it or stay."""
-    plain = json.loads(json.dumps({key: value for key, value in entry.items() if key not in _UNTOLD}))
+    plain = json.loads(json.dumps({key: value for key, value in entry.table.items() if key not in _UNTOLD}))
     if name in ("size", "count"):
         plain.pop("size_bytes" if name == "size" else "count", None)
         yield json.dumps(plain, sort_keys=True)
         return
     factor, _, side = name.partition("_")
-    own, far = (path_asked.directions(plain, way) for way in (("up", "down") if side else ("down", "up")))
+    links = [plain, *(plain.get("more_links") or ())]
+    own, far = ([link.get(way) or {} for link in links] for way in (("up", "down") if side else ("down", "up")))
     fields = {"rate": ("rate_bit_per_s", "edge_bit_per_s"), "rtt": ("delay_ns",), "loss": ("loss",)}[factor]
     alike = all(here.get(field) == there.get(field) for here, there in zip(own, far, strict=True) for field in fields)
     for direction in own:
@@ -80,9 +95,12 @@ def _rests(name: str, entry: Entry) -> Iterator[str]:
         yield "both ways " + json.dumps(plain, sort_keys=True)
 
 
-def _object_size(workload: Entry) -> str:
-    size, several = workload.get("size_bytes"), workload.get("count")
-    return "" if size is None else _bytes(size) + (" each" if several else "")
+def _object_size(workload: ResolvedWorkload) -> str:
+    return "" if workload.size_bytes is None else _bytes(workload.size_bytes) + (" each" if workload.count else "")
+
+
+def _object_count(workload: ResolvedWorkload) -> str:
+    return counted(workload.count, "object") if workload.count else ""
 
 
 def _bytes(size: float) -> str:
@@ -90,29 +108,34 @@ def _bytes(size: float) -> str:
     return f"{size / factor:g} {unit}"
 
 
-def _rate(side: str, word: str) -> Callable[[Entry], str]:
-    def value_of(path: Entry) -> str:
+def _rtt(path: ResolvedPath) -> str:
+    return f"{path_asked.rtt_ms(path):g} ms RTT" if path.is_told else ""
+
+
+def _rate(side: path_asked.Side, word: str) -> Callable[[ResolvedPath], str]:
+    def value_of(path: ResolvedPath) -> str:
         rate = path_asked.rate_bit_per_s(path, side)
         return "" if rate is None else f"{rate / 1e6:g} Mbit/s{word}"
 
     return value_of
 
 
-def _loss(side: str, word: str) -> Callable[[Entry], str]:
-    def value_of(path: Entry) -> str:
+def _loss(side: path_asked.Side, word: str) -> Callable[[ResolvedPath], str]:
+    def value_of(path: ResolvedPath) -> str:
         loss = path_asked.loss_pct(path, side)
         return "" if loss is None else f"{loss:g} % loss{word}"
 
     return value_of
 
 
-_TOLD: Mapping[str, Callable[[Entry], str]] = MappingProxyType(
+_OF_WORKLOADS: Mapping[str, Callable[[ResolvedWorkload], str]] = MappingProxyType(
+    {"size": _object_size, "count": _object_count}
+)
+_OF_PATHS: Mapping[str, Callable[[ResolvedPath], str]] = MappingProxyType(
     {
-        "size": _object_size,
-        "count": lambda workload: counted(workload["count"], "object") if workload.get("count") else "",
         "rate": _rate("down", ""),
         "rate_up": _rate("up", " up"),
-        "rtt": lambda path: f"{path_asked.rtt_ms(path):g} ms RTT" if "up" in path else "",
+        "rtt": _rtt,
         "loss": _loss("down", ""),
         "loss_up": _loss("up", " up"),
     }
@@ -134,7 +157,7 @@ def _titles(
     found = [_fixed(name, list(group.values()), entries) for group in groups]
     for doubtful in [title for title, times in Counter(found).items() if times > 1 or not title]:
         places = [place for place, title in enumerate(found) if title == doubtful]
-        own = [[titles.get(entry["name"], entry["name"]) for entry in groups[place].values()] for place in places]
+        own = [[titles.get(entry.name, entry.name) for entry in groups[place].values()] for place in places]
         shared = [_shared(each) for each in own]
         for place, common, each in zip(places, shared, own, strict=True):
             known = common and shared.count(common) == 1 and common not in found
@@ -144,13 +167,21 @@ def _titles(
 
 def _fixed(factor: str, group: Sequence[Entry], entries: Sequence[Entry]) -> str:
     parts: dict[str, str] = {}
-    for name, tell in _TOLD.items():
-        here, everywhere = {tell(entry) for entry in group}, {tell(entry) for entry in entries}
+    in_group, in_study = ([_in_words(entry.told) for entry in each] for each in (group, entries))
+    for name in (*_OF_WORKLOADS, *_OF_PATHS):
+        here, everywhere = ({told.get(name, "") for told in each} for each in (in_group, in_study))
         if len(here) == 1 and len(everywhere) > 1:
             (text,) = here
             if text and parts.get(_TWIN.get(name, "")) != text.removesuffix(" up"):
                 parts[name] = text
     return ", ".join(text for name, text in parts.items() if name != factor)
+
+
+def _in_words(entry: ResolvedWorkload | ResolvedPath) -> dict[str, str]:
+    """Numbers of a workload or of a path, in words."""
+    if isinstance(entry, ResolvedWorkload):
+        return {name: tell(entry) for name, tell in _OF_WORKLOADS.items()}
+    return {name: tell(entry) for name, tell in _OF_PATHS.items()}
 
 
 def _shared(titles: Sequence[str]) -> str:

@@ -6,75 +6,80 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
 from quiclab.compare import comparison_words, path_asked
-from quiclab.compare.factor_lines import Line, lines
+from quiclab.compare.factor_lines import Entry, Line, lines
 from quiclab.compare.model import ArmResult, Conclusion, StudyAnalysis
-from quiclab.compare.study import Study
+from quiclab.compare.study import Axis, Study
 from quiclab.model.errors import SpecError
+from quiclab.model.resolved_record import ResolvedPath, ResolvedWorkload
 
-Entry = Mapping[str, Any]
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+_AXES: tuple[Axis, ...] = ("workloads", "paths")
 
 
-def _size(workload: Entry) -> float | None:
-    if workload.get("sizes"):
+def _size(workload: ResolvedWorkload) -> float | None:
+    if workload.sizes_bytes or workload.size_bytes is None:
         return None
-    size = _number(workload.get("size_bytes"))
-    return None if size is None else size * (_number(workload.get("count")) or 1)
+    return float(workload.size_bytes * (workload.count or 1))
 
 
-def _rtt(path: Entry) -> float | None:
-    return path_asked.rtt_ms(path) if {"up", "down"} <= set(path) else None
+def _count(workload: ResolvedWorkload) -> float | None:
+    return None if workload.count is None else float(workload.count)
 
 
-def _loss(side: str) -> Callable[[Entry], float | None]:
+def _rtt(path: ResolvedPath) -> float | None:
+    return path_asked.rtt_ms(path) if path.is_told else None
+
+
+def _loss(side: path_asked.Side) -> Callable[[ResolvedPath], float | None]:
     return lambda path: path_asked.loss_pct(path, side)
 
 
-def _rate(side: str) -> Callable[[Entry], float | None]:
-    def read(path: Entry) -> float | None:
+def _rate(side: path_asked.Side) -> Callable[[ResolvedPath], float | None]:
+    def read(path: ResolvedPath) -> float | None:
         rate = path_asked.rate_bit_per_s(path, side)
         return None if rate is None else rate / 1e6
 
     return read
 
 
-_FACTORS: Mapping[str, tuple[str, str, Callable[[Entry], float | None]]] = MappingProxyType(
+_OF_WORKLOADS: Mapping[str, tuple[str, Callable[[ResolvedWorkload], float | None]]] = MappingProxyType(
+    {"size": ("bytes of the transfer", _size), "count": ("objects", _count)}
+)
+"""Factors of workloads: name → title, and how it is read."""
+_OF_PATHS: Mapping[str, tuple[str, Callable[[ResolvedPath], float | None]]] = MappingProxyType(
     {
-        "size": ("workloads", "bytes of the transfer", _size),
-        "count": ("workloads", "objects", lambda workload: _number(workload.get("count"))),
-        "rate": ("paths", "rate towards the client, Mbit/s", _rate("down")),
-        "rate_up": ("paths", "rate towards the server, Mbit/s", _rate("up")),
-        "rtt": ("paths", "base round-trip time, ms", _rtt),
-        "loss": ("paths", "loss towards the client, %", _loss("down")),
-        "loss_up": ("paths", "loss towards the server, %", _loss("up")),
+        "rate": ("rate towards the client, Mbit/s", _rate("down")),
+        "rate_up": ("rate towards the server, Mbit/s", _rate("up")),
+        "rtt": ("base round-trip time, ms", _rtt),
+        "loss": ("loss towards the client, %", _loss("down")),
+        "loss_up": ("loss towards the server, %", _loss("up")),
     }
 )
-"""Name → where it stands in the resolved spec, its title, how it is read there. Of several links the delays add up, the
-losses combine, and the least rate counts."""
+"""Factors of paths. Of several links the delays add up, the losses combine, and the least rate counts."""
+_TITLES = {name: title for name, (title, _) in (*_OF_WORKLOADS.items(), *_OF_PATHS.items())}
 _FOLLOWS = {"rate_up": "rate", "loss_up": "loss"}
 """Factors that follow another one: none of their own where they change only together with it."""
 
 
 def factor_title(name: str) -> str:
     """Name of a factor in tables."""
-    return _FACTORS[name][1] if name in _FACTORS else name
+    return _TITLES.get(name, name)
 
 
-def varying(resolved: Entry) -> dict[str, dict[str, float]]:
+def varying(
+    workloads: Sequence[ResolvedWorkload] = (), paths: Sequence[ResolvedPath] = ()
+) -> dict[str, dict[str, float]]:
     """Factors that differ between the cells: name → value by workload or path."""
+    values = {
+        **{name: {each.name: read(each) for each in workloads} for name, (_, read) in _OF_WORKLOADS.items()},
+        **{name: {each.name: read(each) for each in paths} for name, (_, read) in _OF_PATHS.items()},
+    }
     found: dict[str, dict[str, float]] = {}
-    for name, (axis, _, read) in _FACTORS.items():
-        entries = [entry for entry in resolved.get(axis) or () if isinstance(entry, Mapping)]
-        values = {str(entry.get("name")): read(entry) for entry in entries}
-        known = {key: value for key, value in values.items() if value is not None}
+    for name, by_entry in values.items():
+        known = {entry: value for entry, value in by_entry.items() if value is not None}
         leader = found.get(_FOLLOWS.get(name, ""), {})
         if len(set(known.values())) > 1 and not _function_of(leader, known):
             found[name] = known
@@ -89,12 +94,15 @@ def _function_of(leader: Mapping[str, float], known: Mapping[str, float]) -> boo
 
 def factors_of(study: Study, analysis: StudyAnalysis) -> dict[str, list[Line]]:
     """Each factor that varies between the cells, with the lines of workloads or paths that differ in it alone."""
-    seen = {"workloads": analysis.workloads, "paths": analysis.paths}
-    entries = {axis: [item for item in study.items(axis) if item["name"] in names] for axis, names in seen.items()}
-    return {
-        name: lines(name, entries[_FACTORS[name][0]], values, study.titles(_FACTORS[name][0]))
-        for name, values in varying(entries).items()
-    }
+    workloads = [each for name, each in study.workloads.items() if name in analysis.workloads]
+    paths = [each for name, each in study.paths.items() if name in analysis.paths]
+    tables = {axis: {str(each["name"]): each for each in study.tables(axis)} for axis in _AXES}
+    found = {}
+    for name, values in varying(workloads, paths).items():
+        axis: Axis = "workloads" if name in _OF_WORKLOADS else "paths"
+        entries = [Entry(each, tables[axis][each.name]) for each in (workloads if axis == "workloads" else paths)]
+        found[name] = lines(name, entries, values, study.titles(axis))
+    return found
 
 
 def leading(found: Mapping[str, list[Line]]) -> list[str]:
@@ -119,7 +127,7 @@ def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl
 
 def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.DataFrame:
     """One row per panel, arm and value of the factor; what has no place on its axis is told in `left_out`."""
-    across = _FACTORS[name][0] == "workloads"
+    across = name in _OF_WORKLOADS
     titles, other_titles = analysis.workload_titles, analysis.path_titles
     others: Sequence[str] = analysis.paths
     if not across:

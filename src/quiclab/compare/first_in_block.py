@@ -88,7 +88,7 @@ def _began(study: Study) -> dict[str, float]:
             when = position
         else:
             folder = StudyDir(study.directory).folder(Attempt(trial_id, attempt, status, ""))
-            when = read_record(folder).get("started_monotonic_ns")
+            when = read_record(folder).started_monotonic_ns
         if when is not None:
             found[trial_id] = float(when)
     return found

@@ -67,21 +67,20 @@ class Looks:
 def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
     """Return the looks at a study that is compared by these metrics; None where nothing says how many blocks were
     planned, and of single blocks, such as a bundle."""
-    planned = study.resolved.get("blocks")
-    if not isinstance(planned, int) or study.resolved.get("only_blocks"):
+    spec = study.spec
+    planned = spec.planned_blocks
+    if planned is None:
         return None
-    names = {axis: [item["name"] for item in study.items(axis)] for axis in ("workloads", "paths")}
-    asked = pl.col("workload").is_in(names["workloads"]) & pl.col("path").is_in(names["paths"])
+    asked = pl.col("workload").is_in(list(study.workloads)) & pl.col("path").is_in(list(study.paths))
     main = study.trials.filter((pl.col("kind") == "main") & asked)
     blocks = main.group_by("cell_id").agg(pl.col("block").n_unique()).sort("cell_id")
-    alpha, matters = study.resolved.get("alpha"), study.resolved.get("matters_pct")
     now = InterimLook(
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         planned,
         dict(blocks.rows()),
-        float(alpha) if isinstance(alpha, int | float) else 0.05,
+        0.05 if spec.alpha is None else float(spec.alpha),
         tuple(metrics),
-        float(matters) if isinstance(matters, int | float) else None,
+        None if spec.matters_pct is None else float(spec.matters_pct),
     )
     return Looks(now, tuple(read_looks(study.directory)))
 

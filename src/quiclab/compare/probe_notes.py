@@ -12,10 +12,10 @@ from quiclab.compare.study import Study, read_record
 
 def probe_notes(study: Study) -> list[str]:
     """Sentences for the report; none for a study with servers of its own."""
-    probe = study.resolved.get("probe")
-    if not isinstance(probe, dict):
+    probe = study.spec.probe
+    if probe is None:
         return []
-    urls = {str(each.get("name")): str(each.get("url")) for each in probe.get("targets", []) if isinstance(each, dict)}
+    urls = {str(each.name): str(each.url) for each in probe.targets}
     return [
         "The servers are not the laboratory's: they leave no logs and no TCP_INFO. What only these tell (bytes "
         "retransmitted, congestion control, the server's CPU) is left empty.",
@@ -29,9 +29,8 @@ def _lengths(study: Study, urls: dict[str, str]) -> list[str]:
     found: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     verified = study.trials.filter(pl.col("status") == "verified")
     for trial_id, workload, arm in verified.select("trial_id", "workload", "arm").rows():
-        client = read_record(study.directory / "trials" / trial_id).get("client") or {}
-        for request in client.get("requests") or []:
-            found[workload][arm.partition("#")[0]].add(int(request.get("body_bytes") or 0))
+        for request in read_record(study.directory / "trials" / trial_id).requests:
+            found[workload][arm.partition("#")[0]].add(request.body_bytes or 0)
     return [
         f"The bodies of {urls.get(workload, workload)} differ in length: "
         + "; ".join(f"{arm} {_range(lengths)}" for arm, lengths in sorted(arms.items()))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,12 @@ from quiclab.compare.paired import FloatArray, within_pairs
 from quiclab.compare.statistics import Shift
 from quiclab.compare.study import Study
 from quiclab.model import number_text
+from quiclab.model.sequential_record import SequentialGrowth
 from quiclab.model.text_table import TextTable
+from quiclab.store.layout import SEQUENTIAL
 from quiclab.store.own_files import read_own
+from quiclab.store.record_form import view_of
 
-FILE = "sequential.json"
 OPEN = "open"
 
 
@@ -46,10 +47,10 @@ class Rule:
 def rule_of(study: Study) -> Rule | None:
     """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
     try:
-        found: dict[str, Any] = json.loads(read_own(study.directory / FILE))
-        return Rule(float(found["effect_pct"]), int(found["at_most"]), len(found["looks"]), dict(found["blocks"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        found = view_of(json.loads(read_own(study.directory / SEQUENTIAL)), SequentialGrowth)
+    except (OSError, ValueError, RecursionError):
         return None
+    return None if found is None else Rule(float(found.effect_pct), found.at_most, len(found.looks), found.blocks)
 
 
 def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> list[Comparison]:

@@ -78,7 +78,7 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
         """True if there is such a file."""
         return path.removeprefix(SCHEME) in self._files
 
-    def info(self, path: str, **_options: Any) -> dict[str, Any]:
+    def info(self, path: str, **_options: Any) -> dict[str, object]:
         """Facts about a file, with its size in bytes."""
         return {"name": path, "type": "file", "size": self._file(path).stat().st_size}
 
@@ -109,9 +109,9 @@ def connect(
         trial_id = f"regexp_extract(filename, '{_TRIAL_ID}', 1) AS trial_id, " if table in with_trial_ids else ""
         try:
             view = f"CREATE VIEW {_name(table)} AS SELECT {trial_id}* EXCLUDE (filename)"
-            if names := _current_names(table):
+            if current := _current_names(table):
                 try:
-                    connection.execute(f"{view} REPLACE ({names}) FROM {source}")
+                    connection.execute(f"{view} REPLACE ({current}) FROM {source}")
                     continue
                 except duckdb.BinderException:  # made before mechanisms had names
                     pass

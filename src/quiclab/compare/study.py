@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from quiclab.model.errors import DecodeError
 from quiclab.store.disk import check_name
-from quiclab.store.forms import misfit
 from quiclab.store.layout import StudyDir
 from quiclab.store.no_study import no_study
 from quiclab.store.own_files import open_own, read_own
-from quiclab.store.resolved_form import check_resolved
-from quiclab.store.trial_form import TRIAL
+
+if TYPE_CHECKING:
+    from quiclab.model.resolved_record import ResolvedArm, ResolvedPath, ResolvedSpec, ResolvedWorkload
+    from quiclab.model.trial_record import TrialRecord
 
 TRIALS = {
     "trial_id": pl.String,
@@ -50,6 +53,11 @@ DECODE_STATS = {
 }
 BYTES_ACKNOWLEDGED = {"x_ms": pl.Float64, "bytes": pl.Float64}
 
+Kind = Literal["workloads", "paths", "arms"]
+KINDS: tuple[Kind, ...] = ("workloads", "paths", "arms")
+"""Kinds of tables of a spec."""
+Axis = Literal["workloads", "paths"]
+"""Axes of the matrix of cells."""
 Columns = Mapping[str, type[pl.DataType]]
 
 
@@ -58,7 +66,8 @@ class Study:
     """The files of one study that the analysis reads."""
 
     directory: Path
-    resolved: dict[str, Any]
+    resolved: dict[str, object]
+    """The resolved spec, with all members."""
     trials: pl.DataFrame
     """One row per attempt, columns of `TRIALS`."""
     metrics: pl.DataFrame
@@ -71,26 +80,56 @@ class Study:
         """The study's name as its spec gives it, else the directory's."""
         return str(self.resolved.get("name") or self.directory.resolve().name)
 
-    def order(self, axis: str, seen: set[str]) -> list[str]:
-        """Names of `axis` ('paths' or 'workloads') in the spec's order; what the spec does not name comes last."""
-        named = [item["name"] for item in self.items(axis)]
+    @cached_property
+    def spec(self) -> ResolvedSpec:
+        """The resolved spec as a record; an empty one where it is missing."""
+        from quiclab.store.resolved_form import read_spec
+
+        return read_spec(self.resolved, self.directory / "resolved.json")
+
+    @cached_property
+    def workloads(self) -> dict[str, ResolvedWorkload]:
+        """Workloads of the matrix by name."""
+        return {each.name: each for each in self.spec.measured_workloads}
+
+    @cached_property
+    def paths(self) -> dict[str, ResolvedPath]:
+        """Paths of the matrix by name."""
+        return {each.name: each for each in self.spec.paths}
+
+    @cached_property
+    def arms(self) -> dict[str, ResolvedArm]:
+        """Arms that are compared, by name."""
+        return {each.name: each for each in self.spec.arms if not each.only_for}
+
+    def order(self, axis: Axis, seen: set[str]) -> list[str]:
+        """Names of `axis` in the spec's order; what the spec does not name comes last."""
+        named = self.names(axis)
         return [name for name in named if name in seen] + sorted(seen.difference(named))
 
-    def titles(self, axis: str) -> dict[str, str]:
+    def titles(self, axis: Axis) -> dict[str, str]:
         """Titles in figures of the names of `axis`."""
-        return {item["name"]: str(item.get("title") or item["name"]) + _condition(item) for item in self.items(axis)}
+        if axis == "paths":
+            return {name: path.title or name for name, path in self.paths.items()}
+        return {name: name + _condition(workload) for name, workload in self.workloads.items()}
 
-    def items(self, axis: str) -> list[dict[str, Any]]:
-        """The spec's entries of 'paths', 'workloads' or 'arms', without those that only compete; empty where the spec
-        is missing."""
-        return [item for item in self.resolved.get(axis) or () if not item.get("only_for")]
+    def names(self, kind: Kind) -> list[str]:
+        """Names of the workloads or paths of the matrix, or of the arms that are compared, in the spec's order."""
+        named: dict[Kind, Collection[str]] = {"workloads": self.workloads, "paths": self.paths, "arms": self.arms}
+        return list(named[kind])
+
+    def tables(self, kind: Kind, *, compared: bool = True) -> list[dict[str, object]]:
+        """The spec's tables of one kind as resolved.json has them, with all members; those that only compete only where
+        all are asked for."""
+        found = self.resolved.get(kind)
+        tables: list[dict[str, object]] = found if isinstance(found, list) else []
+        return [table for table in tables if not (compared and table.get("only_for"))]
 
 
-def _condition(item: Mapping[str, Any]) -> str:
+def _condition(workload: ResolvedWorkload) -> str:
     """Condition that must never be left out beside a name: a video that no decoder played is not one that was
     watched."""
-    video = item.get("video")
-    return " (not decoded)" if isinstance(video, dict) and video.get("decode") is False else ""
+    return " (not decoded)" if workload.video is not None and not workload.video.decode else ""
 
 
 def read_study(directory: Path) -> Study:
@@ -98,9 +137,11 @@ def read_study(directory: Path) -> Study:
     check_name(directory)
     if not directory.is_dir():
         raise no_study(StudyDir(directory))
+    from quiclab.store.resolved_form import read_spec
+
     missing: list[str] = []
     resolved = read_json(directory / "resolved.json", missing)
-    check_resolved(resolved, directory / "resolved.json")
+    read_spec(resolved, directory / "resolved.json")
     return Study(
         directory,
         resolved,
@@ -129,7 +170,7 @@ def read_table(path: Path, columns: Columns, missing: list[str]) -> pl.DataFrame
     return pl.DataFrame(schema=columns)
 
 
-def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
+def read_json(path: Path, missing: list[str]) -> dict[str, object]:
     """The object in a JSON file; an empty one and a note where there is none."""
     try:
         value = json.loads(read_own(path))
@@ -143,10 +184,21 @@ def read_json(path: Path, missing: list[str]) -> dict[str, Any]:
     return {}
 
 
-def read_record(folder: Path) -> dict[str, Any]:
-    """The trial.json of an attempt's folder; an empty object where there is none or it is not of its form."""
-    record = read_json(folder / "trial.json", [])
-    return {} if misfit(record, TRIAL) else record
+def read_record(folder: Path) -> TrialRecord:
+    """The record of an attempt by its folder; an empty one where there is none or it is not of its form."""
+    from quiclab.model.trial_record import TrialRecord
+    from quiclab.store.record_form import as_trial
+
+    try:
+        return as_trial(read_json(folder / "trial.json", []))
+    except DecodeError:
+        return TrialRecord()
+
+
+def read_proof(folder: Path) -> Mapping[str, object]:
+    """Facts that a trial proved, as its trial.json has them, for a reader to see; nothing where it does not tell."""
+    proof = read_json(folder / "trial.json", []).get("proof")
+    return proof if isinstance(proof, dict) and read_record(folder).trial_id else {}
 
 
 def _short_path(path: Path) -> str:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
 from quiclab.compare.study import Study, read_json
+from quiclab.model.system_call_record import SystemCalls
+from quiclab.store.record_form import view_of
 
 _SCHEMA = {
     **dict.fromkeys(("arm", "workload", "path", "role", "program"), pl.String),
@@ -18,27 +20,31 @@ _SCHEMA = {
 }
 
 
-def read_counts(study: Study) -> dict[str, dict[str, Any]]:
-    """Counts of STUDY/system-calls, by arm in the spec's order."""
+def read_counts(study: Study) -> dict[str, SystemCalls]:
+    """Counts of STUDY/system-calls, by arm in the spec's order; none of a file that is not of its form."""
     folder = study.directory / "system-calls"
-    found = {file.stem: read_json(file, []) for file in folder.glob("*.json")}
-    spec = [item["name"] for item in study.items("arms")]
+    read = {file.stem: view_of(read_json(file, []), SystemCalls) for file in folder.glob("*.json")}
+    found = {arm: counts for arm, counts in read.items() if counts is not None}
+    spec = list(study.arms)
     return {arm: found[arm] for arm in [*spec, *sorted(found.keys() - set(spec))] if arm in found}
 
 
-def system_call_data(counts: dict[str, dict[str, Any]]) -> pl.DataFrame:
+def system_call_data(counts: Mapping[str, SystemCalls]) -> pl.DataFrame:
     """One row per arm, program and call."""
     rows = [
         {
-            **{key: count.get(key) for key in ("workload", "path", "body_bytes", "body_right")},
+            "workload": count.workload,
+            "path": count.path,
+            "body_bytes": count.body_bytes,
+            "body_right": count.body_right,
             "arm": arm,
             "role": role,
-            "program": told.get("program"),
+            "program": told.program,
             "call": call,
             "calls": calls,
         }
         for arm, count in counts.items()
-        for role, told in count.get("roles", {}).items()
-        for call, calls in told.get("calls", {}).items()
+        for role, told in count.roles.items()
+        for call, calls in told.calls.items()
     ]
     return pl.DataFrame(rows, schema=_SCHEMA)

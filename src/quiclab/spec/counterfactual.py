@@ -17,7 +17,7 @@ from quiclab.model.study import Arm, Certificate, Role, Study, Tcp, Workload
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.paths import DIRECTION_KEYS
 from quiclab.spec.profiles import with_profile
-from quiclab.spec.toml_text import toml_text
+from quiclab.spec.toml_text import Toml, toml_text
 from quiclab.spec.two_builds import competitors, own_arm
 
 Value = str | int | float | bool | tuple[str, ...]
@@ -76,13 +76,13 @@ def role_of(table: str, arm: Arm, workload: Workload) -> Role | None:
 
 
 def confirming_spec(
-    document: Mapping[str, Any],
+    document: Toml,
     study: Study,
     *,
     cell: tuple[str, str],
     arms: Sequence[Variant],
     paths: Sequence[PathVariant],
-    own: Mapping[str, Any],
+    own: Mapping[str, object],
 ) -> str:
     """Return the spec, as TOML, of one cell (workload, path) of a study with these arms over these paths.
 
@@ -109,14 +109,14 @@ _LEFT_OUT = {"question", "only_blocks", "count_system_calls", "aa", "baseline"}
 """Keys of [study] that say nothing of the cell."""
 
 
-def _arm(document: Mapping[str, Any], arm: Arm, workload: Workload, variant: Variant) -> dict[str, Any]:
+def _arm(document: Toml, arm: Arm, workload: Workload, variant: Variant) -> dict[str, object]:
     table = {key: value for key, value in own_arm(document, arm.name).items() if key != "only_for"}
     for change in variant.changes:
         table = _changed(table, arm, workload, change)
     return {"name": variant.name, **table}
 
 
-def _changed(table: dict[str, Any], arm: Arm, workload: Workload, change: Change) -> dict[str, Any]:
+def _changed(table: Toml, arm: Arm, workload: Workload, change: Change) -> Toml:
     if change.table in ("tcp", "certificate"):
         inner = {key: value for key, value in table.get(change.table, {}).items() if not _is_role_s(key, change.key)}
         return {**table, change.table: {**inner, change.key: _written(change)}}
@@ -142,7 +142,7 @@ def _written(change: Change) -> Any:
     return f"{change.value} B" if is_size else change.value
 
 
-def _path(path: Mapping[str, Any], variant: PathVariant) -> dict[str, Any]:
+def _path(path: Toml, variant: PathVariant) -> Toml:
     table = dict(path)
     for change in variant.changes:
         links = [_changed_link(link, change) for link in table.get("link", ())]
@@ -150,7 +150,7 @@ def _path(path: Mapping[str, Any], variant: PathVariant) -> dict[str, Any]:
     return {**table, "name": variant.name, **({"title": variant.name} if variant.changes else {})}
 
 
-def _changed_link(link: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def _changed_link(link: Toml, change: Change) -> Toml:
     """A link, or a path of a single one, with one effect changed or taken away in both directions, for all time."""
     table = dict(link)
     if "profile" in table:
@@ -165,7 +165,7 @@ def _changed_link(link: Mapping[str, Any], change: Change) -> dict[str, Any]:
     return table if change.value == NONE else {**table, change.key: _written(change)}
 
 
-def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _without(table: Toml, key: str) -> Toml:
     """A table of keys of one direction without one of them, also where it comes later by the schedule."""
     kept = {known: value for known, value in table.items() if known != key}
     if isinstance(kept.get("schedule"), list):

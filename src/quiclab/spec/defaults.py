@@ -16,12 +16,12 @@ from quiclab.model.study import Study
 from quiclab.spec.resolved import MODEL_NAMES, SUFFIXES, as_json, suffix_of
 
 
-def with_defaults(resolved: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(resolved: Mapping[str, object]) -> dict[str, object]:
     """Return a resolved spec with every key that this version knows; what is there stays as it is."""
     return _filled(Study, resolved)
 
 
-def _filled(table: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _filled(table: type[Any], values: Mapping[str, object]) -> dict[str, object]:
     found = dict(values)
     hints = typing.get_type_hints(table)
     for field in dataclasses.fields(table):
@@ -33,7 +33,7 @@ def _filled(table: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _default(field: dataclasses.Field[Any]) -> dict[str, Any]:
+def _default(field: dataclasses.Field[Any]) -> dict[str, object]:
     """The key of a field with its default; nothing where it has none, and a spec must set it."""
     if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
         return {}

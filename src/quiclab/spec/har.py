@@ -120,7 +120,7 @@ def _entry(entry: dict[str, Any]) -> tuple[str, Recorded, Highest] | None:
     return url, Recorded(kind, max(size, _LEAST_BYTES), host, image, wait_ns), _version(response, entry["request"])
 
 
-def _version(response: dict[str, Any], request: dict[str, Any]) -> Highest:
+def _version(response: dict[str, object], request: dict[str, object]) -> Highest:
     text = str(response.get("httpVersion") or request.get("httpVersion") or "").lower()
     if "3" in text or "quic" in text:
         return "h3"

@@ -9,20 +9,19 @@ from typing import Any
 
 from quiclab.model.study import (
     Bernoulli,
-    Block,
     Bursts,
     Change,
     DropList,
     GilbertElliott,
     Jitter,
     Loss,
-    Police,
     Queue,
     Reorder,
 )
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec import kinds
 from quiclab.spec.aqm import AQM
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import least_half_life
 from quiclab.spec.nodes import (
     Kind,
@@ -35,7 +34,6 @@ from quiclab.spec.nodes import (
     required_keys,
     show,
 )
-from quiclab.spec.policing import BLOCK, POLICE
 
 _MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
 
@@ -158,8 +156,7 @@ CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "jitter": _or_none(JITTER),
     "reorder": _or_none(REORDER),
     "aqm": _or_none(AQM),
-    "block": _or_none(BLOCK),
-    "police": _or_none(POLICE),
+    **{name: _or_none(effect.kind) for name, effect in EFFECTS.items()},
 }
 
 
@@ -167,9 +164,10 @@ def _read_change(node: Node) -> Change:
     change = build(Change, node, CHANGE_KEYS)
     if len(node.value) == 1:
         raise WrongValueError(f'nothing changes here; write one of {", ".join(list(CHANGE_KEYS)[1:])} beside "at"')
-    for key, value in (("block", change.block), ("police", change.police)):
-        if isinstance(value, Block | Police) and value.after.ns:
-            raise WrongValueError(f'a change begins at its "at"; leave "after" out of "{key}"')
+    for name in EFFECTS:
+        after = getattr(getattr(change, name), "after", None)
+        if after is not None and after.ns:
+            raise WrongValueError(f'a change begins at its "at"; leave "after" out of "{name}"')
     return change
 
 

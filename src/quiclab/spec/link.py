@@ -26,6 +26,7 @@ from quiclab.model.study import (
 )
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec import traces
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.resolved import MODEL_NAMES, as_json, suffix_of
 
@@ -38,7 +39,7 @@ LEAST_BDP_PACKETS = 32
 """Smallest queue in full packets where it is given in multiples of the BDP: the burst of an initial window must fit."""
 
 
-def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, Any]:
+def link_config(path: Path, seed: int, later: Path | None = None) -> dict[str, object]:
     """The part of the link's configuration that follows from the spec: seed, and both directions of every link.
 
     `seed` is the block's, so all trials of a block meet the same draws. `later` is the path once the client has changed
@@ -123,7 +124,7 @@ def _queue_bytes(queue: Queue, rate: Bitrate | None, base_rtt: Duration, mtu: in
     return min(bounds, default=None)
 
 
-def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
+def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, object]:
     rate, trace = direction.rate, direction.trace
     return {
         "rate_bit_per_s": rate.bit_per_s if isinstance(rate, Bitrate) else None,
@@ -144,8 +145,7 @@ def _direction(direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, 
         **({} if direction.drop is None else {"drop": _addresses(direction.drop)}),
         **({} if direction.spare is None else {"spare": _addresses(direction.spare)}),
         **({} if direction.aqm is None else {"aqm": _aqm(direction.aqm)}),
-        **({} if direction.block is None else {"block": _config(direction.block)}),
-        **({} if direction.police is None else {"police": _config(direction.police)}),
+        **{name: _config(effect) for name in EFFECTS if (effect := getattr(direction, name)) is not None},
     }
 
 
@@ -157,9 +157,9 @@ def _queue(queue: Queue, bound_bytes: int | None) -> dict[str, int | None]:
     }
 
 
-def _config(effect: Any) -> dict[str, Any]:
+def _config(effect: Any) -> dict[str, object]:
     """An effect under its fields' names, each with its unit; a share is a probability from 0 to 1."""
-    config: dict[str, Any] = {}
+    config: dict[str, object] = {}
     for field in dataclasses.fields(effect):
         value = getattr(effect, field.name)
         plain = value.value if isinstance(value, Share) else as_json(value)
@@ -167,11 +167,11 @@ def _config(effect: Any) -> dict[str, Any]:
     return config
 
 
-def _aqm(aqm: Aqm) -> dict[str, Any]:
+def _aqm(aqm: Aqm) -> dict[str, object]:
     return {"model": MODEL_NAMES[type(aqm)], **_config(aqm)}
 
 
-def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:
+def _jitter(jitter: Jitter | None) -> dict[str, object] | None:
     if jitter is None:
         return None
     return {
@@ -182,7 +182,7 @@ def _jitter(jitter: Jitter | None) -> dict[str, Any] | None:
     }
 
 
-def _loss(loss: Loss | None) -> dict[str, Any] | None:
+def _loss(loss: Loss | None) -> dict[str, object] | None:
     match loss:
         case None:
             return None
@@ -206,11 +206,11 @@ def _probability(share: Share) -> dict[str, float] | None:
     return {"probability": share.value} if share.value else None
 
 
-def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, Any]:
+def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) -> dict[str, object]:
     """A scheduled change. A queue in BDP is calculated with the rate that the same change sets, else with the first
     rate."""
     rate = change.rate or reference_rate(direction)
-    new: dict[str, Any] = {}
+    new: dict[str, object] = {}
     if change.rate is not None:
         new["rate_bit_per_s"] = change.rate.bit_per_s
     if change.delay is not None:
@@ -229,8 +229,7 @@ def _change(change: Change, direction: Direction, base_rtt: Duration, mtu: int) 
         new["corrupt"] = {"probability": change.corrupt.value}
     if change.aqm is not None:
         new["aqm"] = None if change.aqm == "none" else _aqm(change.aqm)
-    if change.block is not None:
-        new["block"] = None if change.block == "none" else _config(change.block)
-    if change.police is not None:
-        new["police"] = None if change.police == "none" else _config(change.police)
+    for name in EFFECTS:
+        if (effect := getattr(change, name)) is not None:
+            new[name] = None if effect == "none" else _config(effect)
     return {"at_ns": change.at.ns, "set": new}

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from quiclab.spec.lines import KeyPath, line_of
+from quiclab.spec.toml_text import Toml
 
 T = TypeVar("T")
 
@@ -27,6 +28,10 @@ class WrongValueError(ValueError):
 
 class ReportedError(Exception):
     """A node is unusable, and the reason is in the list of problems already."""
+
+
+Values = dict[str, Any]
+"""Values of the keys of a table, each of the type that its kind reads."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Kind(Generic[T]):
 class Source:
     """One document, and what is wrong with it so far."""
 
-    document: dict[str, Any]
+    document: Toml
     lines: dict[KeyPath, int]
     folder: pathlib.Path
     """Folder that relative file names of the document start from."""
@@ -160,7 +165,7 @@ def _meant(key: str, kinds: Mapping[str, Kind[Any]]) -> str:
     return told if ours in kinds else closest(key, list(kinds), "keys")
 
 
-def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[str] = ()) -> dict[str, Any]:
+def read_keys(node: Node, kinds: Mapping[str, Kind[Any]], required: Collection[str] = ()) -> Values:
     """Read the keys of a table that can be read; report the wrong, the unknown and the missing ones."""
     if not isinstance(node.value, dict):
         raise WrongValueError(f"{show(node.value)}; write a table with {', '.join(kinds)}")

@@ -17,7 +17,7 @@ _OF_AN_ADVANTAGE = 2
 _AXES = ("arms", "workloads", "paths")
 
 
-def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], caution: str = "") -> dict[str, Any]:
+def paper_json(paper: Paper, changed: Mapping[str, Mapping[str, list[str]]], caution: str = "") -> dict[str, object]:
     """The paper with its claims. `changed` is `changes(…)` from the spec that the claims were written for.
 
     `caution` is a sentence that the report shows above the claims.
@@ -50,7 +50,7 @@ def changes(full: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, di
     return found
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim(claim: Claim) -> dict[str, object]:
     keys = ("id", "section", "text", "kind", "testable", "why", "metric", "statistic")
     return {
         **{key: getattr(claim, key) for key in keys},
@@ -60,7 +60,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _expected(claim: Claim) -> dict[str, Any]:
+def _expected(claim: Claim) -> dict[str, object]:
     """A direction, or a quantity with the range of values that are the paper's: to within its margin, or all that would
     be printed so: "15 s" is 14.5 to 15.5 s."""
     expected = claim.expected

@@ -1,24 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`[[path]]`: its links, each with two directions, from keys that hold for both and tables that override one."""
+"""`[[path]]`: its links, each with two directions, from keys that hold for both and tables that override one.
+
+Packets addressed by what a link can see of them without keys (`drop` and `spare`), read from a spec.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE
 from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds, traces
-from quiclab.spec.addresses import ADDRESSES
 from quiclab.spec.aqm import AQM
+from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.nodes import FAILED, Kind, Node, ReportedError, WrongValueError, read_keys, read_or_report, show
-from quiclab.spec.policing import BLOCK, POLICE
+from quiclab.spec.nodes import (
+    FAILED,
+    Kind,
+    Node,
+    ReportedError,
+    Values,
+    WrongValueError,
+    build,
+    read_keys,
+    read_or_report,
+    show,
+)
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
+
+_BY_NUMBER = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0", least=1)
+
+
+_COUNTED = kinds.several(kinds.whole(1, 2**32 - 2), "an array of numbers from 1", least=1)
+
+
+_BYTES = kinds.several(kinds.whole(1, 2**53), "an array of numbers of bytes from 1", least=1)
+
+
+ADDRESS_KEYS: Mapping[str, Kind[Any]] = {
+    field.name: {"packet": _BY_NUMBER, "byte": _BYTES}.get(field.name, _COUNTED)
+    for field in dataclasses.fields(Addresses)
+}
+
+
+def _read(node: Node) -> Addresses:
+    addresses = build(Addresses, node, ADDRESS_KEYS)
+    if not any(addresses):
+        raise WrongValueError(f"no packet is addressed; write one of {', '.join(ADDRESS_KEYS)} with its numbers")
+    found = list(addresses)
+    for kind, number in found:
+        if found.count((kind, number)) > 1:
+            raise WrongValueError(f"{kind} {number} is addressed twice; write it once")
+    return addresses
+
+
+ADDRESSES: Kind[Addresses] = Kind("a table such as {initial = [1], large = [40]}", _read)
+
 
 LEAST_IPV6_MTU = 1280
 _LEAST_EDGE = Bitrate(10**9)
@@ -40,8 +84,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     **CHANGEABLE_KEYS,
     "rate": RATE_OR_RANDOM,
     "aqm": AQM,
-    "block": BLOCK,
-    "police": POLICE,
+    **{name: effect.kind for name, effect in EFFECTS.items()},
     "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
@@ -51,7 +94,7 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "schedule": SCHEDULE,
     "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace),
 }
-_OVERRIDES: Kind[dict[str, Any]] = Kind(
+_OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
     lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
 )
@@ -154,14 +197,14 @@ def _with_delay(node: Node) -> Node:
     return replace(node, value={key: value for key, value in node.value.items() if key != "rtt"})
 
 
-def _directions(node: Node, values: dict[str, Any], mtu: int) -> dict[str, Direction]:
+def _directions(node: Node, values: Values, mtu: int) -> dict[str, Direction]:
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     sides = {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
     _check_losses(node, values, sides)
     return sides
 
 
-def _check_losses(node: Node, values: Mapping[str, Any], sides: Mapping[str, Direction]) -> None:
+def _check_losses(node: Node, values: Values, sides: Mapping[str, Direction]) -> None:
     """Report keys about losses where nothing is lost, and packets that are to be dropped and spared."""
     for key, needs in (("loss_by", _draws), ("spare", _loses)):
         idle = [side for side, direction in sides.items() if not needs(direction)]
@@ -192,13 +235,13 @@ def _draws(direction: Direction) -> bool:
     return any(not isinstance(model, DropList) for model in _losses(direction))
 
 
-def _without_rate_and_trace(node: Node, values: dict[str, Any]) -> dict[str, Any]:
+def _without_rate_and_trace(node: Node, values: Values) -> Values:
     if "rate" in values and "trace" in values:
         node.child("trace").report('"trace" replaces "rate"; write one of them')
     return values
 
 
-def _direction(node: Node, side: str, both: dict[str, Any], own: dict[str, Any], mtu: int) -> Direction:
+def _direction(node: Node, side: str, both: Values, own: Values, mtu: int) -> Direction:
     """Build one direction from what the path says for both, overridden by what it says for this one."""
     stands_for = {"rate": "trace", "trace": "rate"}
     overridden = {stands_for[key] for key in own if key in stands_for}

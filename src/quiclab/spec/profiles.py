@@ -8,7 +8,8 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+
+from quiclab.spec.toml_text import Toml
 
 _INSTEAD = {"rate": "trace", "trace": "rate"}
 """Keys that exclude each other in a direction."""
@@ -28,7 +29,7 @@ class Profile:
     """Address of the source."""
     chosen: str
     """Decisions that were made here because the source is silent."""
-    path: Mapping[str, Any]
+    path: Mapping[str, object]
     """Keys of [[path]]."""
 
 
@@ -39,13 +40,13 @@ def profiles() -> Mapping[str, Profile]:
     return {name: Profile(**table) for name, table in tomllib.loads(text).items()}
 
 
-def with_profile(own: Mapping[str, Any], direction_keys: Collection[str]) -> dict[str, Any]:
+def with_profile(own: Toml, direction_keys: Collection[str]) -> Toml:
     """The table of a [[path]] over the one of its profile.
 
     What the table says for both directions also overrides what the profile says for one of them.
     """
     profile = profiles()[own["profile"]]
-    merged: dict[str, Any] = {"title": profile.title, **profile.path}
+    merged: Toml = {"title": profile.title, **profile.path}
     for key in own:
         if key in direction_keys:
             for side in ("up", "down"):
@@ -62,6 +63,6 @@ def with_profile(own: Mapping[str, Any], direction_keys: Collection[str]) -> dic
     return {**merged, **{key: value for key, value in own.items() if key not in ("up", "down")}}
 
 
-def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _without(table: Mapping[str, object], key: str) -> dict[str, object]:
     """A table without a key, and without the key that can replace it."""
     return {known: value for known, value in table.items() if known not in (key, _INSTEAD.get(key))}

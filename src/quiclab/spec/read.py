@@ -22,7 +22,7 @@ from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
-from quiclab.spec.nodes import FAILED, Kind, Node, Source, build, closest, read_keys, read_or_report, show
+from quiclab.spec.nodes import FAILED, Kind, Node, Source, Values, build, closest, read_keys, read_or_report, show
 from quiclab.spec.paths import PATH
 from quiclab.spec.workloads import WORKLOAD
 
@@ -33,7 +33,7 @@ MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Total size up to which captures keep whole packets by default."""
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, 100_000)}
-_AA: Kind[dict[str, Any]] = Kind(
+_AA: Kind[dict[str, object]] = Kind(
     'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
 )
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
@@ -57,7 +57,7 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }
-_STUDY: Kind[dict[str, Any]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
+_STUDY: Kind[dict[str, object]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
 _LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
@@ -181,13 +181,13 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
 
 
-def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Mapping[str, Any]) -> str:
+def _captures(workloads: Sequence[Workload], paths: Sequence[Path], arms: Sequence[Arm], own: Values) -> str:
     """Default of `captures`: whole packets while the captures of both ends stay small."""
     one_of_each = sum(captured_bytes(workload, path) for workload in workloads for path in paths) * len(arms)
     return "whole" if 2 * one_of_each * own["blocks"] <= MOST_WHOLE_CAPTURES.bytes else "headers"
 
 
-def _own_keys(top: Node) -> dict[str, Any]:
+def _own_keys(top: Node) -> Values:
     """Values of the table [study]."""
     if "study" not in top.value:
         top.report("the table [study] is missing; write [study] with name, seed and blocks")

@@ -23,7 +23,7 @@ SUFFIXES = tuple(_BY_TYPE.values())
 """Endings of names, one for each kind of quantity."""
 
 
-def resolved_json(study: Study) -> dict[str, Any]:
+def resolved_json(study: Study) -> dict[str, object]:
     """The study with names as in the spec plus a unit (`rate_bit_per_s`, `delay_ns`, `loss.probability_pct`).
 
     Quantities are whole numbers, shares are per cent. A quantity that is not set keeps its bare name, with the value
@@ -32,9 +32,9 @@ def resolved_json(study: Study) -> dict[str, Any]:
     return _table(study)
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(value: Any) -> dict[str, object]:
     """A dataclass as a table; a model of loss or queue management has its name first."""
-    table: dict[str, Any] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
+    table: dict[str, object] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
         table[field.name + suffix_of(field.name, content)] = as_json(content)

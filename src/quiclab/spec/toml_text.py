@@ -8,21 +8,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+Toml = dict[str, Any]
+"""A table of TOML as it is written, before its keys are read: its values may be anything."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def toml_text(document: Mapping[str, Any]) -> str:
+def toml_text(document: Mapping[str, object]) -> str:
     """Return TOML that `tomllib` reads back as the same document; its top level holds tables and arrays of tables."""
     parts = []
     for name, content in document.items():
         if isinstance(content, dict):
             parts.append(_table(f"[{_key(name)}]", content))
-        else:
+        elif isinstance(content, list | tuple):
             parts += [_table(f"[[{_key(name)}]]", item) for item in content]
     return "\n".join(parts)
 
 
-def _table(heading: str, content: Mapping[str, Any]) -> str:
+def _table(heading: str, content: Mapping[str, object]) -> str:
     lines = [heading, *(f"{_key(key)} = {_value(value)}" for key, value in content.items())]
     return "\n".join(lines) + "\n"
 

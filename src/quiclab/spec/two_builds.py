@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from quiclab.spec.kinds import INSTALLED
 from quiclab.spec.nodes import closest
 from quiclab.spec.read import load_toml
 from quiclab.spec.resolved import resolved_json
-from quiclab.spec.toml_text import toml_text
+from quiclab.spec.toml_text import Toml, toml_text
 
 OLD, NEW = "-old", "-new"
 """Suffixes to the name of an arm under test."""
@@ -37,9 +37,9 @@ class Build:
     file: pathlib.Path
     study: Study
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Toml:
         """The spec as written, with files and folders by their whole names."""
-        rooted: dict[str, Any] = _rooted(load_toml(self.file).document, self.file.resolve().parent)
+        rooted: Toml = _rooted(load_toml(self.file).document, self.file.resolve().parent)
         return rooted
 
 
@@ -123,10 +123,10 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
-def own_arm(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+def own_arm(document: Toml, name: str) -> Toml:
     """An arm's table without its name, with the settings of TCP that it takes from another arm if it has none itself
     (see `read_arms`)."""
-    arms: list[dict[str, Any]] = document["arm"]
+    arms: list[Toml] = document["arm"]
     baseline = document["study"].get("baseline")
     pinned = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
     own = next(arm for arm in arms if arm["name"] == name)

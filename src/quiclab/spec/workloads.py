@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading `[[workload]]`."""
+"""Reading `[[workload]]`.
+
+The video of a workload (`[workload.video]`), read from a spec.
+
+The other flows that use the link while a workload runs (`competition`), read from a spec.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,130 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.model.address_change import AddressChange
+from quiclab.model.competition import MOST_FLOWS, Background, Competition, Competitor
 from quiclab.model.network import Link, Path
-from quiclab.model.video import MEDIA_TYPE
+from quiclab.model.units import Bitrate, ByteCount
+from quiclab.model.video import GROUP, MEDIA_TYPE, QUALITIES, Video
 from quiclab.model.workload import Workload
 from quiclab.spec import kinds
-from quiclab.spec.competition import COMPETITION
 from quiclab.spec.nodes import Kind, Node, ReportedError, build
 from quiclab.spec.page import PAGE
 from quiclab.spec.paths import LINK_KEYS, read_link
-from quiclab.spec.video import VIDEO
+
+COMPETITOR_KEYS: Mapping[str, Kind[Any]] = {
+    "arm": kinds.NAME,
+    "workload": kinds.NAME,
+    "count": kinds.whole(1, MOST_FLOWS),
+    "start": kinds.INSTANT,
+}
+
+
+BACKGROUND_KEYS: Mapping[str, Kind[Any]] = {
+    "kind": kinds.choice(("udp", "on_off", "short_flows")),
+    "rate": kinds.quantity(Bitrate, "a rate", "2 Mbit/s", Bitrate(1000), Bitrate(10**9)),
+    "packet": kinds.quantity(ByteCount, "a size", "1200 B", ByteCount(16), ByteCount(9000)),
+    "on": kinds.TIME,
+    "off": kinds.TIME,
+    "flow_size": kinds.quantity(ByteCount, "a size", "20 KB", ByteCount(1), ByteCount(10**9)),
+    "count": kinds.whole(1, MOST_FLOWS),
+    "start": kinds.INSTANT,
+}
+
+
+_ONLY: Mapping[str, tuple[str, ...]] = {
+    "packet": ("udp", "on_off"),
+    "on": ("on_off",),
+    "off": ("on_off",),
+    "flow_size": ("short_flows",),
+}
+
+
+_COMPETITOR: Kind[Competitor] = Kind(
+    'a table such as {arm = "h2"}', lambda node: build(Competitor, node, COMPETITOR_KEYS)
+)
+
+
+def _read_background(node: Node) -> Background:
+    background = build(Background, node, BACKGROUND_KEYS)
+    wrong = [key for key, of in _ONLY.items() if key in node.value and background.kind not in of]
+    for key in wrong:
+        node.child(key).report(f'it is for {" and ".join(_ONLY[key])}, not for "{background.kind}"; leave it out')
+    if wrong:
+        raise ReportedError
+    return background
+
+
+_BACKGROUND: Kind[Background] = Kind('a table such as {kind = "udp", rate = "2 Mbit/s"}', _read_background)
+
+
+COMPETITION_KEYS: Mapping[str, Kind[Any]] = {
+    "duration": kinds.TIMEOUT,
+    "start": kinds.INSTANT,
+    "start_spread": kinds.TIME,
+    "competitors": kinds.several(_COMPETITOR, 'an array of tables such as [{arm = "h2", count = 2}]'),
+    "background": kinds.several(_BACKGROUND, 'an array of tables such as [{kind = "udp", rate = "2 Mbit/s"}]'),
+}
+
+
+def _read_competition(node: Node) -> Competition:
+    competition = build(Competition, node, COMPETITION_KEYS)
+    if competition.flows > MOST_FLOWS:
+        node.report(f"there are {competition.flows} flows beside the measured one; at most {MOST_FLOWS} are possible")
+    if competition.duration is not None:
+        starts = [competition.start, *(each.start + competition.start_spread for each in competition.others)]
+        if max(starts) >= competition.duration:
+            node.report(
+                f"a flow starts at {max(starts)}, and all end at {competition.duration}; write an earlier start"
+            )
+    elif not competition.flows:
+        node.report('it is empty; write "duration", "competitors" or "background"')
+    return competition
+
+
+COMPETITION: Kind[Competition] = Kind(
+    'a table such as {duration = "60 s", competitors = [{arm = "h2", count = 2}]}', _read_competition
+)
+
+
+VIDEO_KEYS: Mapping[str, Kind[Any]] = {
+    "qualities": kinds.several(
+        kinds.choice(tuple(QUALITIES)), f"an array of one or more of {', '.join(QUALITIES)}", 1, len(QUALITIES)
+    ),
+    "bitrates": kinds.several(kinds.RATE, 'an array of as many rates, such as ["5 Mbit/s"]', 1, len(QUALITIES)),
+    "delivery": kinds.choice(("progressive", "dash")),
+    "length": kinds.TIMEOUT,
+    "watch": kinds.TIMEOUT,
+    "frame_rate": kinds.whole(1, 120),
+    "loop": kinds.TIME,
+    "segment": kinds.TIME,
+    "decode": kinds.FLAG,
+    "buffer": kinds.TIME,
+}
+
+
+def _read_video(node: Node) -> Video:
+    """Read a video; its keys are checked against each other once each of them can be read."""
+    video = build(Video, node, VIDEO_KEYS)
+    if len(set(video.qualities)) < len(video.qualities):
+        node.child("qualities").report("a quality stands here twice; write each once")
+    if video.delivery == "progressive" and len(video.qualities) > 1:
+        node.child("qualities").report('one file has one quality; write one, or delivery = "dash"')
+    if video.bitrates is not None and len(video.bitrates) != len(video.qualities):
+        told = f"there are {len(video.bitrates)} for {len(video.qualities)} qualities"
+        node.child("bitrates").report(f"{told}; write one for each")
+    if video.delivery == "dash" and not video.decode:
+        node.child("decode").report('a player that adapts the quality needs its decoder; leave out delivery = "dash"')
+    if video.delivery == "dash" and video.segment.ns % GROUP.ns:
+        node.child("segment").report(
+            f"a picture that can be decoded alone comes every {GROUP}; write a multiple of that"
+        )
+    if video.loop.ns % GROUP.ns:
+        node.child("loop").report(f"a picture that can be decoded alone comes every {GROUP}; write a multiple of that")
+    return video
+
+
+VIDEO: Kind[Video] = Kind('a table such as {qualities = ["1080p"]}', _read_video)
+
 
 # Reading `address_change` of a workload.
 SECOND_LINK_KEYS: Mapping[str, Kind[Any]] = {key: kind for key, kind in LINK_KEYS.items() if key != "name"}

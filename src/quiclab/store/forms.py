@@ -36,10 +36,18 @@ class NotEmpty:
 
 
 @dataclass(frozen=True)
-class OrText:
-    """Form of a value that a text, such as `unproven`, may stand for."""
+class OrWord:
+    """Form of a value that one word, such as `unproven`, may stand for."""
 
+    word: str
     form: Any
+
+
+@dataclass(frozen=True)
+class Either:
+    """Form of a value that has one of several forms; the last one names what is wrong."""
+
+    forms: tuple[Any, ...]
 
 
 def misfit(value: Any, form: Any, place: str = "") -> str | None:
@@ -47,9 +55,18 @@ def misfit(value: Any, form: Any, place: str = "") -> str | None:
     return _misfit(value, form, place) or _excess(value, place, 0)
 
 
+def misplaced(value: Any, form: Any) -> str | None:
+    """Describe the first member that is not as `form` has it, as `misfit` does; what the form does not name may hold
+    anything."""
+    return _misfit(value, form, "")
+
+
 def _misfit(value: Any, form: Any, place: str) -> str | None:
-    if isinstance(form, OrText):
-        return None if isinstance(value, str) else _misfit(value, form.form, place)
+    if isinstance(form, OrWord):
+        return None if value == form.word else _misfit(value, form.form, place)
+    if isinstance(form, Either):
+        wrong = [_misfit(value, each, place) for each in form.forms]
+        return None if None in wrong else wrong[-1]
     if isinstance(form, NotEmpty):
         if value == []:
             return f"{place} is empty"
@@ -72,7 +89,7 @@ def _misfit(value: Any, form: Any, place: str) -> str | None:
     return None if fits else f"{place} is no {_NAMES.get(form) or ' or '.join(_NAMES[kind] for kind in kinds)}"
 
 
-def _member(whole: dict[str, Any], told: str, form: Any, place: str) -> str | None:
+def _member(whole: dict[str, object], told: str, form: Any, place: str) -> str | None:
     name = told if told in whole else told.rstrip("+!")
     value, here = whole.get(name), _in(place, name)
     if value is None:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 _FREE = {"title"}
 """Keys that only people read."""
 
 
-def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
+def conflicts(old: Mapping[str, object], new: Mapping[str, object]) -> tuple[str, ...]:
     """List what a changed spec would make untrue of trials that exist; both are resolved specs.
 
     Blocks, workloads and paths may be added, and questions, levels and limits changed. Arms may not even be added,
@@ -18,11 +19,11 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
     """
     found = [f"{key}: was {old[key]}, is {new[key]}" for key in ("name", "seed") if old[key] != new[key]]
     for kind in ("workloads", "paths"):
-        was, now = ([item["name"] for item in spec[kind]] for spec in (old, new))
+        was, now = list(_by_name(old, kind)), list(_by_name(new, kind))
         if was and not set(was) & set(now):
             found.append(f"{kind}: were {', '.join(was)}, are {', '.join(now)}")
     for kind in ("workloads", "paths", "arms"):
-        before, after = ({item["name"]: essence_of(item) for item in spec[kind]} for spec in (old, new))
+        before, after = _by_name(old, kind), _by_name(new, kind)
         word = kind.removesuffix("s")
         found += [
             f"{word} {name!r}: {_where(before[name], after[name])}"
@@ -35,14 +36,20 @@ def conflicts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def essence_of(item: dict[str, Any]) -> dict[str, Any]:
+def _by_name(spec: Mapping[str, object], kind: str) -> dict[str, dict[str, object]]:
+    """The tables of one kind by their names. Raises TypeError where there is no list of them."""
+    tables = spec[kind]
+    if not isinstance(tables, list):
+        raise TypeError(f"{kind} is no list")
+    return {item["name"]: essence_of(item) for item in tables}
+
+
+def essence_of(item: Mapping[str, object]) -> dict[str, object]:
     """Table without keys that only people read and keys that are not set, so that a key may be new to this version. A
     trace is compared by its file's name, because a study keeps a copy of its own."""
-    essence: dict[str, Any] = {
-        key: essence_of(value) if isinstance(value, dict) else value for key, value in item.items()
-    }
-    if isinstance(essence.get("trace"), str):
-        essence["trace"] = essence["trace"].rpartition("/")[2]
+    essence = {key: essence_of(value) if isinstance(value, dict) else value for key, value in item.items()}
+    if isinstance(trace := essence.get("trace"), str):
+        essence["trace"] = trace.rpartition("/")[2]
     return {key: value for key, value in essence.items() if key not in _FREE and value is not None}
 
 

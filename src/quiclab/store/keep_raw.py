@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from quiclab.model.units import ByteCount
 from quiclab.store.disk import disk_errors, write_atomically
-from quiclab.store.layout import Attempt, judged_document
+from quiclab.store.layout import Attempt, judged_document, read_register
 
 LOGS_LEFT_OUT = "logs_left_out"
 """Key in trial.json of a trial without its raw files: the rule by which they are not kept."""
@@ -60,10 +59,14 @@ def leave_logs_out(folder: Path, rule: str) -> int:
 
     Returns how many bytes it registered. Raises HostError where the disk refuses.
     """
+    from quiclab.store.record_form import view_of
+    from quiclab.store.trial_views import TrialRegister
+
     document = judged_document(folder)
     if document is None:
         return 0
-    size = _registered(document)
+    register = view_of(document, TrialRegister)
+    size = register.size_bytes if register else 0
     with disk_errors(folder):
         if not document.get(LOGS_LEFT_OUT):
             document |= {"artefacts": [], LOGS_LEFT_OUT: rule}
@@ -75,8 +78,5 @@ def leave_logs_out(folder: Path, rule: str) -> int:
 
 def raw_bytes(folder: Path) -> int:
     """Size of the raw files of a trial, as its trial.json registers them."""
-    return _registered(judged_document(folder) or {})
-
-
-def _registered(document: Mapping[str, Any]) -> int:
-    return sum(int(item["bytes"]) for item in document.get("artefacts", ()))
+    register = read_register(folder)
+    return register.size_bytes if register else 0

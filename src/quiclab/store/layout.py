@@ -18,17 +18,20 @@ import fcntl
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from quiclab.model.errors import BusyError, DecodeError
 from quiclab.store.disk import check_name, disk_errors
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files
-from quiclab.store.trial_form import TRIAL
+
+if TYPE_CHECKING:
+    from quiclab.model.trial_record import TrialRecord
+    from quiclab.store.trial_views import TrialRegister
 
 Status = Literal["verified", "failed", "unproven", "void"]
 """Status of an attempt in the ledger. A verified one whose files are no longer whole is reported as `DAMAGED`."""
@@ -50,6 +53,8 @@ BESIDE = "measured_beside"
 MACHINE_CHECK = "machine_check"
 """Member of host.json with what was found of the machine before the first trial; it differs from hour to hour."""
 
+SEQUENTIAL = "sequential.json"
+"""File of a study that goes on until it is decided, with how far it has grown."""
 DECLARATION = "declared.json"
 """File of a study that puts a cause to the test, with what was declared before it ran."""
 TOLERATED = "tolerated"
@@ -217,10 +222,39 @@ class StudyDir:
             yield
 
 
-def read_trial(folder: Path) -> dict[str, Any] | None:
-    """trial.json of a folder, or None when it is not whole."""
+def read_trial(folder: Path) -> TrialRecord | None:
+    """Record of the trial in a folder, or None when it is not whole."""
+    from quiclab.store.record_form import as_trial
+
     document = judged_document(folder)
-    return None if document is None or _lacks(folder, document) else document
+    return None if document is None or _lacks(folder, document) else as_trial(document)
+
+
+def read_record(folder: Path) -> TrialRecord | None:
+    """Record of the judged trial in a folder, whose files need not be whole; None where it is not of its form."""
+    from quiclab.store.record_form import as_trial
+
+    document = judged_document(folder)
+    with suppress(DecodeError):
+        return None if document is None else as_trial(document)
+    return None
+
+
+def read_register(folder: Path) -> TrialRegister | None:
+    """Verdict and register of a judged trial, as `judged_document` finds them."""
+    from quiclab.store.record_form import view_of
+    from quiclab.store.trial_views import TrialRegister
+
+    return view_of(judged_document(folder), TrialRegister)
+
+
+def logs_left_out(folder: Path) -> str | None:
+    """Rule by which the raw files of a judged trial were not kept; None where they were."""
+    from quiclab.store.record_form import view_of
+    from quiclab.store.trial_views import TrialShortcomings
+
+    found = view_of(judged_document(folder), TrialShortcomings)
+    return found.logs_left_out if found else None
 
 
 def damage(folder: Path, trial_id: str | None = None) -> str | None:
@@ -236,29 +270,36 @@ def damage(folder: Path, trial_id: str | None = None) -> str | None:
     return _lacks(folder, document)
 
 
-def _lacks(folder: Path, document: dict[str, Any]) -> str | None:
+def _lacks(folder: Path, document: Mapping[str, object]) -> str | None:
     """The part of `damage` that its trial.json tells."""
-    if (wrong := misfit(document, TRIAL)) is not None:
+    from quiclab.model.trial_record import TrialRecord
+    from quiclab.store.record_form import as_trial, form_of
+
+    if (wrong := misfit(document, form_of(TrialRecord))) is not None:
         return f"in its trial.json {wrong}"
-    for item in document["artefacts"]:
-        file, path = folder / item["path"], PurePosixPath(item["path"])
+    for item in as_trial(document).artefacts:
+        file, path = folder / item.path, PurePosixPath(item.path)
         if path.is_absolute() or ".." in path.parts:
-            return f"its register names {item['path']}, which is outside of its folder"
+            return f"its register names {item.path}, which is outside of its folder"
         if not file.is_file():
-            return f"{item['path']} is missing"
-        if (size := file.stat().st_size) != item["bytes"]:
-            return f"{item['path']} has {size} bytes instead of {item['bytes']}"
+            return f"{item.path} is missing"
+        if (size := file.stat().st_size) != item.bytes:
+            return f"{item.path} has {size} bytes instead of {item.bytes}"
     return None
 
 
-def judged_document(folder: Path) -> dict[str, Any] | None:
-    """trial.json of a judged trial, if it has everything that it must have; the files beside it need not be whole."""
+def judged_document(folder: Path) -> dict[str, object] | None:
+    """Content of the trial.json of a judged trial, if it has everything that it must have; the files beside it need not
+    be whole, and what else it has may be anything."""
+    from quiclab.store.record_form import view_of
+    from quiclab.store.trial_views import TrialRegister
+
     try:
-        document = json.loads(read_own(folder / "trial.json"))
-        document.setdefault("artefacts", [])
-        known = isinstance(document["trial_id"], str) and isinstance(document["attempt"], int)
-        known &= all(isinstance(item["path"], str) and isinstance(item["bytes"], int) for item in document["artefacts"])
-        judged = document["status"] in get_args(Status) and isinstance(document["reason"], str)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        document: dict[str, object] = json.loads(read_own(folder / "trial.json"))
+    except (OSError, ValueError, RecursionError):
         return None
-    return document if known and judged else None
+    register = view_of(document, TrialRegister)
+    if register is None or register.status not in get_args(Status):
+        return None
+    document.setdefault("artefacts", [])
+    return document

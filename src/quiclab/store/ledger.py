@@ -23,7 +23,7 @@ from typing import Any, get_args
 
 from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.disk import disk_errors, read_object
-from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, judged_document
+from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, read_register
 from quiclab.store.leases import Leases
 from quiclab.store.no_study import need_ledger
 from quiclab.store.own_files import open_own
@@ -124,13 +124,15 @@ class Ledger:
 
     def since_end_s(self, attempt: Attempt) -> float:
         """Seconds since an attempt was over, by its trial.json; 0 where that does not tell."""
+        from quiclab.store.record_form import view_of
+        from quiclab.store.trial_views import TrialTime
+
         try:
             document = read_object(self._study_dir.folder(attempt) / "trial.json")
-            started = datetime.fromisoformat(str(document["started_utc"]))
-            lasted_s = float(sum(document["time_ns"].values())) / 1e9
-            return (datetime.now(UTC) - started).total_seconds() - lasted_s
-        except (DecodeError, KeyError, TypeError, ValueError, AttributeError):
+        except DecodeError:
             return 0.0
+        told = view_of(document, TrialTime)
+        return 0.0 if told is None or told.span is None else (datetime.now(UTC) - told.span[1]).total_seconds()
 
     def overrule(self, attempt: Attempt, status: Status, reason: str) -> None:
         """Change the status of a trial that counted: its tables go, and its folder goes to failed/."""
@@ -151,15 +153,15 @@ class Ledger:
         known = {(each.trial_id, each.attempt) for each in attempts if not self._was_overruled(each)}
         for place in ("trials", "failed"):
             for folder in sorted((self._study_dir.root / place).glob("[!.]*")):
-                document = judged_document(folder)
-                if document is None or (document["trial_id"], document["attempt"]) in known:
+                told = read_register(folder)
+                if told is None or (told.trial_id, told.attempt) in known:
                     continue
-                if folder.name not in (document["trial_id"], f"{document['trial_id']}-attempt{document['attempt']}"):
+                if folder.name not in (told.trial_id, f"{told.trial_id}-attempt{told.attempt}"):
                     continue  # set aside, or put here by hand
-                status, reason = document["status"], document["reason"]
+                status, reason = told.status, told.reason
                 if place == "failed" and status == "verified":
                     status, reason = "void", BLOCK_VOID
-                self.record(Attempt(document["trial_id"], document["attempt"], status, reason))
+                self.record(Attempt(told.trial_id, told.attempt, status, reason))
 
     def _was_overruled(self, attempt: Attempt) -> bool:
         """True if a run ended after the folder of an overruled trial had gone to failed/, before the ledger recorded

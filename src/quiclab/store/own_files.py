@@ -11,7 +11,6 @@ import stat
 from collections.abc import Iterator
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import DecodeError
 
@@ -95,7 +94,7 @@ def read_mine(file: Path) -> bytes:
         os.close(folder)
 
 
-def content_of(file: Path, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+def content_of(file: Path, most_bytes: int = _MOST_BYTES) -> dict[str, object]:
     """Length and SHA-256 of a regular file, as trial.json has them; without a hash where it is longer than
     `most_bytes`, and so is not what was transferred. Raises OSError for anything else."""
     with open_own(file) as opened:

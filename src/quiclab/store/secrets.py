@@ -15,10 +15,9 @@ import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import DecodeError
-from quiclab.store.disk import write_atomically
+from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.packed_captures import base_of, is_packed_capture, packed_against, plain_name
 from quiclab.store.packed_logs import is_packed, packed, read_plain
 
@@ -168,11 +167,17 @@ def without_decryption_secrets(capture: bytes, name: str = "the capture") -> byt
 
 def _register(trial: Path, left_out: list[str], renamed: Mapping[str, str]) -> None:
     """Bring trial.json up to date with the files that are there now."""
-    document: dict[str, Any] = json.loads((trial / "trial.json").read_text())
-    for item in document.get("artefacts", []):
-        item["path"] = renamed.get(item["path"], item["path"])
-        if item["path"] in (*left_out, *renamed.values()) and (trial / item["path"]).exists():
-            item["bytes"] = (trial / item["path"]).stat().st_size
-    document["artefacts"] = [item for item in document.get("artefacts", []) if (trial / item["path"]).exists()]
-    document["keys_left_out"] = left_out
+    import msgspec
+
+    from quiclab.store.record_form import as_json, as_trial
+
+    document = read_object(trial / "trial.json")
+    kept = []
+    for item in as_trial(document).artefacts:
+        path = renamed.get(item.path, item.path)
+        if (trial / path).exists():
+            changed = path in (*left_out, *renamed.values())
+            size = (trial / path).stat().st_size if changed else item.bytes
+            kept.append(as_json(msgspec.structs.replace(item, path=path, bytes=size)))
+    document |= {"artefacts": kept, "keys_left_out": left_out}
     write_atomically(trial / "trial.json", json.dumps(document, indent=1))

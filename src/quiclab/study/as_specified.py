@@ -12,6 +12,7 @@ from typing import Any
 
 from quiclab.lab.runner.commands import path_of, workload_of
 from quiclab.lab.runner.document import asked_of, own_server_members
+from quiclab.lab.testbed.link import links_of
 from quiclab.model.errors import DecodeError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
@@ -35,20 +36,20 @@ _OF_SPEC = ("seed", "link", "up", "down")
 """Members of a link's configuration that follow from the spec alone."""
 
 
-def link_asked(study: Study, row: PlanRow) -> dict[str, Any]:
+def link_asked(study: Study, row: PlanRow) -> dict[str, object]:
     """The configuration of the links that the spec gives a trial."""
     path, change = path_of(study, row), workload_of(study, row).address_change
     return link_config(path, row.seed, None if change is None else change.path_after(path))
 
 
-def link_differences(folder: Path, asked: Mapping[str, Any]) -> list[Difference]:
+def link_differences(folder: Path, asked: Mapping[str, object]) -> list[Difference]:
     """Differences between the path that a trial ran over, by the configuration that its links were given, and that of
     the spec. None of a trial without such a configuration."""
     try:
         told = read_object(folder / "raw" / "link-config.json")
     except DecodeError:
         return []
-    kept, wanted = ([each, *each.get("more_links", ())] for each in (told, asked))
+    kept, wanted = links_of(told), links_of(asked)
     found: list[Difference] = []
     for number, (one, other) in enumerate(zip(kept, wanted, strict=False)):
         for name in _OF_SPEC:
@@ -71,9 +72,14 @@ def resolved_differences(study_dir: StudyDir, study: Study) -> list[Difference]:
         for name in sorted(asked):
             one, other = kept.get(name), asked[name]
             if name in _BY_NAME:
-                one, other = ({each["name"]: essence_of(each) for each in side} for side in (one or [], other))
+                one, other = _by_name(one), _by_name(other)
             found += json_differences("resolved.json", one, other, name, SPEC)
     return found
+
+
+def _by_name(tables: Any) -> dict[str, object]:
+    """Tables of a resolved spec by their names; none where there is no list."""
+    return {each["name"]: essence_of(each) for each in tables or ()}
 
 
 def tolerances(study_dir: StudyDir, study: Study) -> list[float]:
@@ -83,14 +89,14 @@ def tolerances(study_dir: StudyDir, study: Study) -> list[float]:
     return [each.value for each in (study.tolerated, *(tolerated_by(one, study) for one in kept.get(EARLIER) or []))]
 
 
-def asked_members(study: Study, row: PlanRow) -> dict[str, Any]:
+def asked_members(study: Study, row: PlanRow) -> dict[str, object]:
     """The members of a trial.json that the spec gives a trial."""
-    asked: dict[str, Any] = json.loads(json.dumps({**asked_of(study, row), **own_server_members(study, row)}))
+    asked: dict[str, object] = json.loads(json.dumps({**asked_of(study, row), **own_server_members(study, row)}))
     return asked
 
 
 def asked_differences(
-    document: Mapping[str, Any], asked: Mapping[str, Any], tolerated: Sequence[float]
+    document: Mapping[str, object], asked: Mapping[str, object], tolerated: Sequence[float]
 ) -> list[Difference]:
     """Differences between a trial.json and the members that the spec gives it; it may have been judged by any of the
     shares `tolerated`. Nothing of a probe's trial, whose servers are of others."""

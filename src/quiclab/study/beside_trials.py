@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.number_text import counted, listed
 from quiclab.store.disk import read_object
@@ -33,7 +32,7 @@ def unknown_folders(study_dir: StudyDir, known: Collection[Path]) -> list[str]:
     return [f"Not judged, as the ledger has no such attempt: {listed([*found[:_SHOWN], *more])}."]
 
 
-def doubts_by_looks(study_dir: StudyDir, rows: Mapping[str, Mapping[str, Any]], tried: Collection[str]) -> list[str]:
+def doubts_by_looks(study_dir: StudyDir, rows: Mapping[str, Mapping[str, object]], tried: Collection[str]) -> list[str]:
     """Sentences about interim looks that do not fit the ledger. `rows` is trial → row of the plan, and `tried` has the
     trials with an attempt."""
     told = []

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import SpecError
 from quiclab.store.disk import write_atomically
 from quiclab.store.layout import StudyDir
 
 
-def read_claims(spec_file: Path, resolved: dict[str, Any]) -> dict[str, Any] | None:
+def read_claims(spec_file: Path, resolved: dict[str, object]) -> dict[str, object] | None:
     """The claims of the `paper.toml` beside the spec that is run; None without one. Raises SpecError for a wrong one.
 
     Claims are written for `spec.toml`: of another file of that folder, a small variant, it is noted which arms,
@@ -35,7 +34,7 @@ def read_claims(spec_file: Path, resolved: dict[str, Any]) -> dict[str, Any] | N
         )
 
 
-def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, Any] | None) -> None:
+def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, object] | None) -> None:
     """Write the claims into the study, unless the study is continued from its own directory and has them already: that
     directory no longer tells whether the study was run from a small variant."""
     if claims is not None and (spec_file.resolve().parent != study_dir.root or not study_dir.paper.exists()):
@@ -43,7 +42,7 @@ def keep_claims(study_dir: StudyDir, spec_file: Path, claims: dict[str, Any] | N
         write_atomically(study_dir.paper, json.dumps(claims, indent=1, ensure_ascii=False))
 
 
-def _resolved(spec_file: Path) -> dict[str, Any]:
+def _resolved(spec_file: Path) -> dict[str, object]:
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.specs import load_study
 

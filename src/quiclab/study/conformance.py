@@ -7,24 +7,24 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints import ENDPOINTS, Endpoint
 from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
 from quiclab.lab.runner.trial import run_trial
 from quiclab.lab.testbed import clock
 from quiclab.lab.testbed.backend import choose_backend
+from quiclab.model.conformance_record import CaseResult, ConformanceResults, TriedProgram, WrittenLogs
 from quiclab.model.errors import SpecError
 from quiclab.project import MORE_PROGRAMS
 from quiclab.store.disk import move_in, read_object
+from quiclab.store.record_form import as_json
 from quiclab.study.conformance_cases import OBJECTS, Case, cases, study_of
 from quiclab.study.trial import judge_attempt
 
 RESULTS = "conformance.json"
 Programs = Mapping[tuple[str, str], str]
 """Programs to try: (role, name) → version."""
-Result = dict[str, Any]
-Tried = Callable[[int, int, Case, Result], None]
+Tried = Callable[[int, int, Case, CaseResult], None]
 """Called after each case with its number, how many there are, the case, and its result."""
 _TRIES = 3
 """Number of times that a void trial is tried in all: the laboratory was at fault, which says nothing about the
@@ -46,26 +46,20 @@ def try_all(folder: Path, clients: Programs, fronts: Programs, told: Tried) -> b
             "there is nothing to try", f"`quiclab doctor` lists what is here, `{MORE_PROGRAMS}` installs more"
         )
     laboratory = open_laboratory(study_of(tried), folder, choose_backend()[0])
-    results: list[Result] = []
+    results: list[CaseResult] = []
     for number, case in enumerate(tried, 1):
         results.append(_try_case(laboratory, folder, case))
         told(number, len(tried), case, results[-1])
-        document = {
-            "version": 1,
-            "ended_utc": clock.read().utc,
-            "clients": _listed(clients),
-            "fronts": _listed(fronts),
-            "results": results,
-        }
-        (folder / RESULTS).write_text(json.dumps(document, indent=1))
-    return all(result["outcome"] == "verified" for result in results if result["what"] in OBJECTS)
+        document = ConformanceResults(1, clock.read().utc, _listed(clients), _listed(fronts), tuple(results))
+        (folder / RESULTS).write_text(json.dumps(as_json(document), indent=1))
+    return all(each.outcome == "verified" for each in results if each.what in OBJECTS)
 
 
-def _listed(programs: Programs) -> list[dict[str, str]]:
-    return [{"role": role, "name": name, "version": version} for (role, name), version in programs.items()]
+def _listed(programs: Programs) -> tuple[TriedProgram, ...]:
+    return tuple(TriedProgram(role, name, version) for (role, name), version in programs.items())
 
 
-def _try_case(laboratory: Laboratory, folder: Path, case: Case) -> Result:
+def _try_case(laboratory: Laboratory, folder: Path, case: Case) -> CaseResult:
     """Run a case, again where the laboratory was at fault; the logs of a case that failed stay in `folder`."""
     for attempt in range(1, _TRIES + 1):
         trial = run_trial(laboratory, case.row, attempt)
@@ -74,21 +68,21 @@ def _try_case(laboratory: Laboratory, folder: Path, case: Case) -> Result:
             break
     document = read_object(trial / "trial.json")
     raw = trial / "raw"
-    result = {
-        "client": case.arm.client.name,
-        "front": case.arm.front.name,
-        "role": "proxy" if case.arm.proxy else "server",
-        "protocol": case.arm.protocol,
-        "what": case.what,
-        "outcome": verdict.status,
-        "reason": verdict.reason,
-        "logs": {
-            "client_qlog": _written(raw / "client-qlog"),
-            "server_qlog": _written(raw / ("proxy-qlog" if case.arm.proxy else "server-qlog")),
-            "keys": (raw / "keys.log").exists() and (raw / "keys.log").stat().st_size > 0,
-        },
-        "proof": document["proof"],
-    }
+    result = CaseResult(
+        client=case.arm.client.name,
+        front=case.arm.front.name,
+        role="proxy" if case.arm.proxy else "server",
+        protocol=case.arm.protocol,
+        what=case.what,
+        outcome=verdict.status,
+        reason=verdict.reason,
+        logs=WrittenLogs(
+            client_qlog=_written(raw / "client-qlog"),
+            server_qlog=_written(raw / ("proxy-qlog" if case.arm.proxy else "server-qlog")),
+            keys=(raw / "keys.log").exists() and (raw / "keys.log").stat().st_size > 0,
+        ),
+        proof=document["proof"],
+    )
     if verdict.status == "verified":
         shutil.rmtree(trial)
     else:

@@ -77,7 +77,7 @@ def _early(plain: Arm, front: Endpoint) -> Arm:
 
 
 def _migrating(plain: Arm, client: Endpoint) -> Arm:
-    knobs: dict[str, Any] = {"migration": "active"}
+    knobs: dict[str, object] = {"migration": "active"}
     if "migrate_at" in client.knobs.get(plain.protocol, ()):
         knobs["migrate_at"] = ByteCount(200_000)
     return replace(plain, name=f"{plain.name}.migration", client=_with(plain.client, **knobs))

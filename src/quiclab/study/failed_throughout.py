@@ -7,11 +7,12 @@ Such a block counts for nothing, but a program that never did what was asked has
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.store.layout import WITH_ITS_BLOCK, Attempt, StudyDir, judged_document
 from quiclab.store.ledger import Ledger
+from quiclab.store.record_form import view_of
+from quiclab.store.trial_views import TrialRegister, TrialShortcomings
 
 _LEAST_ATTEMPTS = 2
 """Attempts that show a failure that is nobody else's, where each of them was disturbed itself."""
@@ -35,17 +36,21 @@ def fail_what_never_worked(study_dir: StudyDir, ledger: Ledger, rows: Iterable[P
 
 def failure_throughout(study_dir: StudyDir, tries: Sequence[Attempt]) -> str | None:
     """Return how the last of a trial's attempts failed by its endpoints' doing, if each of them did; else None."""
-    documents = [judged_document(study_dir.folder(each)) or {} for each in tries]
-    failures = [failure_of(document) for document in documents]
-    sure = len(failures) >= _LEAST_ATTEMPTS or any(document.get("status") == "failed" for document in documents)
+    documents = [judged_document(study_dir.folder(each)) for each in tries]
+    failures = [None if document is None else failure_of(document) for document in documents]
+    sure = len(failures) >= _LEAST_ATTEMPTS or any(
+        each is not None and each["status"] == "failed" for each in documents
+    )
     return failures[-1] if sure and all(failures) else None
 
 
-def failure_of(document: Mapping[str, Any]) -> str | None:
+def failure_of(document: Mapping[str, object]) -> str | None:
     """Return how an attempt failed by its endpoints' doing, by its trial.json, also where it is void; None where it did
     not."""
-    own = document.get("own_failure")
-    return str(own) if own else str(document["reason"]) if document.get("status") == "failed" else None
+    found, register = view_of(document, TrialShortcomings), view_of(document, TrialRegister)
+    if found is not None and found.own_failure:
+        return found.own_failure
+    return register.reason if register is not None and register.status == "failed" else None
 
 
 def said(failure: str) -> str:

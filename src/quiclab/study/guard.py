@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
+from quiclab.model.host_findings import Usage
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.trial_record import TrialRecord
 
 CALM, BUSY = 0.003, 0.005
 """Mean share of their transfer that trials of an arm may take longer than alone, by that estimate: up to which one more
@@ -86,18 +87,16 @@ class Strain:
         return longer_ns / max(1, self.transfer_ns)
 
 
-def strain_of(document: Mapping[str, Any], rtt_ns: int, bound_ns: int) -> Strain:
-    """Strain of a trial by its trial.json; `bound_ns` of the lateness of its first link."""
-    waits, host = {}, document.get("host", {})
-    for program, cost in (host.get("cost") or {}).items():
-        switches, total_ns = cost.get("transfer") or {}, (cost.get("run_delay") or {}).get("sum_ns")
+def strain_of(trial: TrialRecord, rtt_ns: int, bound_ns: int) -> Strain:
+    """Strain of a trial by its record; `bound_ns` of the lateness of its first link."""
+    waits = {}
+    for program, cost in trial.host.cost.items():
+        used, total_ns = cost.transfer or Usage(), cost.run_delay.sum_ns
         if total_ns is not None:
-            count = switches.get("voluntary_switches", 0) + switches.get("involuntary_switches", 0)
-            waits[program] = Waits(total_ns, count)
-    p99_ns = (document.get("link") or {}).get("lateness", {}).get("p99_ns", 0)
-    transfer_ns = document.get("time_ns", {}).get("transfer", 0)
-    memory_ns = (host.get("stalled_ns") or {}).get("memory", 0)
-    return Strain(waits, transfer_ns, rtt_ns, p99_ns / bound_ns, memory_ns, document.get("status") == "void")
+            waits[program] = Waits(total_ns, int((used.voluntary_switches or 0) + (used.involuntary_switches or 0)))
+    p99_ns, memory_ns = trial.link.lateness.get("p99_ns", 0), trial.host.stalled_ns.get("memory", 0)
+    transfer_ns = trial.time_ns.get("transfer", 0)
+    return Strain(waits, transfer_ns, rtt_ns, p99_ns / bound_ns, int(memory_ns), trial.status == "void")
 
 
 @dataclass

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import polars as pl
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.known_labels import with_current_names
 from quiclab.model.tables import OF_STUDY
+from quiclab.model.trial_record import TrialRecord
 from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_own_file
 from quiclab.study.differences import Difference, metric_differences, stored_table_differences, table_differences
@@ -25,7 +26,7 @@ OF_TRIALS = "the ledger and the tables of the trials"
 
 
 def trial_table_differences(
-    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
+    study_dir: StudyDir, trial_id: str, made: Mapping[str, pl.DataFrame], trial: TrialRecord
 ) -> list[Difference]:
     """Differences between the tables of a trial that the study keeps and those that were made."""
     found: list[Difference] = []
@@ -36,13 +37,13 @@ def trial_table_differences(
                 found.append(Difference(place, "rows", "none", str(table.height)))
             continue
         try:
-            kept = pl.read_parquet(file, glob=False)
+            kept = with_current_names(pl.read_parquet(file, glob=False))
         except (OSError, pl.exceptions.PolarsError) as error:
             found.append(Difference(place, "the file", f"cannot be read: {str(error).splitlines()[0]}", "a table"))
             continue
         found += metric_differences(place, kept, table) if name == "metrics" else table_differences(place, kept, table)
     kept_har = har_file(study_dir, trial_id)
-    if "page" in (trial.get("expected") or {}) and is_own_file(kept_har, study_dir.root):
+    if trial.expected.page is not None and is_own_file(kept_har, study_dir.root):
         with TemporaryDirectory() as folder:
             made_har = Path(folder, "har", "made.har")
             write_har(made_har, made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
 from quiclab.lab.testbed.backend import tun_problem
 from quiclab.lab.testbed.link import Backend
@@ -103,7 +103,7 @@ class MachineCheck:
         return "", "What helps: a machine with more processors"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The check as host.json has it."""
         told = {**asdict(self.measured), "bound_ns": round(self._wider * self.bound_ns), "governor": self.governor}
         return told | {"tun_problem": self.tun_problem, "fine": self.is_fine, "told": self.sentence}

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.plan_row import PlanRow
@@ -120,7 +119,7 @@ def merge_block(study_dir: StudyDir, ledger: Ledger, part: StudyDir, rows: Seque
         _keep_what_belongs_to_all(study_dir, [part])
 
 
-def differences(facts: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
+def differences(facts: Mapping[str, object], others: Mapping[str, object]) -> tuple[str, ...]:
     """Differences of two machines in what they must have in common, by the facts of their host.json, a sentence
     each."""
     return tuple(
@@ -197,7 +196,7 @@ def _read(part: StudyDir, planned: Mapping[str, PlanRow], first: StudyDir) -> _P
     return _Part(part, whole, over, len(attempts) - len(over))
 
 
-def _fixed(row: PlanRow) -> dict[str, Any]:
+def _fixed(row: PlanRow) -> dict[str, object]:
     """The members of a row that its spec decides: all but its place in its block, which is kept as it was drawn."""
     return {name: value for name, value in asdict(row).items() if name != "position"}
 
@@ -255,12 +254,12 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
     ledger.record(*tries)
 
 
-def _is_of(host: Path, told: Mapping[str, Any]) -> bool:
+def _is_of(host: Path, told: Mapping[str, object]) -> bool:
     """True for a kept host.json of the same machine and programs; those that measured beside do not count."""
     return {**read_object(host), BESIDE: None} == {**told, BESIDE: None}
 
 
-def _with_neighbours_of(host: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+def _with_neighbours_of(host: Path, told: Mapping[str, object]) -> dict[str, object]:
     """A part's host.json, with those who measured beside the parts before it, too."""
     before = str(read_object(host).get(BESIDE) or "") if host.exists() else ""
     neighbours = [each for each in (*before.split(", "), *str(told.get(BESIDE) or "").split(", ")) if each]

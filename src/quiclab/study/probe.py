@@ -15,6 +15,7 @@ from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.forwarded import ForwardedWay
 from quiclab.lab.testbed.link import Backend
 from quiclab.model.errors import SpecError
+from quiclab.model.resolved_record import KeptLooks
 from quiclab.model.study import Limits, Study
 from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Duration, Share
@@ -25,7 +26,8 @@ from quiclab.spec.target import Target
 from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import StudyDir
-from quiclab.store.resolved_form import check_probe
+from quiclab.store.record_form import as_record
+from quiclab.store.resolved_form import read_kept_looks
 from quiclab.study.observer import Observer
 from quiclab.study.probe_looks import UrlAnswer, comparable, look_at
 from quiclab.study.probe_order import Order, kept_looks
@@ -52,11 +54,14 @@ def looks_and_trials(
         looks = _look_at_all(order, probe, look_study)
         for look in looks:
             looked(look)
-        kept = _looks_document(order, looks)
-    sizes = {each["name"]: max(each["looks"].values()) for each in kept["targets"]}
+        document = _looks_document(order, looks)
+        kept = as_record(document, KeptLooks)
+    else:
+        document = read_object(study_dir.resolved)["probe"]
+    sizes = {each.name: max(each.looks.values()) for each in kept.targets}
     used = [probe.targets[name] for name in sizes]
     study = _study(order, study_dir, used, order.path, order.limits, sizes)
-    _keep(study_dir, resolved_json(study) | {"arms_summary": describe_probe(used, CLIENT), "probe": kept})
+    _keep(study_dir, resolved_json(study) | {"arms_summary": describe_probe(used, CLIENT), "probe": document})
     ready = replace(probe, laboratory=replace(probe.laboratory, study=study))
     return run_trials(
         study,
@@ -91,7 +96,7 @@ def _look_at_all(order: Order, probe: Probe, study: Study) -> list[UrlAnswer]:
     return looks
 
 
-def _looks_document(order: Order, looks: Sequence[UrlAnswer]) -> dict[str, Any]:
+def _looks_document(order: Order, looks: Sequence[UrlAnswer]) -> dict[str, object]:
     """Return the looks as resolved.json has them."""
     return {
         "targets": [asdict(look.target) | {"looks": look.body_bytes} for look in comparable(looks)],
@@ -103,7 +108,7 @@ def _looks_document(order: Order, looks: Sequence[UrlAnswer]) -> dict[str, Any]:
 def _keep(study_dir: StudyDir, resolved: dict[str, Any]) -> None:
     if study_dir.resolved.exists():
         before = read_object(study_dir.resolved)
-        check_probe(before, study_dir.resolved, whole=True)
+        read_kept_looks(before, study_dir.resolved, whole=True)
         found = conflicts(with_defaults(before), resolved)
         ways = [each["paths"][0]["title"] for each in (before, resolved)]
         if ways[0] != ways[1]:

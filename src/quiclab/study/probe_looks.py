@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,8 @@ from quiclab.model.errors import TrialError
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
 from quiclab.spec.target import Target
+from quiclab.store.disk import read_object
+from quiclab.store.record_form import as_trial
 
 _ADVICE = " See https://curl.se/"
 """Advice that libcurl's binding adds to every error."""
@@ -64,13 +65,12 @@ def look_at(probe: Probe, study: Study, target: Target) -> UrlAnswer:
         )
         folder = run_probe_trial(replace(probe, laboratory=laboratory), row, 1)
         judge(folder, decode_trial(folder).tables)
-        document = json.loads((folder / "trial.json").read_text())
-        requests = (document["client"] or {}).get("requests") or [{}]
-        problem = problem_of(document)
+        trial = as_trial(read_object(folder / "trial.json"))
+        problem = problem_of(trial)
         if problem is None:
-            bodies[arm.name] = int(requests[0]["body_bytes"])
+            bodies[arm.name] = trial.first_request.body_bytes or 0
         else:
-            redirect = requests[0].get("redirect")
+            redirect = trial.first_request.redirect
             problem = problem.partition(_ADVICE)[0]
             problems[arm.name] = f"{problem}, which sends to {redirect}: give that URL" if redirect else problem
     return UrlAnswer(target, bodies, problems)

@@ -7,16 +7,16 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from quiclab.model.errors import HostError, SpecError
+from quiclab.model.resolved_record import KeptLooks
 from quiclab.model.study import Limits
 from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import ByteCount, Duration
 from quiclab.spec.target import Target
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
-from quiclab.store.resolved_form import check_probe
+from quiclab.store.resolved_form import read_kept_looks
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def resolved_order(order: Order, study_dir: StudyDir) -> Order:
     return replace(order, targets=targets)
 
 
-def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
+def kept_looks(study_dir: StudyDir) -> KeptLooks | None:
     """Findings of the looks of an earlier run of this probe. Raises SpecError where the directory holds no probe,
     DecodeError where its resolved.json is not of its form."""
     if not study_dir.resolved.exists():
@@ -55,16 +55,14 @@ def kept_looks(study_dir: StudyDir) -> dict[str, Any] | None:
     resolved = read_object(study_dir.resolved)
     if resolved.get("probe") is None:
         raise SpecError(f"{study_dir.root} is a study, not a probe", "choose another directory with --out")
-    check_probe(resolved, study_dir.resolved)
-    kept: dict[str, Any] = resolved["probe"]
-    return kept
+    return read_kept_looks(resolved, study_dir.resolved)
 
 
-def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Target, ...]:
+def _resolve(targets: Sequence[Target], kept: KeptLooks | None) -> tuple[Target, ...]:
     """The one address that all trials ask: that of the looks, where these were taken. Raises HostError."""
-    known = {each["url"]: each["address"] for each in kept["targets"]} if kept else {}
+    known = {each.url: each.address for each in kept.targets} if kept else {}
     if kept is not None:
-        unknown = tuple(each.url for each in targets if each.url not in {*known, *kept["left_out"]})
+        unknown = tuple(each.url for each in targets if each.url not in {*known, *kept.left_out})
         if unknown:
             raise SpecError("these URLs are not in the study", "choose another directory with --out", unknown)
         targets = [target for target in targets if target.url in known]
@@ -73,9 +71,10 @@ def _resolve(targets: Sequence[Target], kept: dict[str, Any] | None) -> tuple[Ta
         address = known.get(target.url)
         if address is None:
             try:
-                address = socket.getaddrinfo(target.host, target.port, socket.AF_INET, socket.SOCK_STREAM)[0][4][0]
+                found_here = socket.getaddrinfo(target.host, target.port, socket.AF_INET, socket.SOCK_STREAM)
             except OSError as error:
                 hint = "a probe forwards IPv4 only: the name needs an A record"
                 raise HostError(f"{target.host} has no IPv4 address: {error.strerror or error}", hint) from error
-        found.append(replace(target, address=str(address)))
+            address = str(found_here[0][4][0])
+        found.append(replace(target, address=address))
     return tuple(found)

@@ -23,7 +23,7 @@ from quiclab.spec.toml_text import toml_text
 from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders
 
 LEAST_PAIRS = 8
-"""Pairs that the spec plans: the fewest with which the confidence sequence can show a difference (p .035 where all eight
+"""Pairs that the spec plans: the fewest with which the confidence sequence can show a difference (p .035 if all eight
 have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
 from quiclab.store.disk import disk_errors, write_atomically
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import SEQUENTIAL, StudyDir
 
-FILE = "sequential.json"
+if TYPE_CHECKING:
+    from quiclab.model.sequential_record import SequentialGrowth
+
 _GROWTH = 0.25
 """Share of its blocks by which an open cell grows between two looks."""
 _LEAST_GROWTH = 2
@@ -44,13 +46,14 @@ class LookResult:
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
     """Cell → blocks, as far as the study has grown."""
-    blocks: dict[str, int] = _read(study_dir).get("blocks", {})
-    return blocks
+    grown = _read(study_dir)
+    return grown.blocks if grown else {}
 
 
 def looks_so_far(study_dir: StudyDir) -> int:
     """Number of looks at the study before its next blocks."""
-    return len(_read(study_dir).get("looks", []))
+    grown = _read(study_dir)
+    return len(grown.looks) if grown else 0
 
 
 def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> LookResult:
@@ -67,9 +70,8 @@ def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
     from quiclab.study.tables import make_tables
 
     study_dir, study, goal = asked
-    document = _read(study_dir)
-    looks: list[dict[str, Any]] = document.get("looks", [])
-    before: dict[str, int] = document.get("blocks", {})
+    grown = _read(study_dir)
+    looks, before = (list(grown.looks), grown.blocks) if grown else ([], {})
     make_tables(study_dir)
     keep_growth(
         study_dir, study, goal, before, looks
@@ -101,16 +103,22 @@ def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, a
     return grown
 
 
-def _read(study_dir: StudyDir) -> dict[str, Any]:
+def _read(study_dir: StudyDir) -> SequentialGrowth | None:
+    """Growth of a study so far; None where it has a fixed number of blocks."""
+    file = study_dir.root / SEQUENTIAL
+    if not file.exists():
+        return None
+    from quiclab.model.sequential_record import SequentialGrowth
+    from quiclab.store.record_form import view_of
+
     try:
-        document: dict[str, Any] = json.loads((study_dir.root / FILE).read_text())
-    except (OSError, ValueError):
-        return {}
-    return document
+        return view_of(json.loads(file.read_text()), SequentialGrowth)
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def keep_growth(
-    study_dir: StudyDir, study: Study, goal: Goal, blocks: Mapping[str, int], looks: list[dict[str, Any]]
+    study_dir: StudyDir, study: Study, goal: Goal, blocks: Mapping[str, int], looks: Sequence[Mapping[str, object]]
 ) -> None:
     """Write down how far a study has grown, and what was seen of it: it is tested as a sequential one from then on."""
     content = {
@@ -119,6 +127,6 @@ def keep_growth(
         "at_most": goal.at_most,
         "alpha": study.alpha,
         "blocks": blocks,
-        "looks": looks,
+        "looks": list(looks),
     }
-    write_atomically(study_dir.root / FILE, json.dumps(content, indent=1))
+    write_atomically(study_dir.root / SEQUENTIAL, json.dumps(content, indent=1))

@@ -24,7 +24,7 @@ from quiclab.model.study import Study
 from quiclab.model.units import Bitrate
 from quiclab.processes import available_bytes
 from quiclab.spec.link import busiest_rate, lateness_bounds
-from quiclab.store.layout import Attempt, StudyDir, judged_document
+from quiclab.store.layout import Attempt, StudyDir, read_record
 from quiclab.store.ledger import Ledger
 from quiclab.study.blocks import Executor, Rows
 from quiclab.study.guard import Guards, arm_in_cell, strain_of
@@ -215,15 +215,15 @@ class _Course:
 
     def _learn(self, row: PlanRow, attempt: Attempt, *, only_alone: bool) -> bool:
         """Have the guard learn from a trial. True: another number may run at a time."""
-        document = judged_document(self._task.study_dir.folder(attempt))
-        if document is None or not document.get("link"):
+        trial = read_record(self._task.study_dir.folder(attempt))
+        if trial is None or not trial.link.is_told:
             return False
         study, arm = self._task.study, arm_in_cell(row)
         path = path_of(study, row)
         bound, *_ = lateness_bounds(path)
-        strain = strain_of(document, path.base_rtt.ns, bound.ns)
+        strain = strain_of(trial, path.base_rtt.ns, bound.ns)
         if only_alone:
-            if not document["link"].get("shared"):
+            if not trial.link.shared:
                 self._guards.guard_of(row).ran_alone(arm, strain)
             return False
         return self._guards.guard_of(row).ran_beside_others(arm, strain)

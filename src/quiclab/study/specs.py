@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from quiclab.lab.endpoints import Uploads, find, label_of, names_by_role
 from quiclab.lab.testbed.cpu_limit import remove_leftover_cgroups
@@ -24,11 +23,10 @@ from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import SEQUENTIAL, StudyDir
 from quiclab.store.look_records import read_looks
 from quiclab.store.study_folder import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
-from quiclab.study.sequential_run import FILE as SEQUENTIAL
 
 ARMS = "arms_summary"
 """Member of resolved.json with what the arms are and where they differ."""
@@ -187,7 +185,7 @@ def keep_spec(study_dir: StudyDir, spec_file: Path, study: Study) -> tuple[str, 
     if any(each in str(study_dir.root) for each in "{}"):
         hint = "choose another directory with --out"
         raise SpecError(f"{study_dir.root}: servers take {{ and }} in file names for placeholders", hint)
-    resolved: dict[str, Any] = resolved_json(study) | {ARMS: describe_arms(study)}
+    resolved: dict[str, object] = resolved_json(study) | {ARMS: describe_arms(study)}
     changes: tuple[str, ...] = ()
     if study_dir.has_begun:
         before = read_object(study_dir.resolved)

@@ -11,7 +11,6 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 from quiclab.evidence.verify.trial import judge, problem_of
 from quiclab.lab.runner.document import read_json
@@ -24,8 +23,9 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Arm, Study
 from quiclab.model.units import Duration
 from quiclab.plan.make import planned_rows
-from quiclab.store.disk import write_atomically
+from quiclab.store.disk import read_object, write_atomically
 from quiclab.store.layout import StudyDir
+from quiclab.store.record_form import as_trial
 from quiclab.study.observer import Observer
 
 _SLOWER = 5
@@ -43,10 +43,10 @@ def count_system_calls(laboratory: Laboratory, study_dir: StudyDir, observer: Ob
         write_atomically(study_dir.system_calls(arm.name), json.dumps(found, indent=1))
 
 
-def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, Any]:
+def _observed(laboratory: Laboratory, arm: Arm, observer: Observer) -> dict[str, object]:
     observer.counting(arm.name)
-    found = _count(_patient(laboratory), arm)
-    observer.counted(arm.name, found["problem"])
+    found, problem = _count(_patient(laboratory), arm)
+    observer.counted(arm.name, problem)
     return found
 
 
@@ -63,17 +63,18 @@ def _patient(laboratory: Laboratory) -> Laboratory:
     return dataclasses.replace(laboratory, study=dataclasses.replace(study, limits=limits))
 
 
-def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
+def _count(laboratory: Laboratory, arm: Arm) -> tuple[dict[str, object], str | None]:
+    """Counts of an arm's programs, and the reason why its transfer went wrong, if it did."""
     row = _row(laboratory.study, arm)
     folder = run_trial(laboratory, row, attempt=1, counted=True)
     judge(folder, decode_trial(folder).tables)
-    document = json.loads((folder / "trial.json").read_text())
+    trial = as_trial(read_object(folder / "trial.json"))
     # How late the link was is of no interest here: what arrived is.
-    problem = problem_of(document)
-    size = document["expected"]["body_bytes"]
+    problem = problem_of(trial)
+    size = trial.expected.body_bytes or 0
     roles = {role: _role(folder, role, program.name, size) for role, program, _ in arm.programs()}
     shutil.rmtree(folder)
-    return {
+    counts: dict[str, object] = {
         "version": 1,
         "arm": arm.name,
         "workload": row.workload,
@@ -83,6 +84,7 @@ def _count(laboratory: Laboratory, arm: Arm) -> dict[str, Any]:
         "problem": problem,
         "roles": roles,
     }
+    return counts, problem
 
 
 def _row(study: Study, arm: Arm) -> PlanRow:
@@ -91,7 +93,7 @@ def _row(study: Study, arm: Arm) -> PlanRow:
     return next(row for row in planned_rows(study) if (row.kind, row.arm_name, row.workload, row.path) == first)
 
 
-def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, Any]:
+def _role(folder: Path, role: str, program: str, body_bytes: int) -> dict[str, object]:
     calls = syscall_counts(counts_file(folder / "raw", role))
     if not calls:
         return {"program": program, "unsupported": "it was killed before its calls were summed up"}

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import msgspec
 import polars as pl
 
 from quiclab.evidence.made_by import MADE_BY, made_by
@@ -22,6 +23,8 @@ from quiclab.store.keep_raw import LOGS_LEFT_OUT
 from quiclab.store.layout import DAMAGED, Attempt, StudyDir, judged_document, read_trial
 from quiclab.store.ledger import Ledger, counting, look_into_ledger, open_ledger
 from quiclab.store.parquet import write_parquet
+from quiclab.store.record_form import view_of
+from quiclab.store.trial_views import TrialShortcomings, TrialTime
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
 
 _OF_PLAN = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
@@ -42,7 +45,7 @@ Progress = Callable[[int, int], object]
 class LedgerTrials:
     """Statements of the ledger about a study's trials."""
 
-    planned: Mapping[str, Mapping[str, Any]]
+    planned: Mapping[str, Mapping[str, object]]
     """Trial → row of the plan."""
     attempts: Mapping[str, Sequence[Attempt]]
     damaged: Mapping[str, str]
@@ -83,13 +86,13 @@ def trials_table(study_dir: StudyDir, ledger: LedgerTrials, lacks: Mapping[str, 
     they are. `lacks` has the trials that are damaged or cannot be read, each with the reason. Raises DecodeError where
     there is no trial."""
     rows = {attempt: _row(study_dir, ledger, attempt) for tries in ledger.attempts.values() for attempt in tries}
-    documents = _documents(study_dir, rows)
+    documents = {attempt: judged_document(study_dir.folder(attempt)) for attempt in rows}
     spans = {attempt: span for attempt, each in documents.items() if (span := span_of(each)) is not None}
     occasion = occasions(spans)
     known = [
         _trial_row(row, _as_it_is(attempt, lacks))
         | _when(spans.get(attempt), occasion.get(attempt))
-        | {LOGS_LEFT_OUT: documents.get(attempt, {}).get(LOGS_LEFT_OUT)}
+        | {LOGS_LEFT_OUT: _logs_left_out(documents[attempt])}
         for attempt, row in rows.items()
         if row is not None
     ]
@@ -98,6 +101,11 @@ def trials_table(study_dir: StudyDir, ledger: LedgerTrials, lacks: Mapping[str, 
     schema = {"began_utc": pl.String, "occasion": pl.Int64, LOGS_LEFT_OUT: pl.String}  # perhaps none has a value
     frame = pl.DataFrame(known, infer_schema_length=None, schema_overrides=schema)
     return frame, [attempt.trial_id for attempt, row in rows.items() if row is None]
+
+
+def _logs_left_out(document: Mapping[str, object] | None) -> str | None:
+    found = view_of(document, TrialShortcomings)
+    return found.logs_left_out if found else None
 
 
 def _read(study_dir: StudyDir) -> LedgerTrials:
@@ -115,19 +123,14 @@ def told_by(ledger: Ledger) -> LedgerTrials:
     return LedgerTrials(planned, ledger.attempts(), ledger.damaged())
 
 
-def _row(study_dir: StudyDir, ledger: LedgerTrials, attempt: Attempt) -> Mapping[str, Any] | None:
+def _row(study_dir: StudyDir, ledger: LedgerTrials, attempt: Attempt) -> Mapping[str, object] | None:
     """Return the plan's row, from the trial's own files where the ledger was lost."""
     planned = ledger.planned.get(attempt.trial_id)
-    return planned or (read_trial(study_dir.folder(attempt)) or {}).get("row")
+    trial = None if planned else read_trial(study_dir.folder(attempt))
+    return planned if trial is None or trial.row is None else msgspec.structs.asdict(trial.row)
 
 
-def _documents(study_dir: StudyDir, attempts: Iterable[Attempt]) -> dict[Attempt, dict[str, Any]]:
-    """Attempt → its trial.json, of those where it is there."""
-    documents = ((attempt, judged_document(study_dir.folder(attempt))) for attempt in attempts)
-    return {attempt: document for attempt, document in documents if document is not None}
-
-
-def _when(span: Span | None, occasion: int | None) -> dict[str, Any]:
+def _when(span: Span | None, occasion: int | None) -> dict[str, object]:
     return {"began_utc": None if span is None else span.began.isoformat(), "occasion": occasion}
 
 
@@ -138,7 +141,7 @@ def _as_it_is(attempt: Attempt, lacks: Mapping[str, str]) -> Attempt:
     return Attempt(attempt.trial_id, attempt.attempt, DAMAGED, lacks[attempt.trial_id])
 
 
-def _trial_row(row: Mapping[str, Any], attempt: Attempt) -> dict[str, Any]:
+def _trial_row(row: Mapping[str, object], attempt: Attempt) -> dict[str, object]:
     told = {"attempt": attempt.attempt, "seed": str(row["seed"]), "status": attempt.status, "reason": attempt.reason}
     return {name: row[name] for name in _OF_PLAN} | told
 
@@ -163,17 +166,16 @@ def _decode_missing(study_dir: StudyDir, trials: Sequence[str], again: bool, pro
 def make_tables_of(study_dir: StudyDir, trial_id: str) -> str | None:
     """Make the tables of one trial anew; return why that is not possible, or None."""
     folder = study_dir.trial(trial_id)
-    document = read_trial(folder)
-    if document is None:
+    trial = read_trial(folder)
+    if trial is None:
         return "its files changed while it was looked at"
     # Without its keys or its logs a trial would lose what its tables have.
-    logs_left_out = document.get(LOGS_LEFT_OUT)
-    if (logs_left_out or document.get("keys_left_out")) and kept_metrics(study_dir, trial_id) is not None:
+    if (trial.logs_left_out or trial.keys_left_out) and kept_metrics(study_dir, trial_id) is not None:
         return None
-    if logs_left_out:
-        return f"its tables are gone, and its logs were not kept (--keep-raw {logs_left_out})"
+    if trial.logs_left_out:
+        return f"its tables are gone, and its logs were not kept (--keep-raw {trial.logs_left_out})"
     try:
-        keep_tables(study_dir, trial_id, decode_trial(folder).tables, document)
+        keep_tables(study_dir, trial_id, decode_trial(folder).tables, trial)
     except DecodeError as error:
         return error.message
     except Exception as error:
@@ -214,16 +216,10 @@ class Span:
     """Boot id of the kernel; empty where an earlier version of quiclab did not keep it."""
 
 
-def span_of(document: Mapping[str, Any]) -> Span | None:
+def span_of(document: Mapping[str, object] | None) -> Span | None:
     """Return when a trial ran by its trial.json; None where that does not tell."""
-    spent = document.get("time_ns")
-    took_ns = sum(each for each in spent.values() if isinstance(each, int)) if isinstance(spent, dict) else 0
-    try:
-        began = datetime.fromisoformat(str(document.get("started_utc")))
-        began = began if began.tzinfo else began.replace(tzinfo=UTC)
-        return Span(began, began + timedelta(seconds=took_ns / 1e9), str(document.get("boot_id") or ""))
-    except (ValueError, OverflowError):
-        return None
+    told = view_of(document, TrialTime)
+    return None if told is None or told.span is None else Span(*told.span, told.boot_id)
 
 
 def _is_another(boot: str, before: str) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,9 +18,11 @@ from quiclab.evidence.metrics import evidence_of
 from quiclab.evidence.verify.trial import judge
 from quiclab.evidence.verify.unreadable import judge_as_unreadable
 from quiclab.logs.decoders import decode_trial, with_verdict
+from quiclab.model.trial_record import EstimatedDisturbance, TrialRecord
 from quiclab.store.disk import move_in, read_object
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger
+from quiclab.store.record_form import as_trial
 from quiclab.study.blocks import Settle, Settled
 from quiclab.study.trial_tables import a_run_goes_on, keep_tables
 from quiclab.why.account import account_table, disturbance_of
@@ -69,8 +70,8 @@ class Weighed:
     tables: Mapping[str, pl.DataFrame]
     account: pl.DataFrame | None = None
 
-    def disturbance(self, trial: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Estimate it for a trial.json with its proof; None where it is not known.
+    def disturbance(self, trial: TrialRecord) -> EstimatedDisturbance | None:
+        """Estimate it for a trial with its proof; None where it is not known.
 
         A mistake of quiclab's own in the account leaves it unknown: it does not end a run of hours.
         """
@@ -79,7 +80,7 @@ class Weighed:
             evidence = evidence_of(self.tables, trial)
             self.account = account_table(evidence)
             found = disturbance_of(evidence, self.account)
-        return None if found is None else found.document()
+        return None if found is None else found.record()
 
 
 def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | None:
@@ -88,14 +89,14 @@ def keep_attempt(study_dir: StudyDir, ledger: Ledger, judged: Judged) -> Path | 
     Returns where an incomplete folder that stood in its place was moved to. Raises HostError where the disk refuses.
     """
     attempt = judged.attempt
-    document = read_object(judged.folder / "trial.json")
+    trial = as_trial(read_object(judged.folder / "trial.json")) if attempt.status == "verified" else None
     # A run that was ended may have left tables of an attempt before this one.
     study_dir.drop_tables(attempt.trial_id)
     aside = move_in(judged.folder, study_dir.folder(attempt))
     ledger.record(attempt)
-    if attempt.status == "verified":
+    if trial is not None:
         with a_run_goes_on():
-            keep_tables(study_dir, attempt.trial_id, judged.tables, document, judged.account)
+            keep_tables(study_dir, attempt.trial_id, judged.tables, trial, judged.account)
     return aside
 
 

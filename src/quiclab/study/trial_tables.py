@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,6 +17,7 @@ from quiclab.evidence.metrics import evidence_of, made_tables, metrics_of
 from quiclab.logs.exports import EXPORTS, Choice
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
 from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.model.trial_record import TrialRecord
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
 from quiclab.store.parquet import is_whole, write_parquet
@@ -33,7 +33,7 @@ def keep_tables(
     study_dir: StudyDir,
     trial_id: str,
     decoded: Mapping[str, pl.DataFrame],
-    trial: Mapping[str, Any],
+    trial: TrialRecord,
     account: pl.DataFrame | None = None,
 ) -> None:
     """Make and write all tables of a trial: those of `tables_of`, and the load of a page as HAR."""
@@ -41,7 +41,7 @@ def keep_tables(
     files = {name: _file(study_dir, name, trial_id) for name in tables}
     with disk_errors(study_dir.tables):
         files["metrics"].unlink(missing_ok=True)
-        if "page" in (trial.get("expected") or {}):
+        if trial.expected.page is not None:
             write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
         stored_table_differences = {MADE_BY: made_by()} if name == "metrics" else {}
@@ -51,10 +51,10 @@ def keep_tables(
 def tables_of(
     trial_id: str,
     decoded: Mapping[str, pl.DataFrame],
-    trial: Mapping[str, Any],
+    trial: TrialRecord,
     account: pl.DataFrame | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Make all tables of a trial. `decoded` is of `decode_trial`, `trial` is the content of trial.json; `account` is of
+    """Make all tables of a trial. `decoded` is of `decode_trial`, `trial` its record; `account` is of
     `account_table`, where it was made before."""
     evidence = evidence_of(decoded, trial)
     metrics = pl.DataFrame(metrics_of(evidence, trial_id), OF_STUDY["metrics"].schema(), orient="row")

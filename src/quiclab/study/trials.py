@@ -3,6 +3,14 @@
 
 The only place where the measuring and the analysing side meet: the runner leaves files, `verify` judges what is decoded
 of them, the ledger remembers.
+
+Other quiclab processes that measured on this machine while trials of a study ran, for its host.json.
+
+Room on the disk while a study runs: what a trial is not to keep goes when its block is over.
+
+Logs and captures take far more room than the tables that are made of them, and those of a trial that counts never go
+before it has its tables.
+The rule is about the whole study, so that a run which was killed in between is made up for by the next.
 """
 
 from __future__ import annotations
@@ -12,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from quiclab import __version__
 from quiclab.lab.runner.laboratory import Laboratory, open_laboratory
@@ -20,6 +27,7 @@ from quiclab.lab.runner.trial import run_trial
 from quiclab.lab.testbed.backend import choose_backend
 from quiclab.lab.testbed.host import host_facts
 from quiclab.lab.testbed.link import Backend
+from quiclab.lab.testbed.neighbours import current
 from quiclab.model.errors import SpecError
 from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.model.study import Study
@@ -27,25 +35,98 @@ from quiclab.plan.make import grow_plan
 from quiclab.plan.order import as_kept
 from quiclab.plan.part import WHOLE, Part
 from quiclab.store.disk import read_object, write_atomically
-from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
-from quiclab.store.layout import BESIDE, MACHINE_CHECK, StudyDir
+from quiclab.store.keep_raw import KEEP_ALL, KeepRaw, leave_logs_out, raw_bytes
+from quiclab.store.layout import BESIDE, MACHINE_CHECK, Attempt, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
 from quiclab.study.blocks import ROUNDS_LATER, Block, Executor, InTurn, RunOne, run_blocks
 from quiclab.study.contradicted import contradicted
 from quiclab.study.dask.results import Results
-from quiclab.study.disk_space import RoomMaker
 from quiclab.study.disturbed import NONE, DisturbedBlocks, disturbed_blocks
 from quiclab.study.failed_throughout import fail_what_never_worked
 from quiclab.study.limits import void_what_is_disturbed
 from quiclab.study.machine_check import LEAST_TRIALS, MachineCheck, keep_check
-from quiclab.study.neighbours import NeighbourWatch
 from quiclab.study.observer import NOBODY, Beginning, Both, Observer
 from quiclab.study.side_by_side import SideBySide
 from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
+from quiclab.study.tables import make_tables_of
 from quiclab.study.trial import settler
-from quiclab.study.trial_tables import a_run_goes_on, without_tables
+from quiclab.study.trial_tables import a_run_goes_on, kept_metrics, without_tables
+
+
+class RoomMaker(Observer):
+    """Leaves out the raw files that a study is not to keep, block by block."""
+
+    def __init__(self, study_dir: StudyDir, ledger: Ledger, keep: KeepRaw) -> None:
+        self._study_dir = study_dir
+        self._ledger = ledger
+        self._keep = keep
+        self._kept: set[Path] = set()
+        """Folders whose raw files are kept within a size."""
+        self._kept_bytes = 0
+        self.removed = 0
+        """Attempts whose raw files were removed now."""
+        self.removed_bytes = 0
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
+        if self._keep.what == "all":
+            return
+        attempts = self._ledger.attempts()
+        for row in block:
+            for attempt in attempts.get(row.trial_id, ()):
+                self._see_to(attempt, row)
+
+    def _see_to(self, attempt: Attempt, row: PlanRow) -> None:
+        folder = self._study_dir.folder(attempt)
+        if self._keep.keeps(attempt, row.block) and self._has_room(folder):
+            return
+        if attempt.status != "verified" or self._has_tables(attempt.trial_id):
+            size = leave_logs_out(folder, self._keep.rule)
+            self.removed += size > 0
+            self.removed_bytes += size
+
+    def _has_tables(self, trial_id: str) -> bool:
+        """True if a trial has tables, by now at least: a run that was killed may not have made them."""
+        if kept_metrics(self._study_dir, trial_id) is None:
+            with a_run_goes_on():
+                make_tables_of(self._study_dir, trial_id)
+        return kept_metrics(self._study_dir, trial_id) is not None
+
+    def _has_room(self, folder: Path) -> bool:
+        if self._keep.what != "size" or folder in self._kept:
+            return True
+        size = raw_bytes(folder)
+        if self._kept_bytes + size > self._keep.number:
+            return False
+        self._kept.add(folder)
+        self._kept_bytes += size
+        return True
+
+
+class NeighbourWatch(Observer):
+    """Looks for others before the first block and after each, and writes down those that were there."""
+
+    def __init__(self, study_dir: StudyDir) -> None:
+        self._study_dir = study_dir
+
+    def began(self, beginning: Beginning) -> None:  # noqa: ARG002
+        self._sample()
+
+    def block_over(self, block: Sequence[PlanRow], *, void: bool) -> None:  # noqa: ARG002
+        self._sample()
+
+    def _sample(self) -> None:
+        own = current()
+        if own is None or not (others := own.others()):
+            return
+        told = read_object(self._study_dir.host)
+        before = str(told.get(BESIDE, ""))
+        new = [str(each) for each in others if str(each) not in before.split(", ")]
+        if new:
+            told[BESIDE] = ", ".join([*([before] if before else []), *new])
+            write_atomically(self._study_dir.host, json.dumps(told, indent=1))
+
 
 Prepare = Callable[[Study, Path, Backend], tuple[Laboratory, RunOne]]
 Open = Callable[[Ledger, Observer, Sequence[PlanRow]], Executor]
@@ -215,7 +296,7 @@ def _check_machine(
 
 def keep_host(study_dir: StudyDir, laboratory: Laboratory, backend: Backend) -> None:
     """Write down the machine and the programs, as they are when the study is run."""
-    told: dict[str, Any] = {**host_facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
+    told: dict[str, object] = {**host_facts(), "quiclab": __version__, "programs": dict(laboratory.programs)}
     before = read_object(study_dir.host) if study_dir.host.exists() else {}
     # Of an earlier run: this one may have too few trials for a check of its own, or no neighbour.
     told |= {key: before[key] for key in (MACHINE_CHECK, BESIDE) if before.get(key) is not None}

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from quiclab import __version__
 from quiclab.evidence.made_by import made_by, tables_made_by
@@ -23,22 +24,14 @@ from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
 from quiclab.logs.decoders import decode_trial, with_verdict
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.trial_record import TrialRecord
 from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
-from quiclab.store.keep_raw import LOGS_LEFT_OUT
-from quiclab.store.layout import (
-    BLOCK_CUT,
-    TOLERATED,
-    WITH_ITS_BLOCK,
-    Attempt,
-    StudyDir,
-    damage,
-    judged_document,
-    read_trial,
-)
+from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_register, read_trial
 from quiclab.store.ledger import borrowed_ledger
 from quiclab.store.own_files import is_own_file
+from quiclab.store.record_form import as_json, as_trial
 from quiclab.study.as_specified import (
     SPEC,
     asked_differences,
@@ -192,7 +185,7 @@ class _Asked:
 
     study_dir: StudyDir
     attempt: Attempt
-    row: Mapping[str, Any] | None
+    row: Mapping[str, object] | None
     """Row of the plan, by the ledger."""
     spec: _OfTrial
     is_last: bool
@@ -218,8 +211,8 @@ class _Asked:
 
     def _is_mine(self, folder: Path) -> bool:
         """True if a folder is there and says that it is of this attempt."""
-        document = judged_document(folder) if folder.is_dir() else None
-        return document is not None and document.get("attempt") == self.attempt.attempt
+        register = read_register(folder) if folder.is_dir() else None
+        return register is not None and register.attempt == self.attempt.attempt
 
 
 @dataclass(frozen=True)
@@ -228,11 +221,11 @@ class _OfTrial:
 
     is_readable: bool
     """True if the spec could be read and planned."""
-    row: Mapping[str, Any] | None
+    row: Mapping[str, object] | None
     """Row of the plan."""
-    links: Mapping[str, Any] | None
+    links: Mapping[str, object] | None
     """Configuration of the links."""
-    members: Mapping[str, Any] | None
+    members: Mapping[str, object] | None
     """Members of its trial.json."""
     tolerated: Sequence[float]
     """Shares that the laboratory may have added by the limits, today's first."""
@@ -242,11 +235,11 @@ class _OfTrial:
 class _OfSpec:
     """Everything that a study's spec says of its trials, by their ids."""
 
-    rows: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, Mapping[str, object]]
     """Rows of the plan."""
-    links: Mapping[str, Mapping[str, Any]]
+    links: Mapping[str, Mapping[str, object]]
     """Configurations of the links."""
-    members: Mapping[str, Mapping[str, Any]]
+    members: Mapping[str, Mapping[str, object]]
     """Members of each trial.json."""
     tolerated: Sequence[float] = ()
     """Shares that the laboratory may have added by the limits, today's first."""
@@ -292,18 +285,20 @@ def _verified(asked: _Asked) -> VerifiedAttempt:
     except Exception as error:  # of files that may come from anywhere
         reason = f"its files cannot be judged: {type(error).__name__}: {error}"
     state = State.NOT_VERIFIED if reason else State.DIFFERS if differences else State.SAME
-    where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")), int(row.get("block", -1)))
-    return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, state, reason, tuple(differences[:_MOST]))
+    block = row.get("block")
+    where = (str(row.get("cell_id", "")), str(row.get("arm_name") or row.get("arm", "")))
+    number = block if isinstance(block, int) else -1
+    return VerifiedAttempt(attempt.trial_id, attempt.attempt, *where, number, state, reason, tuple(differences[:_MOST]))
 
 
 def _why_not(asked: _Asked) -> str | None:
     """Reason for which an attempt cannot be judged again; None where it can."""
     if (lacks := damage(asked.folder)) is not None:
         return f"it is damaged: {lacks}"
-    document = read_trial(asked.folder) or {}
-    if rule := document.get(LOGS_LEFT_OUT):
-        return f"its raw files were not kept (--keep-raw {rule})"
-    if document.get("keys_left_out"):
+    trial = read_trial(asked.folder)
+    if trial is not None and trial.logs_left_out:
+        return f"its raw files were not kept (--keep-raw {trial.logs_left_out})"
+    if trial is not None and trial.keys_left_out:
         return "its keys were left out (quiclab bundle --with-keys packs them)"
     return None
 
@@ -312,16 +307,18 @@ def _compared(asked: _Asked) -> list[Difference]:
     """Everything of an attempt that is not what its raw files, its spec and the ledger give."""
     folder, attempt = asked.folder, asked.attempt
     document = read_object(folder / "trial.json")
-    today: dict[str, Any] = json.loads(json.dumps(document))
+    today: dict[str, object] = json.loads(json.dumps(document))
     tables = dict(decode_trial(folder).tables)
     weighed = Weighed(tables)
     verdict = judge_document(today, folder, tables, weighed.disturbance)
     today = json.loads(json.dumps(today))
+    trial = as_trial(today)
     found = [
         each for name in _JUDGED for each in json_differences("trial.json", document.get(name), today.get(name), name)
     ]
-    registers = [{each["path"]: each for each in rows} for rows in (document["artefacts"], register(folder))]
-    found += json_differences("trial.json", registers[0], registers[1], "artefacts")
+    registered = {each.path: as_json(each) for each in as_trial(document).artefacts}
+    there = {each.path: as_json(each) for each in register(folder)}
+    found += json_differences("trial.json", registered, there, "artefacts")
     for name, file in _RAW.items():
         found += raw_file_differences(folder / "raw" / file, document.get(name), name)
     found += json_differences("trial.json", document.get("trial_id"), attempt.trial_id, "trial_id", LEDGER)
@@ -343,16 +340,16 @@ def _compared(asked: _Asked) -> list[Difference]:
             for row in (document.get("row"), spec.row)
         )
         found += json_differences("trial.json", mine, theirs, "row", SPEC)
-    if not (_may_be_void(asked, today) or _may_have_failed(asked, today)):
+    if not (_may_be_void(asked, trial) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += json_differences("ledger.sqlite", kept, now, name)
     if attempt.status == "verified" and asked.is_last:
-        made = tables_of(attempt.trial_id, with_verdict(tables, folder), today, weighed.account)
-        found += trial_table_differences(asked.study_dir, attempt.trial_id, made, today)
+        made = tables_of(attempt.trial_id, with_verdict(tables, folder), trial, weighed.account)
+        found += trial_table_differences(asked.study_dir, attempt.trial_id, made, trial)
     return found
 
 
-def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
+def _may_be_void(asked: _Asked, trial: TrialRecord) -> bool:
     """True if the ledger may have voided an attempt that was judged otherwise: with its block, or as the study
     tolerates less by now than when it ran."""
     attempt = asked.attempt
@@ -360,11 +357,12 @@ def _may_be_void(asked: _Asked, today: Mapping[str, Any]) -> bool:
         return False
     if attempt.reason in WITH_ITS_BLOCK:
         return attempt.reason == BLOCK_CUT or asked.void_beside
-    now = {**today, TOLERATED: asked.spec.tolerated[0]} if asked.spec.tolerated else today
+    tolerated = asked.spec.tolerated
+    now = msgspec.structs.replace(trial, tolerated=tolerated[0]) if tolerated else trial
     return disturbance_problem(now) == attempt.reason
 
 
-def _may_have_failed(asked: _Asked, today: Mapping[str, Any]) -> bool:
+def _may_have_failed(asked: _Asked, today: Mapping[str, object]) -> bool:
     """True if the ledger may call an attempt failed that was judged otherwise, as every attempt failed in a block that
     stayed void."""
     failure = failure_of(today)

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from decoders.qlog.plain_reading import EVENTS, Trace, read, traces
 from polars.testing import assert_frame_equal
+from trial_records import record
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.quic import quic_packets
@@ -226,4 +227,4 @@ def test_traces_without_an_id_are_not_taken_for_one_connection(tmp_path: Path) -
     with pytest.raises(Unknown, match="several connections"):
         sources = pl.DataFrame({"source": ["b.qlog"], "format": ["qlog"]})
         packets = packets.with_columns(source=pl.lit("b.qlog"))
-        quic_packets(Evidence({"packets": packets, "sources": sources}, {}), "client", "sent")
+        quic_packets(Evidence({"packets": packets, "sources": sources}, record({})), "client", "sent")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import METRICS, compute_trial, cost, evidence_of
 from quiclab.evidence.metrics.bytes_acknowledged import bytes_acknowledged
@@ -54,7 +55,7 @@ def trial_dir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_metrics_agree_with_wireshark(trial_dir: Path) -> None:
     """All is known but what takes another workload; what was found independently agrees to the nanosecond."""
     decoded = decode_trial(trial_dir)
-    rows = compute_trial(trial_dir, decoded.tables, json.loads((trial_dir / "trial.json").read_text()))
+    rows = compute_trial(trial_dir, decoded.tables, record(json.loads((trial_dir / "trial.json").read_text())))
     values = {row.name: row.value for row in rows}
     assert list(values) == [metric.name for metric in METRICS]
     # A busy link's rate is not told by the few packets that went up; nobody had looked at the hosts' counters; a
@@ -80,7 +81,7 @@ def test_the_client_sees_its_last_byte_just_after_it_arrives(trial_dir: Path) ->
     """The arrival that completes the response lies before the client program's own instant, within 1 ms."""
     trial = json.loads((trial_dir / "trial.json").read_text())
     tables = decode_trial(trial_dir).tables
-    ttlb_ms = next(row.value for row in compute_trial(trial_dir, tables, trial) if row.name == "ttlb_ms")
+    ttlb_ms = next(row.value for row in compute_trial(trial_dir, tables, record(trial)) if row.name == "ttlb_ms")
     zero_ns = tables["ip_packets"].filter(vantage="client", direction="up")["time_ns"].min()
     seen_ms = (trial["client"]["requests"][0]["last_byte_ns"] - zero_ns) / 1e6
     assert ttlb_ms is not None
@@ -114,7 +115,7 @@ def test_packets_leave_the_bottleneck_a_fixed_time_before_they_are_there(trial_d
 def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
     """One row per ACK, never shrinking, up to everything that the server sent."""
     trial = json.loads((trial_dir / "trial.json").read_text())
-    points = bytes_acknowledged(evidence_of(decode_trial(trial_dir).tables, trial))
+    points = bytes_acknowledged(evidence_of(decode_trial(trial_dir).tables, record(trial)))
     # Wireshark: last cumulative acknowledgment 102,015, the SYN included; the HTTP/3 stream is 100,118 bytes long.
     assert (points.height, points["bytes"][-1]) == {"h2": (38, 102_014), "h3": (48, 100_118)}[trial_dir.name]
     assert points["x_ms"].is_sorted()
@@ -124,7 +125,7 @@ def test_bytes_acknowledged_grow_to_the_whole_response(trial_dir: Path) -> None:
 def test_what_is_unacknowledged_is_what_every_byte_tells(trial_dir: Path) -> None:
     """Against a plain reading of the sender's packets and of the ACKs that it got, one mark a byte."""
     tables = decode_trial(trial_dir).tables
-    found = unacknowledged(evidence_of(tables, json.loads((trial_dir / "trial.json").read_text())))
+    found = unacknowledged(evidence_of(tables, record(json.loads((trial_dir / "trial.json").read_text()))))
     assert found["time_ns"].is_sorted()
     of_body = found.filter(pl.col("stream_id").is_null() | (pl.col("stream_id") == 0))
     plain = _plain_reading(tables, over_quic=trial_dir.name == "h3")

@@ -46,7 +46,8 @@ def test_objects_uploads_and_profiles() -> None:
 def test_programs_of_each_arm() -> None:
     """Both, or one of them beside those of the other."""
     words = ["ask", "--client", "curl", "--server", "nginx", "--h3", "quiche/quiche"]
-    assert read_programs(parser("ask").parse_args(words)) == (ProgramChoice("curl", "nginx"), ProgramChoice("quiche", "quiche"))
+    h2, h3 = read_programs(parser("ask").parse_args(words))
+    assert (h2, h3) == (ProgramChoice("curl", "nginx"), ProgramChoice("quiche", "quiche"))
 
 
 _ENOUGH = ("--size", "300KB", "--rtt", "40ms")

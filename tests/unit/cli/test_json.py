@@ -32,7 +32,7 @@ SHARES = {"p", "alpha", "confidence", "matters"}
 
 def fits(kind: Any, value: Any) -> bool:
     """Whether a value of a document is of the type that the reference gives."""
-    if kind is Any:
+    if kind in (Any, object):
         return True
     if value is None:
         return kind in (Ends, Level) or type(None) in getattr(kind, "__args__", ())

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from trial_records import record
+
 from quiclab.cli.trials import told_causes, told_repeats
 from quiclab.evidence.verify.disturbed import disturbance_problem
 
@@ -17,7 +19,7 @@ def test_causes_are_counted_the_most_frequent_first() -> None:
 def test_the_cause_is_that_of_the_verdict() -> None:
     parts = {"client": {"cost_ns": 12_000_000, "most_ns": 12_000_000}}
     disturbance = {"time_ns": 100_000_000, "cost_ns": 12_000_000, "parts": parts, "by": "account"}
-    reason = disturbance_problem({"tolerated": 0.01, "disturbance": disturbance, "failure": None})
+    reason = disturbance_problem(record({"tolerated": 0.01, "disturbance": disturbance, "failure": None}))
     assert told_repeats([str(reason)]) == "1 trial repeated: the client waited for a processor"
 
 

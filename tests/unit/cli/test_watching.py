@@ -151,7 +151,7 @@ def test_a_bar_steers_its_terminal_beside_what_may_not(tmp_path: Path) -> None:
 def study_dir(tmp_path: Path) -> StudyDir:
     made = StudyDir(tmp_path / "study")
     made.create()
-    resolved = {"blocks": 3, "alpha": 0.05, "matters_pct": 2.0, "workloads": [{"kind": "transfer"}]}
+    resolved = {"blocks": 3, "alpha": 0.05, "matters_pct": 2.0, "workloads": [{"name": "1MB", "kind": "object"}]}
     made.resolved.write_text(json.dumps(resolved))
     (made.tables / "metrics").mkdir(exist_ok=True)
     return made

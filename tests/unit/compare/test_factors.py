@@ -11,12 +11,14 @@ from typing import Any
 import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
+from trial_records import part
 
 from quiclab.compare.analyse import analyse_study
-from quiclab.compare.factor_lines import Line, lines
+from quiclab.compare.factor_lines import Entry, Line, lines
 from quiclab.compare.factors import factor, factors_of, leading, varying
 from quiclab.compare.study import read_study
 from quiclab.model.errors import SpecError
+from quiclab.model.resolved_record import ResolvedPath, ResolvedWorkload
 
 ARMS = ("h2", "h3")
 
@@ -31,6 +33,11 @@ def path(name: str, up: dict[str, Any] | None = None, *more: dict[str, Any], **b
     """A path whose links are the same in both directions, or whose first has another way up."""
     links = [{"up": each, "down": each} for each in more]
     return {"name": name, "title": name, "up": up or way(**both), "down": way(**both), "more_links": links}
+
+
+def paths_of(tables: Iterable[dict[str, Any]]) -> list[ResolvedPath]:
+    """Records of these paths."""
+    return [part(each, ResolvedPath) for each in tables]
 
 
 def studied(directory: Path, paths: Iterable[dict[str, Any]], workloads: tuple[str, ...] = ("1 MB",)) -> Path:
@@ -115,7 +122,7 @@ def test_paths_of_several_links_have_one_number_each(tmp_path: Path) -> None:
     """Delays add up over links and directions, losses combine, and the least rate counts."""
     far = way(rate=100, delay=5, loss=10)
     entries = [path("one", None, far, rate=10, delay=20, loss=10), path("two", None, far, rate=200, delay=50)]
-    found = varying({"paths": entries})
+    found = varying(paths=paths_of(entries))
     assert found["rtt"] == {"one": 50.0, "two": 110.0}
     assert found["loss"] == {"one": pytest.approx(19.0), "two": 10.0}
     assert found["rate"] == {"one": 10.0, "two": 100.0}
@@ -127,7 +134,7 @@ def test_the_way_up_is_a_factor_where_it_changes_by_itself(tmp_path: Path) -> No
     both = [path(f"{loss} %", loss=loss) for loss in (0, 4, 12)]
     down = path("12 %, down only", way(), loss=12)
     directory = studied(tmp_path, [*both, down])
-    found = varying({"paths": [*both, down]})
+    found = varying(paths=paths_of([*both, down]))
     assert found["loss_up"] == {"0 %": 0.0, "4 %": 4.0, "12 %": 12.0, "12 %, down only": 0.0}
     along = factors_of(read_study(directory), analyse_study(directory))["loss"]
     assert [list(line.entries.values()) for line in along] == [["0 %", "12 %, down only"], ["0 %", "4 %", "12 %"]]
@@ -142,14 +149,16 @@ def test_what_has_no_place_on_the_axis_is_named(tmp_path: Path) -> None:
     data = gathered(directory, "loss")
     assert set(data["left_out"]) == {"not shown, as they have no single number on this axis: bursts"}
     changing = path("x") | {"down": way() | {"schedule": [{"at_ns": 1, "rate_bit_per_s": 1e6}]}}
-    assert "x" not in varying({"paths": [path("a", rate=1), path("b", rate=2), changing]})["rate"]
+    assert "x" not in varying(paths=paths_of([path("a", rate=1), path("b", rate=2), changing]))["rate"]
 
 
 def test_objects_of_one_size_are_followed_along_their_count() -> None:
     """Their bytes in all grow with them, and hold nothing fixed."""
     names = [(f"{count}x{size}", size, count) for count in (1, 10) for size in (10_000, 200_000)]
-    entries = [{"name": name, "size_bytes": size, "count": count} for name, size, count in names]
-    values = varying({"workloads": entries})["count"]
+    tables = [{"name": name, "size_bytes": size, "count": count} for name, size, count in names]
+    workloads = [part(each, ResolvedWorkload) for each in tables]
+    entries = [Entry(*each) for each in zip(workloads, tables, strict=True)]
+    values = varying(workloads=workloads)["count"]
     assert lines("count", entries, values, {}) == [
         Line({1: "1x10000", 10: "10x10000"}, "10 KB each"),
         Line({1: "1x200000", 10: "10x200000"}, "200 KB each"),
@@ -158,8 +167,9 @@ def test_objects_of_one_size_are_followed_along_their_count() -> None:
 
 def test_settings_that_no_number_tells_apart_are_two_marks_all_the_same() -> None:
     """The same round trip, once the long way up and once the long way down: neither hides the other."""
-    entries = [path("a", delay=10), path("up", way(delay=30)), path("down", way(delay=10), delay=30)]
-    along = lines("rtt", entries, varying({"paths": entries})["rtt"], {})
+    tables = [path("a", delay=10), path("up", way(delay=30)), path("down", way(delay=10), delay=30)]
+    entries = [Entry(*each) for each in zip(paths_of(tables), tables, strict=True)]
+    along = lines("rtt", entries, varying(paths=paths_of(tables))["rtt"], {})
     assert sorted(name for line in along for name in line.entries.values()) == ["a", "down", "up"]
 
 

@@ -6,8 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import part
 
-from quiclab.compare.least_time import least_time_ms
+from quiclab.compare import least_time
+from quiclab.model.resolved_record import ResolvedArm, ResolvedPath, ResolvedWorkload
+
+
+def least_time_ms(workload: dict[str, Any], path: dict[str, Any], arm: dict[str, Any]) -> float | None:
+    """Least time of tables with these members."""
+    return least_time.least_time_ms(part(workload, ResolvedWorkload), part(path, ResolvedPath), part(arm, ResolvedArm))
 
 
 def _direction(**changes: Any) -> dict[str, Any]:

@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from quiclab.compare.path_asked import asked
+from typing import Any
+
+from trial_records import part
+
+from quiclab.compare import path_asked
+from quiclab.model.resolved_record import ResolvedPath
+
+
+def asked(path: dict[str, Any]) -> dict[str, str]:
+    """What a path of these members asks for."""
+    return path_asked.asked(part(path, ResolvedPath))
 
 
 def test_both_directions_add_to_the_rtt_and_loss_stays_apart() -> None:

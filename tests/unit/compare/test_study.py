@@ -79,5 +79,16 @@ def test_a_resolved_spec_may_lack_members(tmp_path: Path) -> None:
     """What an earlier version did not write, or left empty, is no error."""
     (tmp_path / "resolved.json").write_text('{"name": "x", "paths": null, "workloads": [{"name": "y"}]}')
     study = read_study(tmp_path)
-    assert study.items("paths") == []
-    assert [item["name"] for item in study.items("workloads")] == ["y"]
+    assert study.names("paths") == []
+    assert study.names("workloads") == ["y"]
+
+
+def test_a_probe_that_left_a_server_out_can_be_read(tmp_path: Path) -> None:
+    """Its resolved.json says why, for each arm, as `quiclab probe` keeps it."""
+    left_out = {"https://left.example/": {"h3": "it does not answer"}}
+    target = {"name": "kept", "url": "https://kept.example/", "address": "192.0.2.1", "looks": {"h2": 5, "h3": 5}}
+    told = {"probe": {"targets": [target], "left_out": left_out, "any_certificate": False}}
+    (tmp_path / "resolved.json").write_text(json.dumps(told))
+    probe = read_study(tmp_path).spec.probe
+    assert probe is not None
+    assert [each.url for each in probe.targets] == ["https://kept.example/"]

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from quiclab.store.forms import Each, NotEmpty, Number, OrText, misfit
+from quiclab.model.trial_record import TrialRecord
+from quiclab.store.forms import Each, NotEmpty, Number, OrWord, misfit
 from quiclab.store.layout import damage, read_trial
-from quiclab.store.trial_form import TRIAL
+from quiclab.store.record_form import form_of
 
 
 @pytest.mark.parametrize(
@@ -34,8 +35,8 @@ from quiclab.store.trial_form import TRIAL
         ({"a": {"b": [{"c": "x"}]}}, {"a": {"b": [{"c": int}]}}, "a.b[0].c is no whole number"),
         ({"x!": "y"}, Each(int), "x! is no whole number"),
         ([], NotEmpty(int), "is empty"),
-        ("unproven", OrText([str]), None),
-        (5, OrText([str]), "is no list"),
+        ("unproven", OrWord("unproven", [str]), None),
+        ("proven", OrWord("unproven", [str]), "is no list"),
         ({"any": [2**63]}, {}, None),
         ({"any": [2**64]}, {}, "any[0] is beyond 64 bits"),
         (2**63, int, "is beyond 64 bits"),
@@ -80,7 +81,7 @@ _FLOW = {"label": "a", "protocol": "h2", "server_address": "x", "server_port": 1
 )
 def test_a_trial_of_another_form_is_damaged(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     """The member is named, and nothing behind reads the trial."""
-    assert misfit(_JUDGED, TRIAL) is None
+    assert misfit(_JUDGED, form_of(TrialRecord)) is None
     (tmp_path / "trial.json").write_text(json.dumps(_JUDGED | changed))
     assert str(damage(tmp_path)).startswith(f"in its trial.json {told}")
     assert read_trial(tmp_path) is None

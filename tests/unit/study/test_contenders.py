@@ -53,7 +53,8 @@ def test_without_names_both_arms_have_the_same_programs() -> None:
 
 def test_of_an_upload_the_client_is_the_sender() -> None:
     """Its congestion control and window are compared."""
-    found = contenders(Workload("up", size=ByteCount(1000), direction="upload"), ProgramChoice("curl-cffi"), ProgramChoice("curl-cffi"))
+    upload = Workload("up", size=ByteCount(1000), direction="upload")
+    found = contenders(upload, *(ProgramChoice("curl-cffi"),) * 2)
     assert found.h3.congestion_control == "ngtcp2 cubic with beta 0.7"
     assert found.unequal == ""
 

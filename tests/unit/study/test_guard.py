@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from trial_records import record
 from unit.study.rows import ROW
 
 from quiclab.study.guard import BUSY, CALM, ArmInCell, Guard, Guards, Strain, Waits, strain_of
@@ -97,20 +98,22 @@ def test_an_arm_that_never_ran_alone_says_nothing() -> None:
 def test_a_trial_without_counts_has_no_strain() -> None:
     """A kernel that does not count waits says nothing of them."""
     document = {"time_ns": {"transfer": 5}, "host": {"cost": {"client": {"run_delay": {"sum_ns": None}}}}, "link": {}}
-    assert strain_of(document, 1, 1) == Strain({}, 5, 1, 0.0)
+    assert strain_of(record(document), 1, 1) == Strain({}, 5, 1, 0.0)
     cost = {
         "run_delay": {"sum_ns": 300},
         "transfer": {"voluntary_switches": 4, "involuntary_switches": 2},
     }
     document = {"time_ns": {"transfer": 5}, "host": {"cost": {"server": cost}}, "status": "void"}
     link = {"lateness": {"p99_ns": 50}}
-    assert strain_of(document | {"link": link}, 1, 100) == Strain({"server": Waits(300, 6)}, 5, 1, 0.5, void=True)
+    assert strain_of(record(document | {"link": link}), 1, 100) == Strain(
+        {"server": Waits(300, 6)}, 5, 1, 0.5, void=True
+    )
 
 
 def test_waits_for_memory_count_whole_and_those_for_disks_do_not() -> None:
     """Whichever task waited: in the worst case one of the trial's."""
     document = {"time_ns": {"transfer": 1000}, "host": {"stalled_ns": {"cpu": 500, "io": 700, "memory": 20}}}
-    assert strain_of(document, 1, 1).longer_than({}) == pytest.approx(0.02)
+    assert strain_of(record(document), 1, 1).longer_than({}) == pytest.approx(0.02)
     guard = _guard()
     swapping = replace(_strain(_ALONE_NS), memory_ns=15 * _MS)
     assert _after(guard, swapping, 4) == 1

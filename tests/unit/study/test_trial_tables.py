@@ -8,11 +8,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trial_records import record
 from unit.study.rows import ROW, attempt_at
 
 from quiclab.evidence.metrics import METRICS
 from quiclab.logs.decoders import decode_trial
 from quiclab.model.tables import TABLES
+from quiclab.model.trial_record import TrialRecord
 from quiclab.store.layout import StudyDir
 from quiclab.study import trial_tables
 from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
@@ -24,8 +26,12 @@ def study(tmp_path: Path) -> StudyDir:
     folder = attempt_at(ROW, 1, tmp_path / "memory")
     made = StudyDir(tmp_path / "study")
     made.create()
-    keep_tables(made, ROW.trial_id, decode_trial(folder).tables, json.loads((folder / "trial.json").read_text()))
+    keep_tables(made, ROW.trial_id, decode_trial(folder).tables, _record(folder))
     return made
+
+
+def _record(folder: Path) -> TrialRecord:
+    return record(json.loads((folder / "trial.json").read_text()))
 
 
 def test_a_trial_has_every_table_and_every_metric(study: StudyDir) -> None:
@@ -62,7 +68,7 @@ def test_an_interrupted_writing_does_not_count(
     monkeypatch.setattr(trial_tables, "write_parquet", until_losses)
     folder = attempt_at(ROW, 1, tmp_path / "again")
     with pytest.raises(KeyboardInterrupt):
-        keep_tables(study, ROW.trial_id, decode_trial(folder).tables, json.loads((folder / "trial.json").read_text()))
+        keep_tables(study, ROW.trial_id, decode_trial(folder).tables, _record(folder))
     assert "metrics" not in written
     assert not has_tables(study, ROW.trial_id)
     assert kept_metrics(study, ROW.trial_id) is None

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from quiclab.spec import arms, competition, impairments, paths, read, workloads
+from quiclab.spec import arms, impairments, paths, read, workloads
 from quiclab.spec.arms import KNOB_KEYS
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -29,7 +29,7 @@ def test_every_key_has_a_row_with_a_meaning() -> None:
     tables = (
         *(read.STUDY_KEYS, read.AA_KEYS, read.LIMITS_KEYS, workloads.WORKLOAD_KEYS, paths.LINK_KEYS),
         {key: kind for key, kind in paths.PATH_KEYS.items() if key != "link"},
-        *(competition.COMPETITION_KEYS, competition.COMPETITOR_KEYS, competition.BACKGROUND_KEYS),
+        *(workloads.COMPETITION_KEYS, workloads.COMPETITOR_KEYS, workloads.BACKGROUND_KEYS),
         *(impairments.JITTER_KEYS, impairments.REORDER_KEYS, impairments.CHANGE_KEYS),
         *(keys for _, keys in impairments.LOSS_MODELS.values()),
         *(arms.arm_keys(), arms.PROGRAM_KEYS, KNOB_KEYS, arms.CERTIFICATE_KEYS, arms.TCP_KEYS),

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parents[3]
 _NAMES = {"requirements*.lock": "pypi", "Cargo.lock": "cargo", "go.sum": "golang", "package-lock.json": "npm"}
@@ -22,6 +24,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, obj
     """Package URL → component, as `make sbom` writes them."""
     file = tmp_path_factory.mktemp("sbom") / "quiclab.cdx.json"
     subprocess.run([sys.executable, "-W", "error", str(ROOT / "tools" / "sbom.py"), str(file)], check=True)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read_text()) is None
     document = json.loads(file.read_text())
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
     assert document["metadata"]["component"]["name"] == "quiclab"

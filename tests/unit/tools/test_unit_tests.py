@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = {
     ".gitignore": "pytest.py\n__pycache__\n",
     "src/quiclab/api.py": "",
-    "src/quiclab/why/luck.py": "",
+    "src/quiclab/why/causes.py": "",
     "src/quiclab/why/account/hop.py": "",
     "src/quiclab/why/mechanisms/loss.py": "",
     "src/quiclab/logs/decoders/clocks.py": "",
@@ -94,14 +94,14 @@ def test_a_change_runs_the_tests_of_its_room(project: Path, file: str, said: str
 
 def test_a_removed_module_runs_the_tests_of_its_room(project: Path) -> None:
     """Those that used it would fail."""
-    (project / "src/quiclab/why/luck.py").unlink()
+    (project / "src/quiclab/why/causes.py").unlink()
     assert run(project, "--changed") == (0, ["unit tests: tests/unit/why"])
 
 
 def test_what_main_changed_meanwhile_is_no_change(project: Path) -> None:
     """Only what this branch has done since it left main."""
     git(project, "switch", "main")
-    (project / "src/quiclab/why/luck.py").write_text("changed = True\n")
+    (project / "src/quiclab/why/causes.py").write_text("changed = True\n")
     git(project, "commit", "--all", "--message=Of another")
     git(project, "switch", "work")
     assert run(project, "--changed") == (0, ["nothing that unit tests look at changed since main"])

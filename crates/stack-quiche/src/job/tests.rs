@@ -2,7 +2,8 @@
 //! What a job file may say.
 
 use super::*;
-use serde_json::json;
+use serde_json::{json, Value};
+use stack_common::job::{parse, Migration};
 
 fn client(changes: &Value) -> Result<ClientJob, String> {
     let mut job = json!({
@@ -28,7 +29,7 @@ fn null_is_the_librarys_own() {
     let job = client(&json!({})).expect("a job");
     assert_eq!(job.knobs.congestion_control, None);
     assert_eq!(job.paths(), Ok(vec![("quiclab.test:8443", "/object?x=1")]));
-    assert_eq!(job.server().to_string(), "10.0.0.2:8443");
+    assert_eq!(job.transfer.server().to_string(), "10.0.0.2:8443");
 }
 
 /// Every knob that quiche has arrives with its value.
@@ -44,7 +45,7 @@ fn knobs_are_read() {
     assert_eq!(job.knobs.initial_window, Some(32));
     assert_eq!(job.knobs.groups.as_ref().map(Vec::len), Some(2));
     assert_eq!(
-        (job.session, job.migration),
+        (job.session, job.transfer.migration),
         (Session::EarlyData, Some(Migration::Active))
     );
 }
@@ -126,7 +127,10 @@ fn golden_jobs_are_read() {
             ("server.test", "/3MB")
         ]
     );
-    assert_eq!((job.concurrency, job.session), (Some(2), Session::Fresh));
+    assert_eq!(
+        (job.transfer.concurrency, job.session),
+        (Some(2), Session::Fresh)
+    );
     assert_eq!(job.knobs.congestion_control, Some(CongestionControl::Reno));
     assert_eq!(job.knobs.connection_window_bytes, Some(1_500_000));
     assert_eq!(job.knobs.stream_window_bytes, Some(1_000_000));
@@ -134,7 +138,7 @@ fn golden_jobs_are_read() {
     assert_eq!(job.knobs.max_payload_bytes, Some(1350));
     let job: ServerJob =
         parse(include_str!("../../../../tests/golden/job-server.json")).expect("a job");
-    assert_eq!(job.listen.to_string(), "10.77.0.2:443");
+    assert_eq!(job.service.listen.to_string(), "10.77.0.2:443");
     assert_eq!(
         (job.max_streams, job.scheduler),
         (Some(100), Some(Scheduler::RoundRobin))

@@ -6,16 +6,16 @@ use h3::client::SendRequest;
 use h3_quinn::OpenStreams;
 use http::Uri;
 use quinn::Connection;
+use stack_common::clock::monotonic_ns;
+use stack_common::report::Request;
 use tokio::task::JoinSet;
 
 use super::{alpn, close, text, Answer, Visit};
-use crate::clock::monotonic_ns;
-use crate::report::Request;
 
 /// One object: its URL, when it was asked for, and what came of it.
 struct Object {
     url: String,
-    start_ns: Option<i64>,
+    start_ns: Option<u64>,
     answer: Answer,
     error: Option<String>,
 }
@@ -50,8 +50,10 @@ impl Visit {
                 let whole = object.answer.last_byte_ns.is_some();
                 let error = object.error.or_else(|| failure.clone().filter(|_| !whole));
                 let start_ns = object.start_ns.unwrap_or(close_ns);
-                self.account(object.url, start_ns, close_ns, &object.answer, error)
-                    .over(protocol.clone())
+                let mut request =
+                    self.account(&object.url, start_ns, close_ns, &object.answer, error);
+                request.alpn.clone_from(&protocol);
+                request
             })
             .collect()
     }

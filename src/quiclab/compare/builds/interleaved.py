@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -22,9 +21,9 @@ def _only(study: Study, suffix: str) -> Study:
     arm = pl.col("arm").str.strip_suffix(suffix)
     baseline = arm.first().alias("baseline_arm")
     trials = study.trials.filter(mine).with_columns(baseline, arm)
-    arms: list[dict[str, Any]] = [
-        item | {"name": item["name"].removesuffix(suffix)}
-        for item in study.items("arms")
-        if item["name"].endswith(suffix)
+    arms = [
+        table | {"name": name.removesuffix(suffix)}
+        for table in study.tables("arms")
+        if (name := str(table["name"])).endswith(suffix)
     ]
     return replace(study, trials=trials, resolved=study.resolved | {"arms": arms})

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quiclab.compare.study import Study, read_json
+from quiclab.compare.study import KINDS, Study, read_json
 from quiclab.store.layout import BESIDE, MACHINE_CHECK
 
 _FREE = {
@@ -25,7 +25,6 @@ _FREE = {
     "arms_summary",
 }
 """Keys of a resolved spec that change no trial; seed and blocks decide what pairs up, and are told there."""
-_ROLES = ("client", "server", "proxy")
 _BUILD = {"prefix", "version", "program"}
 """Keys of a role that say which build of its program runs."""
 _ABSENT = "–"
@@ -89,7 +88,7 @@ def groups(old: Study, new: Study) -> set[str]:
     return {"spec", "programs", "host", *(key.partition(".")[0] for key in found)}
 
 
-def _machine(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _machine(host: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     if not host:
         yield "host", "host.json is missing"
     for key, value in host.items():
@@ -102,9 +101,9 @@ def _machine(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _spec(study: Study) -> Iterator[tuple[str, str]]:
     """Every leaf of the resolved spec under its dotted name."""
     for key, value in study.resolved.items():
-        if key in {"workloads", "paths", "arms"}:
-            for item in value if isinstance(value, list) else ():  # those too that only compete
-                yield from _leaves(f"{key}.{item['name']}", {k: v for k, v in item.items() if k != "name"})
+        if key in KINDS:
+            for table in study.tables(key, compared=False):
+                yield from _leaves(f"{key}.{table['name']}", {k: v for k, v in table.items() if k != "name"})
         elif key not in _FREE:
             yield from _leaves(key, value)
 
@@ -129,12 +128,9 @@ def _common(
     old: dict[str, str], new: dict[str, str], old_study: Study, new_study: Study
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Leave out what belongs to workloads, paths and arms that only one study has; those are reported as missing."""
-    lone = [
-        f"{axis}.{name}."
-        for axis in ("workloads", "paths", "arms")
-        for name in {i["name"] for i in old_study.items(axis)} ^ {i["name"] for i in new_study.items(axis)}
-    ]
-    first, second = ({k: v for k, v in leaves.items() if not k.startswith(tuple(lone))} for leaves in (old, new))
+    names = [{f"{kind}.{name}." for kind in KINDS for name in study.names(kind)} for study in (old_study, new_study)]
+    lone = tuple(names[0] ^ names[1])
+    first, second = ({k: v for k, v in leaves.items() if not k.startswith(lone)} for leaves in (old, new))
     return first, second
 
 
@@ -145,17 +141,16 @@ def _differing(group: str, old: Mapping[str, str], new: Mapping[str, str]) -> It
 
 
 def _spec_difference(found: tuple[str, str, str], study: Study) -> Difference:
-    for arm in study.items("arms"):
-        place = f"spec.arms.{arm['name']}."
+    for arm in study.arms.values():
+        place = f"spec.arms.{arm.name}."
         if found[0].startswith(place):
             role, _, key = found[0].removeprefix(place).partition(".")
-            program = arm.get(role)
-            name = program.get("name") if role in _ROLES and key in _BUILD and isinstance(program, dict) else None
-            return Difference(*found, arms=(str(arm["name"]),), program=str(name or ""))
+            program = dict(arm.programs).get(role) if key in _BUILD else None
+            return Difference(*found, arms=(arm.name,), program=str(program.name) if program else "")
     return Difference(*found)
 
 
-def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, Any], ...]) -> tuple[Difference, ...]:
+def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, object], ...]) -> tuple[Difference, ...]:
     """Versions that differ, a program at a time."""
     before, after = (_versions(study, host) for study, host in zip((old, new), hosts, strict=True))
     arms: dict[tuple[str, str, str], list[str]] = {}
@@ -169,16 +164,14 @@ def _programs(old: Study, new: Study, hosts: tuple[Mapping[str, Any], ...]) -> t
     )
 
 
-def _versions(study: Study, host: Mapping[str, Any]) -> dict[tuple[str, str, str], str]:
+def _versions(study: Study, host: Mapping[str, object]) -> dict[tuple[str, str, str], str]:
     """(arm, role, program) → version, as the machine told it when the study was run."""
     told = host.get("programs")
     known = told if isinstance(told, dict) else {}
     found = {}
-    for arm in study.items("arms"):
-        for role in _ROLES:
-            program = arm.get(role)
-            if isinstance(program, dict) and program.get("name"):
-                below = f" of {program['prefix']}" if program.get("prefix") else ""
-                label = f"{role} {program['name']}{below}"
-                found[str(arm["name"]), role, str(program["name"])] = str(known.get(label, _ABSENT))
+    for arm in study.arms.values():
+        for role, program in arm.programs:
+            below = f" of {program.prefix}" if program.prefix else ""
+            label = f"{role} {program.name}{below}"
+            found[arm.name, role, str(program.name)] = str(known.get(label, _ABSENT))
     return found

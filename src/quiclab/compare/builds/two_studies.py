@@ -31,7 +31,7 @@ from quiclab.compare.model import ArmResult, Conclusion, Metric
 from quiclab.compare.not_judged import turned_by_others
 from quiclab.compare.sequential import rule_of
 from quiclab.compare.step_up import step_up
-from quiclab.compare.study import Study
+from quiclab.compare.study import KINDS, Study
 from quiclab.model import number_text
 
 _INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first"
@@ -162,7 +162,7 @@ def _has(study: Study, metric: str) -> bool:
 
 
 def _seed(study: Study) -> object:
-    return study.resolved.get("seed")
+    return study.spec.seed
 
 
 def _pairing(old: Study, new: Study, paired: bool, *, interleaved: bool, test: str) -> str:
@@ -194,9 +194,7 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
 
 def _order(study: Study) -> Callable[[Place], tuple[int, ...]]:
     """Arms, then paths, then workloads, as the spec has them; what it does not name comes last."""
-    ranks = [
-        {item["name"]: number for number, item in enumerate(study.items(a))} for a in ("arms", "paths", "workloads")
-    ]
+    ranks = [{name: number for number, name in enumerate(study.names(kind))} for kind in reversed(KINDS)]
     return lambda place: tuple(rank.get(name, len(rank)) for rank, name in zip(ranks, reversed(place), strict=True))
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -13,22 +13,22 @@ from quiclab.compare.analyse import arm_in_cell, metric_of, with_values
 from quiclab.compare.cell_comparison import arm_result
 from quiclab.compare.model import ArmResult, Metric, TrialResult
 from quiclab.compare.papers.paper import Claim, ratio_name
-from quiclab.compare.study import Study
+from quiclab.compare.study import Kind, Study
 
 ABSENT = "This study has no"
 """Beginning of the reason where a cell is not in the study at all."""
 
-_AXES = {"arms": "arm", "workloads": "workload", "paths": "path"}
+_AXES: dict[Kind, str] = {"arms": "arm", "workloads": "workload", "paths": "path"}
 
 
 class Cells:
     """Arms of the study's cells by any metric. Read once: claims of a paper ask for the same ones again and again."""
 
-    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, list[str]]]) -> None:
+    def __init__(self, study: Study, changed: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self._study, self._changed = study, changed
         self._main = study.trials.filter((pl.col("kind") == "main") & pl.col("trial_id").is_not_null())
         self._names = {
-            axis: {str(item["name"]) for item in study.items(axis)} | set(self._main[column].drop_nulls().to_list())
+            axis: set(study.names(axis)) | set(self._main[column].drop_nulls().to_list())
             for axis, column in _AXES.items()
         }
         self._measured = set(study.metrics.filter(pl.col("value").is_finite())["name"].to_list())
@@ -59,7 +59,8 @@ class Cells:
 
     def obstacle(self, claim: Claim, workload: str, path: str) -> str:
         """Reason why the claim cannot be tested in this cell, in a sentence; empty if it can."""
-        for axis, names in (("arms", claim.arms), ("workloads", (workload,)), ("paths", (path,))):
+        asked: dict[Kind, Collection[str]] = {"arms": claim.arms, "workloads": (workload,), "paths": (path,)}
+        for axis, names in asked.items():
             for name in names:
                 if name not in self._names[axis]:
                     return f"{ABSENT} {_AXES[axis]} {name}."

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.compare.study import read_json
+from quiclab.model.paper_record import ClaimRecord, ExpectedRecord, PaperRecord
+from quiclab.store.record_form import view_of
 
 FORMAT = 1
 INTERACTION = "interaction"
@@ -77,7 +78,7 @@ class Paper:
     citation: str
     caution: str
     """Caution that keeps the claims as a whole from being held against this study; mostly empty."""
-    changed: Mapping[str, Mapping[str, list[str]]]
+    changed: Mapping[str, Mapping[str, Sequence[str]]]
     """Axis → name → keys in which this study differs from the one that the claims were written for."""
     claims: tuple[Claim, ...]
 
@@ -91,39 +92,43 @@ def read_paper(study_dir: Path) -> Paper | None:
     document = read_json(path, missing)
     if not missing and document.get("version") != FORMAT:
         missing.append(f"paper.json has the form {document.get('version')}, not {FORMAT}.")
+    found = view_of(document, PaperRecord)
     try:
-        claims = () if missing else tuple(_claim(entry) for entry in document["claims"])
-        citation = f"{document['authors']}: {document['title']}. {document['venue']}, {document['year']}"
-        return Paper(citation, " ".join([*missing, document["caution"]]).strip(), document["changed"], claims)
-    except (AttributeError, KeyError, TypeError, ValueError):
+        if found is None:
+            raise ValueError("a member is not of its form")
+        claims = () if missing else tuple(_claim(each) for each in found.claims)
+    except (KeyError, ValueError):
         return Paper("", " ".join(missing) or "paper.json does not hold a paper's claims.", {}, ())
+    citation = f"{found.authors}: {found.title}. {found.venue}, {found.year}"
+    return Paper(citation, " ".join([*missing, found.caution]).strip(), found.changed, claims)
 
 
-def _claim(entry: dict[str, Any]) -> Claim:
-    expected = entry["expected"]
-    counts = _ARMS[entry["kind"]] if entry["testable"] else (0, *_ARMS[entry["kind"]])
-    if len(entry["arms"]) not in counts:
-        raise ValueError(f"a claim of kind {entry['kind']} has {len(entry['arms'])} arms")
+def _claim(entry: ClaimRecord) -> Claim:
+    counts = _ARMS[entry.kind] if entry.testable else (0, *_ARMS[entry.kind])
+    if len(entry.arms) not in counts:
+        raise ValueError(f"a claim of kind {entry.kind} has {len(entry.arms)} arms")
     return Claim(
-        **{key: str(entry[key]) for key in ("id", "section", "text", "kind", "why", "metric", "statistic")},
-        testable=bool(entry["testable"]),
-        arms=tuple(map(str, entry["arms"])),
-        workloads=tuple(map(str, entry["workloads"])),
-        paths=tuple(map(str, entry["paths"])),
-        expected=None if expected is None else _expected(expected),
-        second_metric=str(entry.get("second_metric", "")),
+        id=entry.id,
+        section=entry.section,
+        text=entry.text,
+        kind=entry.kind,
+        testable=entry.testable,
+        why=entry.why,
+        metric=entry.metric,
+        statistic=entry.statistic,
+        arms=entry.arms,
+        workloads=entry.workloads,
+        paths=entry.paths,
+        expected=None if entry.expected is None else _expected(entry.expected),
+        second_metric=entry.second_metric or "",
     )
 
 
-def _expected(entry: dict[str, Any]) -> Expected:
-    if "direction" in entry:
-        return Expected(str(entry["text"]), str(entry["direction"]), 0.0, 0.0, "")
+def _expected(entry: ExpectedRecord) -> Expected:
+    if entry.direction is not None:
+        return Expected(entry.text, entry.direction, 0.0, 0.0, "")
+    if entry.low is None or entry.high is None or entry.unit is None:
+        raise ValueError(f"{entry.text!r} is no direction, and has no bounds")
     return Expected(
-        str(entry["text"]),
-        "",
-        float(entry["low"]),
-        float(entry["high"]),
-        str(entry["unit"]),
-        str(entry.get("margin", "")),
-        bool(entry.get("range")),
+        entry.text, "", float(entry.low), float(entry.high), entry.unit, entry.margin or "", is_range=entry.range
     )

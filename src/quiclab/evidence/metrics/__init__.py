@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -23,6 +22,7 @@ from quiclab.evidence.metrics.order import object_runs
 from quiclab.evidence.metrics.page import page_progress
 from quiclab.evidence.metrics.unacknowledged import unacknowledged
 from quiclab.evidence.metrics.video import video_throughput
+from quiclab.model.trial_record import TrialRecord
 
 __all__ = [
     "METRICS",
@@ -42,15 +42,15 @@ __all__ = [
 ]
 
 
-def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> list[MetricRow]:
+def compute_trial(trial_dir: Path, tables: Mapping[str, pl.DataFrame], trial: TrialRecord) -> list[MetricRow]:
     """Every metric of one trial, in the order of `METRICS`.
 
-    `tables` are those of `quiclab.logs.decoders.decode_trial`, `trial` is the content of `trial.json`.
+    `tables` are those of `quiclab.logs.decoders.decode_trial`, `trial` is its record.
     """
-    return metrics_of(evidence_of(tables, trial), str(trial.get("trial_id", trial_dir.name)))
+    return metrics_of(evidence_of(tables, trial), trial.trial_id or trial_dir.name)
 
 
-def evidence_of(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> Evidence:
+def evidence_of(tables: Mapping[str, pl.DataFrame], trial: TrialRecord) -> Evidence:
     """Evidence that metrics see of a trial: the measured client's tables, and what each of several flows got."""
     several = {"flows": flows(tables, trial), "flow_throughput": flow_throughput(tables, trial)}
     return Evidence({**measured_tables(tables, trial), **several}, trial)

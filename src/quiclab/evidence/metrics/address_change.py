@@ -3,25 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.client_account import AddressChangeSeen
 
 
 def address_change_gap_ms(evidence: Evidence) -> float:
     """No new byte of the body for so long."""
     seen = _seen(evidence)
-    before, after = seen.get("last_byte_before_ns"), seen.get("first_byte_after_ns")
+    before, after = seen.last_byte_before_ns, seen.first_byte_after_ns
     if before is None or after is None:
         raise Unknown("the client did not see bytes of the body on both sides of the change")
-    return (int(after) - int(before)) / 1e6
+    return (after - before) / 1e6
 
 
 def body_bytes_again(evidence: Evidence) -> float:
     """Body bytes that the client got twice; over QUIC no byte of a stream reaches a program twice."""
-    return float(_seen(evidence).get("body_bytes_again") or 0)
+    return float(_seen(evidence).body_bytes_again or 0)
 
 
 def old_address_bytes(evidence: Evidence) -> float:
@@ -32,24 +30,26 @@ def old_address_bytes(evidence: Evidence) -> float:
 
 def address_change_delay_ms(evidence: Evidence) -> float:
     """Delay that the laboratory itself added to the change of address."""
-    change = _change(evidence)
-    if change["reached_ns"] is None:
+    changed_ns, reached_ns = _change(evidence)
+    if reached_ns is None:
         raise Unknown("the address changed at a time")
-    return (int(change["changed_ns"]) - int(change["reached_ns"])) / 1e6
+    return (changed_ns - reached_ns) / 1e6
 
 
-def _change(evidence: Evidence) -> Mapping[str, Any]:
-    change: Mapping[str, Any] = evidence.trial.get("address_change") or {}
-    if change.get("changed_ns") is None:
+def _change(evidence: Evidence) -> tuple[int, int | None]:
+    """Instants at which the client's old address was gone, and at which the client had asked for that. Raises Unknown
+    where it stayed."""
+    change = evidence.trial.address_change
+    if change is None or change.changed_ns is None:
         raise Unknown("the client's address stayed")
-    return change
+    return change.changed_ns, change.reached_ns
 
 
-def _seen(evidence: Evidence) -> Mapping[str, Any]:
+def _seen(evidence: Evidence) -> AddressChangeSeen:
     """Change of address as the client program saw it."""
     _change(evidence)
-    seen: Mapping[str, Any] = evidence.requests[0].get("address_change") or {}
-    if not seen:
+    seen = evidence.requests[0].address_change
+    if seen is None:
         raise Unknown("the client says nothing of the change of its address")
     return seen
 

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+
+from quiclab.model.trial_record import TrialRecord
 
 ASK_NOTHING = ("HEAD", "OPTIONS", "CONNECT")
 """Methods whose answer is not the object."""
 
 
-def asked_for(trial: Mapping[str, Any]) -> list[str] | None:
+def asked_for(trial: TrialRecord) -> list[str] | None:
     """Names of the objects of a trial; None of a page or a video, whose resources a browser finds, and of a probe, as
     what the path of a foreign server's URL becomes in a request is its client's affair."""
-    expected = trial.get("expected") or {}
-    if "page" in expected or "video" in expected or trial.get("probe"):
+    expected = trial.expected
+    if expected.page is not None or expected.video is not None or trial.probe is not None:
         return None
-    names = [each.get("name") for each in expected.get("objects", [expected])]
-    return None if None in names else [str(name) for name in names]
+    if expected.objects is None and expected.name is None:
+        return None
+    return [each.name for each in expected.listed]
 
 
 def is_named_by(url: str, name: str) -> bool:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import polars as pl
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.flows import STEP_NS, Common, common_time, downloads
+from quiclab.model.trial_record import Competition
 
 _WINDOW = 10
 """Steps of 100 ms over which shares are compared."""
@@ -30,11 +30,10 @@ def jain_index(shares: Sequence[float]) -> float:
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 0.0
 
 
-def _competition(evidence: Evidence) -> dict[str, Any]:
-    competition: dict[str, Any] | None = evidence.trial.get("competition")
-    if competition is None:
+def _competition(evidence: Evidence) -> Competition:
+    if evidence.trial.competition is None:
         raise Unknown("nobody else used the link")
-    return competition
+    return evidence.trial.competition
 
 
 def _common(evidence: Evidence) -> Common:
@@ -86,8 +85,8 @@ def jain(evidence: Evidence) -> float:
 
 def converge_ms(evidence: Evidence) -> float:
     """Time from when all downloads run until their shares are even."""
-    common, began_ns = _common(evidence), _competition(evidence)["began_ns"]
-    labels = [flow["label"] for flow in downloads(_competition(evidence))]
+    common, began_ns = _common(evidence), _competition(evidence).began_ns
+    labels = [flow.label for flow in downloads(_competition(evidence))]
     steps = evidence.table("flow_throughput").filter(pl.col("time_ms") * 1e6 - STEP_NS >= common.start_ns - began_ns)
     got = np.array([steps.filter(pl.col("flow") == label)["bytes"].to_numpy() for label in labels], dtype=np.float64)
     if len(labels) < 2 or got.shape[1] < _WINDOW + _HOLDS:

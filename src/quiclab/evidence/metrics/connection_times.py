@@ -38,7 +38,7 @@ def total_request_time_ms(evidence: Evidence) -> float | Noted:
     seen_ns = closed_ns(evidence)
     if seen_ns is not None:
         return evidence.since_zero_ms(seen_ns)
-    told_ns = (evidence.trial.get("client") or {}).get("close_ns")
+    told_ns = evidence.trial.client_close_ns
     if told_ns is None:
         raise Unknown("no packet shows that the client closed, and the client did not say when")
     return Noted(evidence.since_zero_ms(int(told_ns)), "by the client's own word: no packet shows that it closed")

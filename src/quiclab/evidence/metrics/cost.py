@@ -4,13 +4,13 @@ moved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import polars as pl
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.trial_record import TrialRecord
 
 Role = Literal["client", "server", "proxy"]
 _NS_PER_MS, _BYTES_PER_MB = 1e6, 1e6
@@ -19,23 +19,21 @@ _BROWSERS = {"chromium", "firefox"}
 _DURING = "from the request to the client's end"
 
 
-def _transfer(evidence: Evidence, role: Role) -> dict[str, Any]:
-    cost = ((evidence.trial.get("host") or {}).get("cost") or {}).get(role)
+def _sum(evidence: Evidence, role: Role, *names: str) -> float:
+    """Sum of fields of the program's use of the machine during the transfer. Raises Unknown where one is not told."""
+    cost = evidence.trial.host.cost.get(role)
     if cost is None:
         raise Unknown(f"the trial does not tell what a {role} cost")
-    return dict(cost.get("transfer") or {})
-
-
-def _sum(evidence: Evidence, role: Role, *keys: str) -> float:
-    transfer = _transfer(evidence, role)
-    if not all(isinstance(transfer.get(key), int | float) for key in keys):
+    values = [getattr(cost.transfer, name, None) for name in names]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
         raise Unknown(f"the trial does not tell what the {role} cost during the transfer")
-    return float(sum(transfer[key] for key in keys))
+    return float(sum(known))
 
 
-def tells_switches(trial: Mapping[str, Any], role: str) -> bool:
+def tells_switches(trial: TrialRecord, role: str) -> bool:
     """Threads that end take theirs with them, and a browser ends many: in some trials 7 of 400 were left."""
-    return role != "client" or not _BROWSERS & set((trial.get("client") or {}).get("versions") or {})
+    return role != "client" or trial.client is None or not _BROWSERS & trial.client.versions.keys()
 
 
 def _switches(evidence: Evidence, role: Role) -> float:
@@ -75,10 +73,10 @@ def _cpu_ms_per_mb(evidence: Evidence, role: Role) -> float:
 
 def _transferred_bytes(evidence: Evidence) -> int:
     """Bytes of the bodies; where nobody knows beforehand how much of them will come, of the packets that arrived."""
-    expected = evidence.trial.get("expected") or {}
-    by_the_clock = (evidence.trial.get("competition") or {}).get("lasts_ns") is not None
-    if "video" not in expected and not by_the_clock:
-        return int(expected.get("body_bytes") or 0)
+    expected, competition = evidence.trial.expected, evidence.trial.competition
+    by_the_clock = competition is not None and competition.lasts_ns is not None
+    if expected.video is None and not by_the_clock:
+        return expected.body_bytes or 0
     came = evidence.packets(evidence.receiver, evidence.way)
     return int(came.filter(pl.col("dropped").is_null())["size_bytes"].sum())
 

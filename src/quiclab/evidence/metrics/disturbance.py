@@ -5,27 +5,28 @@ from __future__ import annotations
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.trial_record import RecordedDisturbance
 
 
 def disturbance_ms(evidence: Evidence) -> float:
     """Estimate of it."""
-    return _found(evidence, "cost_ns")
+    return _found(evidence).cost_ns / 1e6
 
 
 def disturbance_most_ms(evidence: Evidence) -> float:
     """Upper bound of it."""
-    return _found(evidence, "most_ns")
+    return _found(evidence).most_ns / 1e6
 
 
-def _found(evidence: Evidence, key: str) -> float:
-    disturbance = evidence.trial.get("disturbance")
-    if not disturbance:
+def _found(evidence: Evidence) -> RecordedDisturbance:
+    disturbance = evidence.trial.disturbance
+    if disturbance is None:
         raise Unknown("the trial was judged without it")
-    if disturbance["by"] != "account":
+    if disturbance.by != "account":
         raise Unknown("the trial has no account of its time, so that its critical path is not known")
-    if not 0 <= disturbance["cost_ns"] <= disturbance["most_ns"] <= disturbance["time_ns"]:
+    if not 0 <= disturbance.cost_ns <= disturbance.most_ns <= disturbance.time_ns:
         raise Unknown("trial.json tells times of it that contradict each other")
-    return float(disturbance[key] / 1e6)
+    return disturbance
 
 
 DISTURBANCE = (

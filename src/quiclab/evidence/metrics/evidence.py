@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
+from quiclab.model.client_account import ClientRequest
 from quiclab.model.tables import TABLES
+from quiclab.model.trial_record import SecondLink, TrialRecord
 
 End = Literal["client", "server"]
 Direction = Literal["up", "down"]
@@ -24,10 +26,10 @@ class Unknown(Exception):  # noqa: N818 - a result that metrics report, not an e
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One trial: its tables, and what `trial.json` says. Compared by identity, so that joins can be remembered."""
+    """One trial: its tables, and its record. Compared by identity, so that joins can be remembered."""
 
     tables: Mapping[str, pl.DataFrame]
-    trial: Mapping[str, Any]
+    trial: TrialRecord
 
     def table(self, name: str) -> pl.DataFrame:
         """One table; without rows if the trial has none."""
@@ -49,12 +51,12 @@ class Evidence:
     @property
     def quic(self) -> bool:
         """True if the workload ran over QUIC; else over TCP."""
-        return bool(self.trial.get("protocol") == "h3")
+        return self.trial.protocol == "h3"
 
     @property
     def upload(self) -> bool:
         """True if the client sends the bodies."""
-        return bool((self.trial.get("expected") or {}).get("direction") == "upload")
+        return self.trial.expected.upload
 
     @property
     def way(self) -> Direction:
@@ -72,17 +74,16 @@ class Evidence:
         return "server" if self.upload else "client"
 
     @property
-    def requests(self) -> list[Mapping[str, Any]]:
+    def requests(self) -> tuple[ClientRequest, ...]:
         """The client program's own account of its requests. Raises Unknown if it left none."""
-        requests: list[Mapping[str, Any]] = (self.trial.get("client") or {}).get("requests") or []
-        if not requests:
+        if not self.trial.requests:
             raise Unknown("the client left no account of its requests")
-        return requests
+        return self.trial.requests
 
     @property
     def has_account(self) -> bool:
         """True if the client program told of its requests."""
-        return bool((self.trial.get("client") or {}).get("requests"))
+        return bool(self.trial.requests)
 
     @cached_property
     def responses(self) -> pl.DataFrame:
@@ -94,7 +95,7 @@ class Evidence:
 
     def client_instant(self, name: str) -> list[int]:
         """One instant of every request in CLOCK_MONOTONIC ns. Raises Unknown if a request has none."""
-        instants = [request.get(name) for request in self.requests]
+        instants = [getattr(request, name) for request in self.requests]
         if any(instant is None for instant in instants):
             raise Unknown(f"a request has no {name}: it did not finish")
         return [int(instant) for instant in instants if instant is not None]
@@ -102,13 +103,13 @@ class Evidence:
     @cached_property
     def for_nobody(self) -> pl.DataFrame:
         """IP packets (of `ip_packets`) that came for an address after the client had left it: they do not arrive."""
-        packets, change = self.table("ip_packets"), self.trial.get("address_change") or {}
-        if change.get("changed_ns") is None:
+        packets, change = self.table("ip_packets"), self.trial.address_change
+        if change is None or change.changed_ns is None:
             return packets.clear()
         return packets.filter(
             pl.col("vantage") == "client",
-            pl.col("dst") == change["old_address"],
-            pl.col("time_ns") >= change["changed_ns"],
+            pl.col("dst") == change.old_address,
+            pl.col("time_ns") >= change.changed_ns,
         )
 
     @cached_property
@@ -140,16 +141,12 @@ class Evidence:
     @property
     def one_link(self) -> bool:
         """True if both captures are of the same link, so that a packet has the same index in both."""
-        return (
-            self.second_link is None
-            and len([link for link in self.trial.get("links") or () if link["leg"] == "client"]) < 2
-        )
+        return self.second_link is None and len(self.trial.links_of("client")) < 2
 
     @property
-    def second_link(self) -> Mapping[str, Any] | None:
+    def second_link(self) -> SecondLink | None:
         """The client's link in the network to which it was to change; None where it stays."""
-        link: Mapping[str, Any] | None = self.trial.get("second_link")
-        return link
+        return self.trial.second_link
 
     @cached_property
     def zero_ns(self) -> int:

@@ -3,31 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
+from quiclab.model.trial_record import TrialRecord
 
-def moved_bytes(trial: Mapping[str, Any]) -> int | None:
+
+def moved_bytes(trial: TrialRecord) -> int | None:
     """Bytes of all bodies, which random content cannot be compressed below; None where a part may be lacking.
 
     Other hosts may serve a part of a page or a video over another transport; the length of a probe's body is unknown,
     and the clock of a competition ends a body anywhere.
     """
-    expected = trial.get("expected") or {}
-    if trial.get("content") != "random" or "page" in expected or "video" in expected or cut_by_the_clock(trial):
+    expected = trial.expected
+    if trial.content != "random" or expected.page or expected.video or cut_by_the_clock(trial):
         return None
-    sizes = [each["body_bytes"] for each in expected.get("objects", [expected])]
-    return None if None in sizes else sum(sizes)
+    sizes = [each.body_bytes for each in expected.listed]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
-def may_use_several_sockets(trial: Mapping[str, Any]) -> bool:
+def may_use_several_sockets(trial: TrialRecord) -> bool:
     """True if the bodies may come over several sockets of the client: by one connection that migrates, or after a
     change of address by another one."""
-    asked = trial.get("asked") or {}
-    moves = trial.get("address_change") or asked.get("on_address_change") or asked.get("migration")
-    return bool(moves) or (trial.get("proof") or {}).get("connections") == 1
+    moves = trial.address_change or trial.asked.on_address_change or trial.asked.migration
+    return bool(moves) or trial.proof.connections == 1
 
 
 def when_carried(packets: pl.DataFrame, *, up: bool, size_bytes: int, apart: bool) -> int | None:
@@ -40,12 +39,12 @@ def when_carried(packets: pl.DataFrame, *, up: bool, size_bytes: int, apart: boo
     return int(instant) if isinstance(instant, int) else None
 
 
-def protocol_of(trial: Mapping[str, Any]) -> str:
+def protocol_of(trial: TrialRecord) -> str:
     """Transport below the arm's version of HTTP, as `ip_packets.protocol` names it."""
-    return "udp" if trial["protocol"] == "h3" else "tcp"
+    return "udp" if trial.protocol == "h3" else "tcp"
 
 
-def cut_by_the_clock(trial: Mapping[str, Any]) -> bool:
+def cut_by_the_clock(trial: TrialRecord) -> bool:
     """True if the transfer ended with its competition's time, wherever it stood."""
-    competition = trial.get("competition") or {}
-    return competition.get("lasts_ns") is not None and trial.get("client_exit_code") is None
+    competition = trial.competition
+    return competition is not None and competition.lasts_ns is not None and trial.client_exit_code is None

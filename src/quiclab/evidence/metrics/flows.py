@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from quiclab.evidence.metrics import quic, tcp
@@ -15,11 +16,11 @@ from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.evidence.metrics.measured_flow import flow_tables, server_packets
 from quiclab.evidence.metrics.retransmission import retransmitted_bytes
 from quiclab.model.tables import TABLES
+from quiclab.model.trial_record import Competition, Flow, TrialRecord
 
 STEP_NS = 100_000_000
 _LEAST_SAMPLES = 10
 """Fewest samples of the round-trip time that make a mean: those of a handshake alone do not."""
-Flow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,31 +40,31 @@ class Common:
         return pl.col(column).is_between(self.start_ns, self.end_ns)
 
 
-def downloads(competition: Mapping[str, Any]) -> list[Flow]:
+def downloads(competition: Competition) -> list[Flow]:
     """The flows that are compared; the measured one is the first."""
-    return [flow for flow in competition["flows"] if flow["background"] is None]
+    return [flow for flow in competition.flows if flow.background is None]
 
 
-def common_time(competition: Mapping[str, Any]) -> Common:
+def common_time(competition: Competition) -> Common:
     """Return the time in which all downloads ran."""
-    starts = [flow["started_ns"] or competition["ended_ns"] for flow in downloads(competition)]
-    return Common(max(starts), competition["ended_ns"])
+    starts = [flow.started_ns or competition.ended_ns for flow in downloads(competition)]
+    return Common(max(starts), competition.ended_ns)
 
 
-def flow_throughput(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def flow_throughput(tables: Mapping[str, pl.DataFrame], trial: TrialRecord) -> pl.DataFrame:
     """One row per flow and step; without rows where the trial was no competition."""
     table = TABLES["flow_throughput"].empty()
-    competition = trial.get("competition")
+    competition = trial.competition
     if competition is None:
         return table
-    began_ns, ended_ns = competition["began_ns"], competition["ended_ns"]
+    began_ns, ended_ns = competition.began_ns, competition.ended_ns
     steps = pl.DataFrame({"step": range(-(-(ended_ns - began_ns) // STEP_NS))}, schema={"step": pl.Int64})
     arrived = _arrived(tables).filter(pl.col("time_ns").is_between(began_ns, ended_ns, closed="left"))
-    for flow in competition["flows"]:
-        own = arrived.filter(server_packets(flow["server_address"], flow["server_port"]))
+    for flow in competition.flows:
+        own = arrived.filter(server_packets(flow.server_address, flow.server_port))
         counted = own.group_by(step=(pl.col("time_ns") - began_ns) // STEP_NS).agg(pl.col("size_bytes").sum())
         rows = steps.join(counted, on="step", how="left", maintain_order="left").select(
-            flow=pl.lit(flow["label"]),
+            flow=pl.lit(flow.label),
             time_ms=pl.min_horizontal((pl.col("step") + 1) * STEP_NS, ended_ns - began_ns) / 1e6,
             bytes=pl.col("size_bytes").fill_null(0).cast(pl.UInt64),
         )
@@ -71,31 +72,29 @@ def flow_throughput(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
     return table
 
 
-def flows(tables: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]) -> pl.DataFrame:
+def flows(tables: Mapping[str, pl.DataFrame], trial: TrialRecord) -> pl.DataFrame:
     """One row per flow, the measured one first; without rows where the trial was no competition."""
-    competition = trial.get("competition")
+    competition = trial.competition
     if competition is None:
         return TABLES["flows"].empty()
     common, arrived = common_time(competition), _arrived(tables)
     in_common = arrived.filter(common.holds())
     got = {
-        flow["label"]: int(
-            in_common.filter(server_packets(flow["server_address"], flow["server_port"]))["size_bytes"].sum()
-        )
-        for flow in competition["flows"]
+        flow.label: int(in_common.filter(server_packets(flow.server_address, flow.server_port))["size_bytes"].sum())
+        for flow in competition.flows
     }
-    together = sum(got[flow["label"]] for flow in downloads(competition))
+    together = sum(got[flow.label] for flow in downloads(competition))
     rows = []
-    for flow in competition["flows"]:
-        own = Evidence(flow_tables(tables, trial, flow), {**trial, "protocol": flow["protocol"]})
-        download, received = flow["background"] is None, got[flow["label"]]
+    for flow in competition.flows:
+        own = Evidence(flow_tables(tables, trial, flow), msgspec.structs.replace(trial, protocol=flow.protocol))
+        download, received = flow.background is None, got[flow.label]
         rows.append(
             {
-                "flow": flow["label"],
-                "arm": flow["arm"],
-                "background": flow["background"],
-                "protocol": flow["protocol"],
-                "started_ms": ((flow["started_ns"] or competition["ended_ns"]) - competition["began_ns"]) / 1e6,
+                "flow": flow.label,
+                "arm": flow.arm,
+                "background": flow.background,
+                "protocol": flow.protocol,
+                "started_ms": ((flow.started_ns or competition.ended_ns) - competition.began_ns) / 1e6,
                 "throughput_bit_per_s": received * 8 / common.s if common.s > 0 else None,
                 "share_pct": 100 * received / together if download and together else None,
                 "goodput_bit_per_s": _goodput(own, common),
@@ -114,7 +113,7 @@ def _arrived(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _goodput(own: Evidence, common: Common) -> float | None:
-    if common.s <= 0 or own.trial["protocol"] == "udp":
+    if common.s <= 0 or own.trial.protocol == "udp":
         return None
     try:
         return (_first_time_quic(own, common) if own.quic else _first_time_tcp(own, common)) * 8 / common.s

@@ -8,12 +8,12 @@ from quiclab.evidence.metrics.evidence import Evidence, Unknown
 
 
 def _held_back(evidence: Evidence) -> float:
-    if (evidence.trial.get("expected") or {}).get("page") is None:
+    if evidence.trial.expected.page is None:
         raise Unknown("the trial loaded no page")
-    requests = (evidence.trial.get("client") or {}).get("requests") or [{}]
-    if requests[0].get("requests_held_back") is None:
+    held_back = evidence.trial.first_request.requests_held_back
+    if held_back is None:
         raise Unknown("no log of the browser tells of it")
-    return float(requests[0]["requests_held_back"])
+    return float(held_back)
 
 
 HELD_BACK = (

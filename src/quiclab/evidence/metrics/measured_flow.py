@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
+
+from quiclab.model.trial_record import Flow, TrialRecord
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -14,25 +15,25 @@ _COMPETITORS = "raw/competitors/"
 """Prefix of the competitors' files, with a folder for each."""
 
 
-def measured_tables(tables: Tables, trial: Mapping[str, Any]) -> Tables:
+def measured_tables(tables: Tables, trial: TrialRecord) -> Tables:
     """Tables without the packets and connections of competitors; without a competition, the tables as they are."""
-    competition = trial.get("competition")
-    return tables if competition is None else flow_tables(tables, trial, competition["flows"][0])
+    competition = trial.competition
+    return tables if competition is None else flow_tables(tables, trial, competition.flows[0])
 
 
-def flow_tables(tables: Tables, trial: Mapping[str, Any], flow: Mapping[str, Any]) -> Tables:
+def flow_tables(tables: Tables, trial: TrialRecord, flow: Flow) -> Tables:
     """Tables with only what belongs to one flow.
 
     The captures are shared, and so is every table made from them: a connection is another flow's if its packets in a
     capture are. Files that a flow left are its own. `link_packets` stays whole: all flows share the link's one queue.
     """
     packets = tables["ip_packets"]
-    own = server_packets(flow["server_address"], flow["server_port"])
+    own = server_packets(flow.server_address, flow.server_port)
     foreign = _connections(tables, packets.filter(~own))
-    is_measured = flow["label"] == trial["competition"]["flows"][0]["label"]
+    is_measured = trial.competition is None or flow.label == trial.competition.flows[0].label
     captured = pl.col("source").is_in(packets["source"].unique().to_list())
     of_measured = ~pl.col("source").str.starts_with(_COMPETITORS)
-    of_flow = pl.col("source").str.starts_with(f"{_COMPETITORS}{flow['label']}/")
+    of_flow = pl.col("source").str.starts_with(f"{_COMPETITORS}{flow.label}/")
     found = dict(tables)
     for name, table in tables.items():
         if name in ("link_packets", "trials"):

@@ -22,10 +22,10 @@ def _measured(
     name: str, title: str, unit: str, over: Callable[[list[Span]], float], doc: str, heading: str = ""
 ) -> Metric:
     def compute(evidence: Evidence) -> float | Noted:
-        objects = (evidence.trial.get("expected") or {}).get("objects")
+        objects = evidence.trial.expected.objects
         if not objects:
             raise Unknown("the trial fetched one object")
-        names = [str(each["name"]) for each in objects]
+        names = [each.name for each in objects]
         try:
             return over(_on_the_wire(evidence, names))
         except Unknown as why:

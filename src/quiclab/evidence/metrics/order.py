@@ -56,8 +56,8 @@ def object_runs(evidence: Evidence) -> pl.DataFrame:
 
 @lru_cache(maxsize=1)
 def _runs(evidence: Evidence) -> list[Run]:
-    expected = evidence.trial.get("expected") or {}
-    if len(expected.get("objects") or []) <= 1 and not expected.get("page"):
+    expected = evidence.trial.expected
+    if len(expected.listed) <= 1 and expected.page is None:
         raise Unknown("the trial fetched one object")
     runs: list[Run] = []
     for stream, time_ns, offset, size in _quic(evidence) if evidence.quic else _http2(evidence):
@@ -66,7 +66,7 @@ def _runs(evidence: Evidence) -> list[Run]:
             last.last_ns, last.size = time_ns, last.size + size
         else:
             runs.append(Run(stream, time_ns, time_ns, offset, size))
-    seen, wanted = sum(run.size for run in runs), int(expected.get("body_bytes") or 0)
+    seen, wanted = sum(run.size for run in runs), expected.body_bytes or 0
     if not runs or seen < wanted:
         raise Unknown(
             f"what was recorded at the {evidence.receiver}'s end shows {seen} of {wanted} bytes of the objects"

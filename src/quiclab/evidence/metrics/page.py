@@ -17,7 +17,8 @@ from quiclab.evidence.metrics._api import Metric, Noted
 from quiclab.evidence.metrics._critical_path import Step, critical_path
 from quiclab.evidence.metrics._visual import Seen, last_change, speed_index, visual_progress
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
-from quiclab.model.tables import TABLES
+from quiclab.model.expected_content import ExpectedPage
+from quiclab.model.tables import TABLES, Row
 
 _ACCOUNT = r"trace|\.har$"
 """Sources of what the browser itself tells of the load."""
@@ -25,12 +26,11 @@ TYPES = {"html": "Document", "css": "Stylesheet", "js": "Script", "image": "Imag
 """Types of Yu and Benson's Table 3 → the browser's words."""
 
 
-def _page(evidence: Evidence) -> dict[str, Any]:
-    """Page of trial.json. Raises Unknown if the trial loaded none."""
-    page: dict[str, Any] | None = (evidence.trial.get("expected") or {}).get("page")
-    if page is None:
+def _page(evidence: Evidence) -> ExpectedPage:
+    """Page that was to be loaded. Raises Unknown if the trial loaded none."""
+    if evidence.trial.expected.page is None:
         raise Unknown("the trial loaded no page")
-    return page
+    return evidence.trial.expected.page
 
 
 def _events(evidence: Evidence, *names: str) -> pl.DataFrame:
@@ -41,15 +41,15 @@ def _events(evidence: Evidence, *names: str) -> pl.DataFrame:
 
 def _went_ns(evidence: Evidence) -> int:
     """Instant at which the browser was told to load the page; earlier events belong to another page."""
-    page = (evidence.trial.get("client") or {}).get("page")
-    if page is None:
+    client = evidence.trial.client
+    if client is None or client.page is None:
         raise Unknown("the browser left no account of the page")
-    return int(page["went_ns"])
+    return client.page.went_ns
 
 
 def document_url(evidence: Evidence) -> str:
     """URL of the page's document. Raises Unknown without a page."""
-    return str(_page(evidence)["resources"][0]["url"])
+    return _page(evidence).resources[0].url
 
 
 @lru_cache(maxsize=4)
@@ -63,8 +63,8 @@ def navigation(evidence: Evidence) -> tuple[int, str]:
     raise Unknown("the browser does not show where the navigation to the page began")
 
 
-def _data(detail: str | None) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(detail or "{}").get("data", {})
+def _data(detail: str | None) -> dict[str, object]:
+    data: dict[str, object] = json.loads(detail or "{}").get("data", {})
     return data
 
 
@@ -112,7 +112,7 @@ def requests(evidence: Evidence) -> pl.DataFrame:
     return seen.sort("time_ns")
 
 
-def _document(evidence: Evidence) -> dict[str, Any]:
+def _document(evidence: Evidence) -> Row:
     found = requests(evidence).filter(pl.col("url") == document_url(evidence))
     if found.is_empty():
         raise Unknown("the browser does not tell of the request for the document")
@@ -162,9 +162,9 @@ def page_progress(evidence: Evidence) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TABLES["page_progress"].schema(), orient="row")
 
 
-def _main_image(evidence: Evidence) -> dict[str, Any]:
+def _main_image(evidence: Evidence) -> Row:
     """The request for the main image: the one that the manifest names, else the element of the LCP."""
-    url = _page(evidence).get("main_image") or _largest(evidence)
+    url = _page(evidence).main_image or _largest(evidence)
     found = requests(evidence).filter(pl.col("url") == url)
     if found.is_empty():
         raise Unknown("the browser does not tell of the request for the main image")

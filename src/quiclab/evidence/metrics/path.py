@@ -23,7 +23,7 @@ that the link's lateness shows."""
 def _links(evidence: Evidence) -> list[pl.DataFrame]:
     """Packets that the model handled, a frame for each link, from client to server; without a proxy's warm-up."""
     packets = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
-    logs = [link["packet_log"] for link in evidence.trial.get("links") or ()]
+    logs = [link.packet_log for link in evidence.trial.links]
     if len(logs) > 1:  # studies of earlier versions have a proxy's warm-up in the model
         packets = packets.filter(pl.col("arrival_ns") >= evidence.zero_ns)
     elif evidence.second_link is None:
@@ -41,7 +41,7 @@ def _second_link(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     if link is None:
         return packets.clear()
     mine = pl.col("direction") == direction
-    return _rows_of_log(packets.filter(pl.col("action") != "outside_model", mine), link["packet_log"])
+    return _rows_of_log(packets.filter(pl.col("action") != "outside_model", mine), link.packet_log)
 
 
 @lru_cache(maxsize=3)
@@ -58,7 +58,7 @@ def each_link(evidence: Evidence, direction: Direction | None = None) -> tuple[p
 def _own(evidence: Evidence, direction: Direction) -> Sequence[pl.DataFrame]:
     """Packets on each link that the workload's own ends sent; in a competition, by the sending end's capture."""
     links = each_link(evidence, direction)
-    if evidence.trial.get("competition") is None:
+    if evidence.trial.competition is None:
         return links
     sent = evidence.packets("client" if direction == "up" else "server", direction, ("tcp", "udp"))
     return [packets.join(sent.select(index="packet_index"), on="index", how="semi") for packets in links]
@@ -149,10 +149,10 @@ def _lateness_us(evidence: Evidence, quantile: float) -> float:
 
 def trials_at_once(evidence: Evidence) -> float:
     """Number of trials that the link's process served at a time, this one included, at most."""
-    link = evidence.trial.get("link")
-    if not link:
+    link = evidence.trial.link
+    if not link.is_told:
         raise Unknown("the link left no account of itself")
-    return float(link.get("runs_at_once", 1))
+    return float(link.runs_at_once)
 
 
 def queue_max_bytes(evidence: Evidence) -> float:
@@ -163,7 +163,7 @@ def queue_max_bytes(evidence: Evidence) -> float:
 
 def wire_bytes(evidence: Evidence, direction: Direction) -> float:
     """Bytes that one end of the client's leg put on the path."""
-    leg = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) or 1
+    leg = len(evidence.trial.links_of("client")) or 1
     sent = [_own(evidence, direction)[0 if direction == "up" else leg - 1]]
     if direction == "up" or leg == 1:
         sent.append(_second_link(evidence, direction))

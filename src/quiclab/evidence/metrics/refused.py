@@ -17,7 +17,7 @@ def _refused_packets(evidence: Evidence, end: End) -> float | Noted:
     """Packets refused at one end, by the kernel's counter and the program's own log."""
     if not evidence.quic:
         raise Unknown("over TCP the receive window keeps the sender from sending more than there is room for")
-    counters = ((evidence.trial.get("host") or {}).get("counters") or {}).get(end)
+    counters = evidence.trial.host.counters.get(end)
     if counters is None:
         raise Unknown(f"nobody looked at the counters of the {end}'s network namespace")
     by_kernel = int(counters.get("UdpRcvbufErrors", 0))

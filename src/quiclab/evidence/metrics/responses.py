@@ -15,10 +15,10 @@ BY_ACCOUNT = "by the client's account of its requests, as its capture does not s
 def response_rows(evidence: Evidence) -> pl.DataFrame:
     """Return a row of `http_requests` for each response to what was asked for. Raises Unknown where the capture does
     not show each to its end, or where one of them came to an address that was gone, where nobody read it."""
-    told = (evidence.trial.get("client") or {}).get("requests") or []
-    asked = len(told or (evidence.trial.get("expected") or {}).get("objects") or [None])
+    told = evidence.trial.requests
+    asked = len(told or evidence.trial.expected.objects or [None])
     # A browser's first visit comes over the same links.
-    since_ns = min((each["start_ns"] for each in told if each.get("start_ns") is not None), default=evidence.zero_ns)
+    since_ns = min((each.start_ns for each in told if each.start_ns is not None), default=evidence.zero_ns)
     found = those_asked_for(evidence, evidence.responses).filter(
         pl.col("last_byte_ns").is_null() | (pl.col("last_byte_ns") >= since_ns)
     )

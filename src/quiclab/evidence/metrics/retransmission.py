@@ -13,7 +13,7 @@ from quiclab.evidence.metrics.intervals import IntervalSet
 
 def retransmitted_bytes(evidence: Evidence) -> float:
     """Payload bytes of the sender beyond the first sending of each."""
-    if evidence.trial.get("probe"):
+    if evidence.trial.probe:
         raise Unknown("the server is not the laboratory's: what it sent is not known, only what reached the link")
     again = 0
     if evidence.quic:
@@ -32,7 +32,7 @@ def retransmitted_bytes(evidence: Evidence) -> float:
 
 def first_retransmission_offset_bytes(evidence: Evidence) -> float:
     """Position of the first payload that was sent again, in the sender's stream (Yu and Benson 2021, Figure 6)."""
-    if evidence.trial.get("probe"):
+    if evidence.trial.probe:
         raise Unknown("the server is not the laboratory's: what it sent is not known, only what reached the link")
     if evidence.quic:
         streams: defaultdict[tuple[str, int], IntervalSet] = defaultdict(IntervalSet)

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.proof_record import UNPROVEN, ConnectionProof
 
 _BEGINNINGS = {
     "connections_full": "those that began with a full handshake",
@@ -18,21 +18,21 @@ _BEGINNINGS = {
 }
 
 
-def beginning(answer: dict[str, Any]) -> str | None:
+def beginning(answer: ConnectionProof) -> str | None:
     """Name of the metric that counts a connection of the proof; None where the answer to 0-RTT data stayed closed."""
-    if answer.get("early_data") in ("accepted", "rejected"):
-        return f"connections_early_data_{answer['early_data']}"
-    if answer["resumed"] is None:
+    if answer.early_data in ("accepted", "rejected"):
+        return f"connections_early_data_{answer.early_data}"
+    if answer.resumed is None:
         return "connections_given_up"
-    if answer.get("early_data") is None:
+    if answer.early_data is None:
         return None
-    return "connections_resumed" if answer["resumed"] else "connections_full"
+    return "connections_resumed" if answer.resumed else "connections_full"
 
 
 def _count(name: str) -> Callable[[Evidence], float]:
     def compute(evidence: Evidence) -> float:
-        answers = (evidence.trial.get("proof") or {}).get("answers")
-        if not isinstance(answers, list) or not answers:
+        answers = evidence.trial.proof.answers
+        if answers == UNPROVEN or not answers:
             raise Unknown("the packets were not decrypted")
         found = [beginning(answer) for answer in answers]
         if None in found:

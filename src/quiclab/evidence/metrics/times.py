@@ -119,13 +119,13 @@ def ttfb_client_ms(evidence: Evidence) -> float:
 
 def _account_of_first_ns(evidence: Evidence) -> int:
     """Instant at which the client program had the first byte of a body; some of several objects may be empty."""
-    told = [each["first_byte_ns"] for each in evidence.requests if each.get("first_byte_ns") is not None]
+    told = [each.first_byte_ns for each in evidence.requests if each.first_byte_ns is not None]
     return min(told or evidence.client_instant("first_byte_ns"))
 
 
 def to_last_packet_ms(evidence: Evidence) -> float | Noted:
     """Arrival of the last packet before the client closes."""
-    told_ns = (evidence.trial.get("client") or {}).get("close_ns")
+    told_ns = evidence.trial.client_close_ns
     close_ns = closed_ns(evidence) if told_ns is None else told_ns
     if close_ns is None:
         raise Unknown("no packet shows that the client closed, and the client did not say when")
@@ -157,7 +157,7 @@ def _received_ns(evidence: Evidence) -> list[int]:
         pl.col("source").is_in(captures["source"].to_list()), pl.col("method") == "PUT"
     )
     ends = those_asked_for(evidence, seen)["send_end_ns"].drop_nulls().to_list()
-    objects = len(evidence.trial["expected"].get("objects") or [None])
+    objects = len(evidence.trial.expected.listed)
     if len(ends) < objects:
         raise Unknown(f"the server's decrypted capture shows the end of {len(ends)} of {objects} uploads")
     return ends
@@ -166,7 +166,7 @@ def _received_ns(evidence: Evidence) -> list[int]:
 def goodput_bit_per_s(evidence: Evidence) -> float | Noted:
     """Body bits over the time to the last byte of a body."""
     if evidence.upload:
-        return int(evidence.trial["expected"]["body_bytes"]) * 8 / (upload_ms(evidence) / 1e3)
+        return (evidence.trial.expected.body_bytes or 0) * 8 / (upload_ms(evidence) / 1e3)
     if evidence.has_account:
         size_bytes = sum(evidence.client_instant("body_bytes"))
     else:

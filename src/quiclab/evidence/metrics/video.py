@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from quiclab.evidence.metrics._api import Metric
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
+from quiclab.model.expected_content import ExpectedVideo
 from quiclab.model.tables import TABLES
 
 _SECOND_NS = 10**9
@@ -18,12 +17,11 @@ _CONTENT_BYTES = 500
 """Packets from this size on carry content; acknowledgments and what ends a connection are smaller."""
 
 
-def _video(evidence: Evidence) -> Mapping[str, Any]:
+def _video(evidence: Evidence) -> ExpectedVideo:
     """Video that was asked for. Raises Unknown where it was none."""
-    video: Mapping[str, Any] | None = (evidence.trial.get("expected") or {}).get("video")
-    if video is None:
+    if evidence.trial.expected.video is None:
         raise Unknown("the trial played no video")
-    return video
+    return evidence.trial.expected.video
 
 
 def _rows(evidence: Evidence, table: str) -> pl.DataFrame:
@@ -90,7 +88,10 @@ def stall_ratio_pct(evidence: Evidence) -> float:
 
 
 def _length_ms(evidence: Evidence) -> float:
-    return float(_video(evidence)["length"]["ns"]) / 1e6
+    length = _video(evidence).length
+    if length is None:
+        raise Unknown("the trial does not tell how long the video is")
+    return length.ns / 1e6
 
 
 def fraction_loaded_pct(evidence: Evidence) -> float:
@@ -123,7 +124,7 @@ def _playing_samples(evidence: Evidence) -> pl.DataFrame:
 def mean_quality_bit_per_s(evidence: Evidence) -> float:
     """Bitrate of the quality that was shown, over the time that it was."""
     video = _video(evidence)
-    rates = {int(each["height"]): float(each["bit_per_s"]) for each in video.get("representations") or []}
+    rates = {int(each.height): float(each.bit_per_s) for each in video.representations}
     shown = _playing_samples(evidence)
     total = sum(rates.get(height, 0.0) * moved for height, moved in shown.select("height", "moved_ms").iter_rows())
     return float(total) / float(shown["moved_ms"].sum())
@@ -185,10 +186,10 @@ def drops(series: list[int]) -> int:
 
 def overall_throughput_bit_per_s(evidence: Evidence) -> float:
     """File length over the time of its download (Qin et al. 2023)."""
-    size = _video(evidence).get("file_bytes")
+    size = _video(evidence).file_bytes
     if size is None:
         raise Unknown("only a video in one file has a length")
-    name, requested_ns = str(_video(evidence)["name"]), _instant(evidence, "requested")
+    name, requested_ns = _video(evidence).name, _instant(evidence, "requested")
     answers = evidence.table("http_requests").filter(
         pl.col("vantage") == "client", pl.col("url").str.ends_with(f"/{name}"), pl.col("last_byte_ns").is_not_null()
     )

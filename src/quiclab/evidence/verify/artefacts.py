@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quiclab.model.trial_record import Artefact
 from quiclab.store.packed_captures import plain_name
 
 _FORMATS = {
@@ -18,13 +19,13 @@ _FORMATS = {
 }
 
 
-def register(folder: Path) -> list[dict[str, str | int]]:
+def register(folder: Path) -> list[Artefact]:
     """One row per file below raw/, in order of path."""
-    rows: list[dict[str, str | int]] = []
+    rows: list[Artefact] = []
     for path in sorted((folder / "raw").rglob("*")):
         if path.is_file():
             plain = path.with_name(plain_name(path.name.removesuffix(".gz")))
             form, kind = _FORMATS.get(plain.suffix, ("other", "meta"))
             size = path.stat().st_size
-            rows.append({"path": str(path.relative_to(folder)), "format": form, "kind": kind, "bytes": size})
+            rows.append(Artefact(path=str(path.relative_to(folder)), format=form, kind=kind, bytes=size))
     return rows

@@ -4,94 +4,97 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from quiclab.model.client_account import ClientRequest
+from quiclab.model.expected_content import ExpectedObject, ExpectedPage
+from quiclab.model.trial_record import KeptBody, TrialRecord
 
 _SUCCESS = 2
 """First digit of the status (RFC 9110 section 15.3)."""
 
 
-def body_problem(document: dict[str, Any]) -> str | None:
+def body_problem(trial: TrialRecord) -> str | None:
     """Return what is wrong with what arrived: for a download by the client's account or the body that it kept, for an
     upload by what the server kept."""
-    expected = document["expected"]
-    requests = (document["client"] or {}).get("requests", [])
-    if expected.get("direction") == "upload":
-        return _upload_problem(requests, expected, document.get("received") or {})
-    if "page" in expected:
-        return page_problem(requests, expected["page"])
-    if "video" in expected:  # the player reports an error unless all that was watched was loaded
-        return next((f"the client: {request['error']}" for request in requests if "error" in request), None)
-    if "objects" in expected:
-        return _objects_problem(requests, expected["objects"])
+    expected = trial.expected
+    requests = trial.requests
+    if expected.upload:
+        return _upload_problem(requests, expected.listed, trial.received)
+    if expected.page is not None:
+        return page_problem(requests, expected.page)
+    if expected.video is not None:  # the player reports an error unless all that was watched was loaded
+        return next((f"the client: {each.error}" for each in requests if each.error is not None), None)
+    if expected.objects is not None:
+        return _objects_problem(requests, expected.objects)
+    wanted = expected.listed[0]
     for request in requests:
-        if (problem := _request_problem(request, expected)) is not None:
+        if (problem := _request_problem(request, wanted)) is not None:
             return problem
-    kept = document.get("client_body")
-    return _content_problem(kept, expected) if kept else None
+    return _content_problem(trial.client_body, wanted) if trial.client_body else None
 
 
-def _objects_problem(requests: list[dict[str, Any]], objects: list[dict[str, Any]]) -> str | None:
+def _objects_problem(requests: Sequence[ClientRequest], objects: Sequence[ExpectedObject]) -> str | None:
     """The first of several objects that is wrong or was never asked for, by its name."""
-    told = {request["url"].rpartition("/")[2]: request for request in requests}
+    told = {(request.url or "").rpartition("/")[2]: request for request in requests}
     for expected in objects:
-        request = told.get(expected["name"])
+        request = told.get(expected.name)
         if request is None:
-            return f"the object {expected['name']} is missing from the client's account"
+            return f"the object {expected.name} is missing from the client's account"
         if (problem := _request_problem(request, expected)) is not None:
-            return f"the object {expected['name']}: {problem}"
+            return f"the object {expected.name}: {problem}"
     return None
 
 
 def _upload_problem(
-    requests: list[dict[str, Any]], expected: dict[str, Any], received: dict[str, dict[str, Any]]
+    requests: Sequence[ClientRequest], objects: Sequence[ExpectedObject], received: Mapping[str, KeptBody]
 ) -> str | None:
     """The first object that the server did not take, or did not get as it was sent."""
     for request in requests:
-        if "error" in request:
-            return f"the client: {request['error']}"
-        if request["status"] is not None and request["status"] // 100 != _SUCCESS:
-            return f"the server answered with status {request['status']}"
-    for each in expected.get("objects", [expected]):
-        got = received.get(each["name"])
+        if request.error is not None:
+            return f"the client: {request.error}"
+        if request.status is not None and request.status // 100 != _SUCCESS:
+            return f"the server answered with status {request.status}"
+    for each in objects:
+        got = received.get(each.name)
         if got is None:
-            return f"the object {each['name']} did not arrive at the server"
+            return f"the object {each.name} did not arrive at the server"
         if (problem := _content_problem(got, each)) is not None:
-            return f"the object {each['name']}, as the server has it: {problem}"
+            return f"the object {each.name}, as the server has it: {problem}"
     return None
 
 
-def _request_problem(request: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if "error" in request:
-        return f"the client: {request['error']}"
+def _request_problem(request: ClientRequest, expected: ExpectedObject) -> str | None:
+    if request.error is not None:
+        return f"the client: {request.error}"
     # Some command-line clients do not report the status; the body stands for it.
-    if request["status"] not in (200, None):
-        return f"the server answered with status {request['status']}"
+    if request.status not in (200, None):
+        return f"the server answered with status {request.status}"
     return _content_problem(request, expected)
 
 
-def _content_problem(got: dict[str, Any], expected: dict[str, Any]) -> str | None:
-    if expected["body_bytes"] is None:  # a foreign server's objects may change
-        return None if got["body_bytes"] else "the body is empty"
-    if got["body_bytes"] != expected["body_bytes"]:
-        return f"the body has {got['body_bytes']} bytes instead of {expected['body_bytes']}"
-    if got["sha256"] != expected["sha256"]:
+def _content_problem(got: ClientRequest | KeptBody, expected: ExpectedObject) -> str | None:
+    if expected.body_bytes is None:  # a foreign server's objects may change
+        return None if got.body_bytes else "the body is empty"
+    if got.body_bytes != expected.body_bytes:
+        return f"the body has {got.body_bytes} bytes instead of {expected.body_bytes}"
+    if got.sha256 != expected.sha256:
         return "the body has the right length and the wrong content (SHA-256 differs)"
     return None
 
 
 # The check that a page came whole, by the browser's account of its resources.
-def page_problem(requests: Sequence[Mapping[str, Any]], page: Mapping[str, Any]) -> str | None:
+def page_problem(requests: Sequence[ClientRequest], page: ExpectedPage) -> str | None:
     """Return the first known resource that did not come whole; what a mirrored page lacks does not count."""
-    came = {request["url"]: request for request in requests}
-    for resource in page["resources"]:
-        request = came.get(resource["url"])
+    came = {request.url: request for request in requests}
+    for resource in page.resources:
+        request = came.get(resource.url)
         if request is None:
-            return f"the browser did not load {resource['url']}"
+            return f"the browser did not load {resource.url}"
         # The browser hides the status of answers from other hosts; the body tells.
-        if request["status"] not in (200, None):
-            return f"{resource['url']}: the server answered with status {request['status']}"
-        if request["status"] is None and not request["decoded_bytes"]:
-            return f"{resource['url']}: no answer"
-        if request["decoded_bytes"] != resource["bytes"]:
-            return f"{resource['url']} has {request['decoded_bytes']} bytes instead of {resource['bytes']}"
+        if request.status not in (200, None):
+            return f"{resource.url}: the server answered with status {request.status}"
+        if request.status is None and not request.decoded_bytes:
+            return f"{resource.url}: no answer"
+        if request.decoded_bytes != resource.bytes:
+            return f"{resource.url} has {request.decoded_bytes} bytes instead of {resource.bytes}"
     return None

@@ -13,6 +13,7 @@ import polars as pl
 
 from quiclab.evidence.verify.http_responses import CAPTURE
 from quiclab.evidence.verify.wire import Sender, socket_name
+from quiclab.model.tables import Row
 
 _FLAGS = ("disable_active_migration", "grease_quic_bit")
 _INTEGERS = (
@@ -97,7 +98,7 @@ class Connection:
         """True if one of the connection's packets (rows of `packets`) meets all conditions."""
         return not self.tables["packets"].filter(*conditions).is_empty()
 
-    def frames(self, *types: str) -> Iterator[dict[str, Any]]:
+    def frames(self, *types: str) -> Iterator[Row]:
         """QUIC frames of the given types."""
         return self.tables["frames"].filter(pl.col("frame_type").is_in(types)).iter_rows(named=True)
 

@@ -8,20 +8,19 @@ success.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from quiclab.evidence.metrics.asked_for import ASK_NOTHING, is_named_by
 from quiclab.evidence.metrics.expected_bytes import cut_by_the_clock
-from quiclab.evidence.verify.proof import UNPROVEN
+from quiclab.model.expected_content import Expected
+from quiclab.model.proof_record import UNPROVEN, HttpResponse
+from quiclab.model.trial_record import TrialRecord
 
 HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _PARTIAL = 206
 _PLAIN = (None, "identity")
 """Content codings that leave a body as it is."""
-
-Response = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -34,62 +33,60 @@ class ObjectEvidence:
     """True if they show that it was moved as it should be; else, without a problem, they do not tell."""
 
 
-def shown_by_packets(document: Mapping[str, Any]) -> ObjectEvidence:
+def shown_by_packets(trial: TrialRecord) -> ObjectEvidence:
     """Return the first problem among all objects of a download or an upload, or whether every one is proven."""
-    proof, expected = document["proof"], document["expected"]
-    if proof["http_responses"] == UNPROVEN:
+    proof, expected = trial.proof, trial.expected
+    if proof.http_responses == UNPROVEN:
         return ObjectEvidence()
-    wanted = HTTP_VERSIONS[document["protocol"]]
-    found = [response for response in proof["http_responses"] if response["method"] not in ASK_NOTHING]
-    if "page" in expected or "video" in expected:
+    wanted = HTTP_VERSIONS[trial.protocol or ""]
+    found = [response for response in proof.http_responses if response.method not in ASK_NOTHING]
+    if expected.page is not None or expected.video is not None:
         return _refused_documents(found, expected, wanted)
-    several = len(expected.get("objects", ())) > 1
+    several = len(expected.listed) > 1
     # Only its request tells which of several objects a response is.
-    whole = "http_responses" not in proof["unproven_because"] and not (
-        several and any(each["url"] is None for each in found)
-    )
-    listed, in_parts = expected.get("objects", [expected]), may_begin_again(document)
-    objects = [_Object(each["name"], each["body_bytes"], wanted, whole, in_parts) for each in listed]
+    whole = "http_responses" not in proof.unproven_because and not (several and any(each.url is None for each in found))
+    in_parts = may_begin_again(trial)
+    objects = [_Object(each.name, each.body_bytes, wanted, whole, in_parts) for each in expected.listed]
     proven = True
     for each in objects:
         # What the path of a foreign server's URL becomes in a request is its client's affair.
-        own = found if document.get("probe") else each.among(found, alone=len(objects) == 1)
+        own = found if trial.probe else each.among(found, alone=len(objects) == 1)
         if not own:
             shown = each.never_asked(found)
-        elif expected.get("direction") == "upload":
+        elif expected.upload:
             shown = each.uploaded(own)
         else:
-            shown = each.begun(own) if cut_by_the_clock(document) else each.downloaded(own)
+            shown = each.begun(own) if cut_by_the_clock(trial) else each.downloaded(own)
         if shown.problem is not None:
             return ObjectEvidence(shown.problem if len(objects) == 1 else f"the object {each.name}: {shown.problem}")
         proven = proven and shown.proven
     return ObjectEvidence(proven=proven)
 
 
-def unproven(document: Mapping[str, Any]) -> str | None:
+def unproven(trial: TrialRecord) -> str | None:
     """Reason why nobody can tell what a trial without a problem moved; None where its packets or its client's account
     do.
 
     A body that the client kept, or that the server took, is known; over which version of HTTP it came is not, unless
     QUIC carried it and the client offered nothing but HTTP/3.
     """
-    if shown_by_packets(document).proven or (document["client"] or {}).get("requests"):
+    if shown_by_packets(trial).proven or trial.requests:
         return None
-    if cut_by_the_clock(document) and document.get("client_reports"):
+    if cut_by_the_clock(trial) and trial.client_reports:
         return None  # it was ended before it could write its account
-    proof = document["proof"]
-    closed = proof["unproven_because"].get("http_responses", "only the client knows how long a decoded body is")
-    if not (document.get("client_body") or document.get("received")):
+    proof = trial.proof
+    closed = proof.unproven_because.get("http_responses", "only the client knows how long a decoded body is")
+    if not (trial.client_body or trial.received):
         return f"nothing shows what the client got: {closed}, and the client left no account of its own"
-    offered = proof["alpn_offered"]
-    if proof["transport"] == "quic" and offered != UNPROVEN and offered and all(each == "h3" for each in offered):
+    offered = proof.alpn_offered
+    if proof.transport == "quic" and offered != UNPROVEN and offered and all(each == "h3" for each in offered):
         return None
     return f"nothing shows the HTTP version: {closed}, and the client left no account of its own"
 
 
-def may_begin_again(document: Mapping[str, Any]) -> bool:
+def may_begin_again(trial: TrialRecord) -> bool:
     """True if the client's address was to change: only then may it go on with a transfer on another connection."""
-    return bool(document.get("address_change") or (document.get("asked") or {}).get("on_address_change"))
+    return bool(trial.address_change or trial.asked.on_address_change)
 
 
 @dataclass(frozen=True)
@@ -106,11 +103,11 @@ class _Object:
     in_parts: bool
     """True if several responses may have its bytes between them."""
 
-    def among(self, found: Iterable[Response], *, alone: bool) -> list[Response]:
+    def among(self, found: Iterable[HttpResponse], *, alone: bool) -> list[HttpResponse]:
         """Return the responses for this object. A request in 0-RTT packets that stayed closed has no known URL."""
-        return [each for each in found if (alone if each["url"] is None else is_named_by(each["url"], self.name))]
+        return [each for each in found if (alone if each.url is None else is_named_by(each.url, self.name))]
 
-    def downloaded(self, found: Sequence[Response]) -> ObjectEvidence:
+    def downloaded(self, found: Sequence[HttpResponse]) -> ObjectEvidence:
         """Evidence that the client got every byte."""
         good = self._good(found)
         if any(self._is_covered([each]) for each in good):
@@ -118,42 +115,42 @@ class _Object:
         if self._is_covered(good):
             parts = f"{self.name} was asked for whole, but came in {len(good)} parts, as the packets show"
             return ObjectEvidence(proven=True) if self.in_parts else ObjectEvidence(parts)
-        if any(each["content_encoding"] not in _PLAIN for each in good):
+        if any(each.content_encoding not in _PLAIN for each in good):
             return ObjectEvidence()  # of an encoded body only the client knows the length
         if not good:
             return self._answered_otherwise(found)
-        if not self.whole and not all(each["ended"] for each in good):
+        if not self.whole and not all(each.ended for each in good):
             return ObjectEvidence()
-        got = max(each["body_bytes"] for each in good)
+        got = max(each.body_bytes for each in good)
         short = f"the body has {got} bytes instead of {self.length}" if self.length is not None else "the body is empty"
         return ObjectEvidence(f"{short}, as the packets show")
 
-    def begun(self, found: Sequence[Response]) -> ObjectEvidence:
+    def begun(self, found: Sequence[HttpResponse]) -> ObjectEvidence:
         """Evidence that the right answer had begun, for a transfer that the clock ended."""
         return ObjectEvidence(proven=True) if self._good(found) else self._answered_otherwise(found)
 
-    def uploaded(self, found: Sequence[Response]) -> ObjectEvidence:
+    def uploaded(self, found: Sequence[HttpResponse]) -> ObjectEvidence:
         """Evidence that a request with every byte was answered with success."""
         good = self._good(found)
-        if any(each["sent_bytes"] == self.length for each in good):
+        if any(each.sent_bytes == self.length for each in good):
             return ObjectEvidence(proven=True)
         if not good:
             return self._answered_otherwise(found)
-        sent = max(each["sent_bytes"] for each in good)
+        sent = max(each.sent_bytes for each in good)
         short = f"{sent} bytes were uploaded instead of {self.length}, as the packets show"
         return ObjectEvidence(short if self.whole else None)
 
-    def never_asked(self, others: Sequence[Response]) -> ObjectEvidence:
+    def never_asked(self, others: Sequence[HttpResponse]) -> ObjectEvidence:
         """No request for it was seen."""
         if not self.whole:
             return ObjectEvidence()
-        other = f": the client asked for {others[0]['url']}, which got status {others[0]['status']}" if others else ""
+        other = f": the client asked for {others[0].url}, which got status {others[0].status}" if others else ""
         return ObjectEvidence(f"no request for {self.name} is among the packets{other}")
 
-    def _answered_otherwise(self, found: Sequence[Response]) -> ObjectEvidence:
+    def _answered_otherwise(self, found: Sequence[HttpResponse]) -> ObjectEvidence:
         """Return what is wrong: another version of HTTP, a status that is no success, or no answer."""
-        other = sorted({each["http_version"] for each in found if _succeeded(each)})
-        refused = [each["status"] for each in found if each["status"] is not None and not _succeeded(each)]
+        other = sorted({str(each.http_version) for each in found if _succeeded(each)})
+        refused = [each.status for each in found if each.status is not None and not _succeeded(each)]
         if other:
             told = f"asked for {self.wanted}, got {' and '.join(other)}, as the packets show"
         elif refused:
@@ -162,10 +159,10 @@ class _Object:
             told = f"no response to the request for {self.name} is among the packets"
         return ObjectEvidence(told if self.whole else None)
 
-    def _good(self, found: Sequence[Response]) -> list[Response]:
-        return [each for each in found if each["http_version"] == self.wanted and _succeeded(each)]
+    def _good(self, found: Sequence[HttpResponse]) -> list[HttpResponse]:
+        return [each for each in found if each.http_version == self.wanted and _succeeded(each)]
 
-    def _is_covered(self, found: Iterable[Response]) -> bool:
+    def _is_covered(self, found: Iterable[HttpResponse]) -> bool:
         """True if these responses have every byte between them, and none has more."""
         spans = sorted(span for each in found if (span := _span(each)) is not None)
         if self.length is None:
@@ -178,31 +175,31 @@ class _Object:
         return bool(spans) and reach == self.length
 
 
-def _refused_documents(found: Sequence[Response], expected: Mapping[str, Any], wanted: str) -> ObjectEvidence:
+def _refused_documents(found: Sequence[HttpResponse], expected: Expected, wanted: str) -> ObjectEvidence:
     """Evidence of a refusal among the files of a page or video; the player itself tells what it needed."""
-    resources = {each["url"] for each in (expected.get("page") or {}).get("resources", ())}
+    resources = {each.url for each in expected.page.resources} if expected.page else set[str]()
     answers: dict[str, list[int]] = {}
     for each in found:
-        if each["url"] in resources and each["status"] is not None:
-            answers.setdefault(each["url"], []).append(each["status"])
+        if each.url in resources and each.status is not None:
+            answers.setdefault(each.url, []).append(each.status)
     for url, statuses in answers.items():
         if all(status >= 400 for status in statuses):
             return ObjectEvidence(f"{url}: the server answered with status {statuses[0]}, as the packets show")
-    return ObjectEvidence(proven=any(_succeeded(each) and each["http_version"] == wanted for each in found))
+    return ObjectEvidence(proven=any(_succeeded(each) and each.http_version == wanted for each in found))
 
 
-def _succeeded(response: Response) -> bool:
-    return response["status"] is not None and response["status"] // 100 == 2
+def _succeeded(response: HttpResponse) -> bool:
+    return response.status is not None and response.status // 100 == 2
 
 
-def _span(response: Response) -> tuple[int, int] | None:
+def _span(response: HttpResponse) -> tuple[int, int] | None:
     """The bytes of the object that a response brought; None where they are encoded or its range cannot be read."""
-    if response["content_encoding"] not in _PLAIN:
+    if response.content_encoding not in _PLAIN:
         return None
     start = 0
-    if response["status"] == _PARTIAL:
-        first = (response["content_range"] or "").removeprefix("bytes ").partition("-")[0]
+    if response.status == _PARTIAL:
+        first = (response.content_range or "").removeprefix("bytes ").partition("-")[0]
         if not first.isdigit():
             return None
         start = int(first)
-    return start, start + int(response["body_bytes"])
+    return start, start + int(response.body_bytes)

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
-from quiclab.store.layout import TOLERATED
+if TYPE_CHECKING:
+    from quiclab.model.trial_record import EstimatedDisturbance, RecordedDisturbance, TrialRecord
 
 ROUGHLY = 0.1
 """Share that is tolerated at least where the critical path is not known: what no path can exceed is far more than what
@@ -25,27 +25,34 @@ _PARTS = {
 }
 
 
-def bound_ns(document: Mapping[str, Any], disturbance: Mapping[str, Any]) -> int:
-    """Time that the laboratory may have added to a trial that counts."""
-    least = [float(document.get(TOLERATED, 1.0))]
-    if disturbance["by"] == "bound":
+def with_bound(trial: TrialRecord, found: EstimatedDisturbance) -> RecordedDisturbance:
+    """A disturbance with the time that the laboratory may have added to a trial that counts."""
+    import msgspec  # `quiclab status` needs the prefix alone
+
+    from quiclab.model.trial_record import RecordedDisturbance
+
+    return RecordedDisturbance(**msgspec.structs.asdict(found), bound_ns=_bound_ns(trial, found))
+
+
+def _bound_ns(trial: TrialRecord, found: EstimatedDisturbance) -> int:
+    least = [float(trial.tolerated)]
+    if found.by == "bound":
         least.append(ROUGHLY)
-    if document.get("own_failure") is not None:
+    if trial.own_failure is not None:
         least.append(SPOILED)
-    return round(max(least) * int(disturbance["time_ns"]))
+    return round(max(least) * found.time_ns)
 
 
-def disturbance_problem(document: Mapping[str, Any]) -> str | None:
+def disturbance_problem(trial: TrialRecord) -> str | None:
     """Say how much of a trial's time the laboratory added, and by what, where the study does not tolerate that.
 
     None also where nothing is known of it.
     """
-    disturbance = document.get("disturbance")
-    if not disturbance or disturbance["cost_ns"] <= bound_ns(document, disturbance):
+    found = trial.disturbance
+    if found is None or found.cost_ns <= _bound_ns(trial, found):
         return None
-    parts: Mapping[str, Mapping[str, int]] = disturbance["parts"]
-    worst = max(parts, key=lambda part: parts[part]["cost_ns"])
+    worst = max(found.parts, key=lambda part: found.parts[part].cost_ns)
     why = _PARTS.get(worst, f"the {worst} waited for a processor")
-    time_ns, cost_ns = disturbance["time_ns"], disturbance["cost_ns"]
-    most = "at most " if disturbance["by"] == "bound" else ""
+    time_ns, cost_ns = found.time_ns, found.cost_ns
+    most = "at most " if found.by == "bound" else ""
     return f"{PREFIX}this machine added {most}{cost_ns / 1e6:.1f} ms ({100 * cost_ns / time_ns:.1f} %): {why}"

@@ -8,7 +8,6 @@ on one reading of the packets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -29,7 +28,7 @@ _WITHOUT_NUMBER = ("retry", "version_negotiation")
 """Packets of QUIC that are not sealed."""
 
 
-def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+def responses(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, object]]:
     """Return a row for each request of the measured client whose headers could be read: what was asked for, status and
     HTTP version of the answer, bytes of both bodies as sent, and whether the response came to its end."""
     rows = tables["http_requests"].filter(pl.col("source") == CAPTURE).sort("time_ns")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Unsupported
 from quiclab.lab.endpoints._stacks import find_python
@@ -42,7 +41,7 @@ def unsupported_by_aioquic(program: Program) -> str | None:
     return None
 
 
-def library_settings(knobs: Knobs) -> dict[str, Any]:
+def library_settings(knobs: Knobs) -> dict[str, object]:
     """Settings for aioquic's QuicConfiguration, by its own names."""
     return {
         "congestion_control_algorithm": knobs.congestion_control or "reno",

@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints._api import Available, BoundedRun, Command, Context, Unsupported
 from quiclab.lab.endpoints._pages import HTTP3_FIELD, HTTP3_HERE, listening
@@ -81,7 +80,7 @@ def caddy_facts(program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, 
 
 
 def caddy_of_hosts(
-    context: Context, handlers: Sequence[Mapping[str, Any]], routes_before: Sequence[Mapping[str, Any]] = ()
+    context: Context, handlers: Sequence[Mapping[str, object]], routes_before: Sequence[Mapping[str, object]] = ()
 ) -> Command:
     """Command for one listener and one site, or one of each for every host of a page; all sites answer alike."""
     protocols: tuple[Protocol, ...] = ("h1", "h2", "h3")
@@ -96,7 +95,7 @@ def caddy_of_hosts(
     return _command(context, servers, certificates)
 
 
-def _command(context: Context, servers: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Command:
+def _command(context: Context, servers: Mapping[str, object], certificates: Sequence[Mapping[str, object]]) -> Command:
     """Start Caddy without administration, and so that it writes nothing outside the trial's directory."""
     config_file = context.work_dir / ("caddy-proxy.json" if context.origin else "caddy.json")
     started = find_program("caddy", context.program.prefix)
@@ -134,9 +133,9 @@ def _site(
     names: Sequence[str],
     address: str,
     protocols: Sequence[Protocol],
-    handlers: Sequence[Mapping[str, Any]],
-    routes_before: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
+    handlers: Sequence[Mapping[str, object]],
+    routes_before: Sequence[Mapping[str, object]],
+) -> dict[str, object]:
     """Site that listens at one address, and answers requests for one of the names."""
     authority = replace(context, address=address).authority
     # Without a tag the name that the client asks for decides; only a page has several.
@@ -160,6 +159,6 @@ def _site(
     }
 
 
-def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, Any]:
+def _certificate(certificate: Path, key: Path, tag: str) -> dict[str, object]:
     """Certificate, which serves the names that it is issued for."""
     return {"certificate": str(certificate), "key": str(key), "tags": [tag]}

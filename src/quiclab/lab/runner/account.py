@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from quiclab.model.client_account import ClientAccount
 from quiclab.store.forms import misfit
-from quiclab.store.trial_form import CLIENT
+from quiclab.store.record_form import form_of
 
 _NUMBERS = ("body_bytes", "start_ns", "last_byte_ns")
 _INSTANTS = ("start_ns", "first_byte_ns", "last_byte_ns", "close_ns")
@@ -42,28 +44,30 @@ def account_problem(account: Any, since_ns: int, until_ns: int) -> str | None:
     for number, request in enumerate(requests, 1):
         if (problem := _request_problem(request, since_ns, until_ns)) is not None:
             return _unusable(f"request {number}: {problem}")
-    wrong = misfit(account, CLIENT)
+    wrong = misfit(account, form_of(ClientAccount))
     return wrong and _unusable(wrong)
 
 
-def _request_problem(request: dict[str, Any], since_ns: int, until_ns: int) -> str | None:
+def _request_problem(request: Mapping[str, object], since_ns: int, until_ns: int) -> str | None:
     for name, kinds in (("url", str), ("http_version", str), ("sha256", str), ("status", int | None)):
-        if name not in request or not isinstance(request[name], kinds) or isinstance(request[name], bool):
+        value = request.get(name)
+        if name not in request or not isinstance(value, kinds) or isinstance(value, bool):
             return f"`{name}` is missing or of the wrong type"
-        if isinstance(request[name], str) and len(request[name]) > _LONGEST_TEXT:
+        if isinstance(value, str) and len(value) > _LONGEST_TEXT:
             return f"`{name}` is longer than {_LONGEST_TEXT} characters"
     if request["status"] is not None and request["status"] not in _STATUSES:
         return "`status` is no status of HTTP"
     if not isinstance(request.get("error", ""), str):
         return "`error` is no text"
     for name in _NUMBERS:
-        if type(request.get(name)) is not int or request[name] < 0:
+        number = request.get(name)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             return f"`{name}` is not a whole number of 0 or more"
-    if request["body_bytes"] >= _MOST:
-        return "`body_bytes` is 2^63 or more"
+        if name == "body_bytes" and number >= _MOST:
+            return "`body_bytes` is 2^63 or more"
     if not all(_in_time(request.get(name), since_ns, until_ns) for name in _INSTANTS):
         return "an instant lies outside the trial (CLOCK_MONOTONIC, in nanoseconds)"
-    told = [request[name] for name in _INSTANTS if request.get(name) is not None]
+    told = [instant for name in _INSTANTS if isinstance(instant := request.get(name), int)]
     return None if told == sorted(told) else "its instants are not in order"
 
 

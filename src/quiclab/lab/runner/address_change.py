@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, NEXT_CLIENT_ADDRESSES, Link
 from quiclab.lab.testbed.namespace import NetworkNamespace
@@ -83,7 +83,7 @@ class ChangingAddress:
     ) -> None:
         self.end()
 
-    def end(self) -> dict[str, Any] | None:
+    def end(self) -> dict[str, object] | None:
         """The transfer is over; what happened."""
         if self._thread is not None:
             os.eventfd_write(self._files[1], 1)

@@ -29,7 +29,7 @@ class Competitor:
         self.started_ns: int | None = None
         self.ended = "not started"
         self.congestion_control: str | None = None
-        self.loads: list[dict[str, Any]] = []
+        self.loads: list[dict[str, object]] = []
         """The loads of a page that came to their end: when each was asked for, and when it was whole."""
         self._next_is_ready: Path | None = None
         """The file that appears when the browser of the next load may be given the word."""
@@ -64,7 +64,7 @@ class Competitor:
             self._next_is_ready = None
             self.processes["client"].go()
 
-    def document(self, ip_version: int) -> dict[str, Any]:
+    def document(self, ip_version: int) -> dict[str, object]:
         """The flow as trial.json has it."""
         flow = self.flow
         return {
@@ -93,7 +93,7 @@ class Competitor:
         self.loads.append({"went_ns": went_ns, "whole_ns": _last_byte_ns(account)})
 
 
-def ends_of(pair: Pair, port: int, ip_version: int) -> dict[str, Any]:
+def ends_of(pair: Pair, port: int, ip_version: int) -> dict[str, object]:
     """The addresses of a flow, and the port of its server, as trial.json has them."""
     ends: tuple[End, ...] = ("client", "server")
     return {**{f"{end}_address": pair.addresses(end)[ip_version] for end in ends}, "server_port": port}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from quiclab.lab.testbed.cpu_competitor import Calibration, CpuCompetitor
 from quiclab.lab.testbed.cpu_limit import CpuQuota, cpu_quota_problem
@@ -65,7 +65,7 @@ class SlowCpu:
         if self._limit is not None:
             self._limit.admit(process.pid)
 
-    def findings(self) -> dict[str, Any] | None:
+    def findings(self) -> dict[str, object] | None:
         """Findings about processor shares for trial.json; to be called before the `with` block ends."""
         if isinstance(self._limit, CpuQuota):
             return {

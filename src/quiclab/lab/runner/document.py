@@ -23,8 +23,8 @@ from quiclab.store.own_files import content_of, is_own_file, read_own
 
 
 def trial_document(
-    laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, Any]
-) -> dict[str, Any]:
+    laboratory: Laboratory, row: PlanRow, attempt: int, clocks: tuple[Instant, Instant], facts: dict[str, object]
+) -> dict[str, object]:
     """Request of a trial, where and when it ran, and what should have arrived; `clocks` at start and end."""
     started, ended = clocks
     return {
@@ -45,7 +45,7 @@ def trial_document(
     }
 
 
-def asked_of(of: study.Study, row: PlanRow) -> dict[str, Any]:
+def asked_of(of: study.Study, row: PlanRow) -> dict[str, object]:
     """Members of a trial.json that follow from a study and a row of its plan alone."""
     arm, path, workload = arm_of(of, row), path_of(of, row), workload_of(of, row)
     ip_version, sender = path.ip_version, _sender(arm, workload)
@@ -73,7 +73,7 @@ def asked_of(of: study.Study, row: PlanRow) -> dict[str, Any]:
     }
 
 
-def own_server_members(of: study.Study, row: PlanRow) -> dict[str, Any]:
+def own_server_members(of: study.Study, row: PlanRow) -> dict[str, object]:
     """Members of a trial.json that follow from a study and a row of its plan where the servers are ours too."""
     return {"own_client": bool(arm_of(of, row).client.argv), "content": workload_of(of, row).content}
 
@@ -85,7 +85,7 @@ def _sender(arm: study.Arm, workload: study.Workload) -> study.Role:
     return "proxy" if arm.proxy else "server"
 
 
-def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
+def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, object]:
     """Bytes that should arrive, and at which end: of a single object its bytes and hash, of several all bytes and a
     list; of a video what it is."""
     workload = workload_of(laboratory.study, row)
@@ -115,7 +115,7 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, Any]:
     }
 
 
-def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, Any]:
+def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, object]:
     """Video that is played, with each quality's lines and bitrate; one file also has a length."""
     rates = zip(video.qualities, video.bit_rates, strict=True)
     shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
@@ -123,7 +123,7 @@ def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, A
     return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
 
 
-def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
+def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, object]:
     """Demands of the spec on the handshake and on the connection: the verdict holds the trial to them."""
     client, front = arm.client.knobs, arm.front.knobs
     moves = client.on_address_change if workload.address_change else None
@@ -140,7 +140,7 @@ def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, Any]:
     }
 
 
-def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
+def kept_body(file: Path, most_bytes: int) -> dict[str, object] | None:
     """Length and hash of the response that a user's own program kept, which writes no account. Without a hash where it
     is longer than `most_bytes`."""
     if not is_own_file(file, file.parent):
@@ -148,7 +148,7 @@ def kept_body(file: Path, most_bytes: int) -> dict[str, Any] | None:
     return content_of(file, most_bytes)
 
 
-def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, Any]]:
+def received_bodies(folder: Path, names: Iterable[str], most_bytes: int) -> dict[str, dict[str, object]]:
     """Length and hash of each uploaded object that the server kept, by name, for these names alone."""
     files = (folder / name for name in names)
     return {file.name: content_of(file, most_bytes) for file in files if is_own_file(file, folder)}

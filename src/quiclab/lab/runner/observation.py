@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from quiclab.lab.runner.commands import ORIGIN_PORT, PORT
 from quiclab.lab.runner.places import SERVER, front_place
@@ -129,7 +129,7 @@ class Observation:
         if process.usage is not None:
             self._costs.ended(role, process.usage, process.waited)
 
-    def findings(self) -> dict[str, Any]:
+    def findings(self) -> dict[str, object]:
         """Findings for trial.json, once the `with` block has been left."""
         return {
             "cost": self._costs.summary(),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES, SERVER_ADDRESSES, node_addresses
 from quiclab.lab.testbed.link_files import SECOND_NETWORK_FILES, link_files
@@ -45,7 +44,7 @@ def address_of(place: str, ip_version: int) -> str:
     return addresses[ip_version]
 
 
-def links_document(arm: study.Arm, path: study.Path) -> list[dict[str, Any]]:
+def links_document(arm: study.Arm, path: study.Path) -> list[dict[str, object]]:
     """The links for trial.json: each with its files and its leg; the client's leg ends at the front."""
     leg_links = places(path).index(front_place(arm, path))
     return [
@@ -54,7 +53,7 @@ def links_document(arm: study.Arm, path: study.Path) -> list[dict[str, Any]]:
     ]
 
 
-def second_link_document(path: study.Path, workload: study.Workload) -> dict[str, Any] | None:
+def second_link_document(path: study.Path, workload: study.Workload) -> dict[str, object] | None:
     """The client's link in the network to which it changes, for trial.json. It ends where the first of `links` does."""
     if workload.address_change is None:
         return None

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab import __version__
 from quiclab.lab.endpoints import Available, Command, Context, Foreign, find
@@ -93,7 +92,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     jails = Jails(laboratory.confinement, laboratory.work_dir, laboratory.kept, folder)
     started = clock.read()
     record = Record()
-    summary: dict[str, Any] = {}
+    summary: dict[str, object] = {}
     try:
         with ExitStack() as resources:
             trial = RunningTrial(laboratory, row, raw, record, resources, resources.enter_context(jails))
@@ -116,7 +115,7 @@ def run_probe_trial(probe: Probe, row: PlanRow, attempt: int) -> Path:
     return folder
 
 
-def _probe_document(record: Record, target: Target) -> dict[str, Any]:
+def _probe_document(record: Record, target: Target) -> dict[str, object]:
     """The record as trial.json has it, and the server that was asked."""
     return {
         "failure": record.failure,
@@ -132,7 +131,7 @@ def _probe_document(record: Record, target: Target) -> dict[str, Any]:
     }
 
 
-def _carry_out(probe: Probe, trial: RunningTrial, most_bytes: int) -> dict[str, Any]:
+def _carry_out(probe: Probe, trial: RunningTrial, most_bytes: int) -> dict[str, object]:
     """Everything with resources; returns the link's summary."""
     record, resources = trial.record, trial.resources
     topology = resources.enter_context(Topology(trial.laboratory, trial.row, trial.raw))

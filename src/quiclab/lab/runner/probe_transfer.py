@@ -6,8 +6,6 @@ start_early ─▶ transfer ─▶ end
 
 from __future__ import annotations
 
-from typing import Any
-
 from quiclab.lab.endpoints import Command
 from quiclab.lab.runner.observation import Observation
 from quiclab.lab.runner.running_trial import RunningTrial
@@ -78,7 +76,7 @@ class ProbeTransfer:
         """Sentence about a client that was killed from outside; None where it was not."""
         return self._client.killed_from_outside()
 
-    def end(self) -> dict[str, Any]:
+    def end(self) -> dict[str, object]:
         """Close the link and end the client, whether the transfer went well or not; return the link's summary."""
         record = self._trial.record
         self._observation.end()

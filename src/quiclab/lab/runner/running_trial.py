@@ -7,7 +7,6 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.runner.commands import Part, arm_of, path_of, workload_of
 from quiclab.lab.runner.jails import Jails, role_of
@@ -24,15 +23,15 @@ class Record:
     onlooker: Onlooker = NOBODY
     phases: dict[str, int] = field(default_factory=dict)
     """Step → how long it took, in nanoseconds."""
-    host: dict[str, Any] = field(default_factory=dict)
+    host: dict[str, object] = field(default_factory=dict)
     failure: str | None = None
     void: str | None = None
     """Fault that spoiled the trial and was no endpoint's doing."""
     logs_spoiled: str | None = None
     """Damage that a program of the trial did to the folder of its logs, so that these tell nothing."""
     client_exit_code: int | None = None
-    address_change: dict[str, Any] | None = None
-    competition: dict[str, Any] = field(default_factory=dict)
+    address_change: dict[str, object] | None = None
+    competition: dict[str, object] = field(default_factory=dict)
     client_reports: bool = False
     mark: int = field(default_factory=time.monotonic_ns)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.runner.account import account_problem, text_problem
 from quiclab.lab.runner.commands import received_folder
@@ -51,7 +50,7 @@ def run_trial(
     jails = Jails(laboratory.confinement, laboratory.work_dir, laboratory.kept, folder)
     started = clock.read()
     record = Record(onlooker)
-    summary: dict[str, Any] = {}
+    summary: dict[str, object] = {}
     try:
         with ExitStack() as resources:
             trial = RunningTrial(laboratory, row, raw, record, resources, resources.enter_context(jails), counted)
@@ -81,7 +80,7 @@ def run_trial(
     return folder
 
 
-def _bodies(trial: RunningTrial) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]] | None]:
+def _bodies(trial: RunningTrial) -> tuple[dict[str, object] | None, dict[str, dict[str, object]] | None]:
     """Bodies that the client kept of a download and the server of an upload."""
     most_bytes = trial.workload.total.bytes
     kept = kept_body(trial.real("client", trial.home / "body"), most_bytes)
@@ -91,7 +90,7 @@ def _bodies(trial: RunningTrial) -> tuple[dict[str, Any] | None, dict[str, dict[
     return kept, received_bodies(folder, trial.workload.object_names, most_bytes)
 
 
-def _trial_document(record: Record) -> dict[str, Any]:
+def _trial_document(record: Record) -> dict[str, object]:
     """The record as trial.json has it."""
     return {
         "failure": record.failure,
@@ -105,7 +104,7 @@ def _trial_document(record: Record) -> dict[str, Any]:
     }
 
 
-def _carry_out(trial: RunningTrial) -> dict[str, Any]:
+def _carry_out(trial: RunningTrial) -> dict[str, object]:
     """Everything with resources; returns the link's summary."""
     laboratory, row, record, resources = trial.laboratory, trial.row, trial.record, trial.resources
     topology = resources.enter_context(Topology(laboratory, row, trial.raw))

@@ -3,7 +3,7 @@
 
 `catalogue.py` says where programs come from: wheels, the machine, or Debian packages that are unpacked beside the
 machine's own (`apt.py`). `build.py` compiles the small programs around QUIC libraries (`crates/stack-quiche`,
-`crates/stack-quinn`, `programs/quic-go`), each from its own lock file. Whose turn it is among responses of quic-go:
-`programs/quic-go/schedule.go`; why a server does not send: `programs/quic-go/reasons.go`, and the module `reasons` of
-both crates.
+`crates/stack-quinn`, `programs/quic-go`), each from its own lock file, and anew where a crate that it uses by path has
+changed (`crates/stack-common`). Whose turn it is among responses of quic-go: `programs/quic-go/schedule.go`; why a
+server does not send: `programs/quic-go/reasons.go`, and the module `reasons` of both crates.
 """

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -142,10 +143,28 @@ def _stamp(stacks: Path, build: Build) -> Path:
     return stacks / "build" / f"{build.name}.made-from"
 
 
+def source_folders(source: Path) -> tuple[Path, ...]:
+    """Folders of everything of ours that a program is compiled from: its own, and those of crates that it uses by
+    path."""
+    folders = [source]
+    for folder in folders:
+        folders += [each for each in _crates_by_path(folder) if each not in folders]
+    return tuple(folders)
+
+
+def _crates_by_path(folder: Path) -> list[Path]:
+    manifest = folder / "Cargo.toml"
+    needed = tomllib.loads(manifest.read_text()).get("dependencies", {}) if manifest.is_file() else {}
+    paths = [each["path"] for each in needed.values() if isinstance(each, dict) and "path" in each]
+    return [Path(os.path.normpath(folder / path)) for path in paths]
+
+
 def _digest(source: Path) -> str:
     """Digest of the names and contents of all sources."""
     total = hashlib.sha256()
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and "target" not in path.relative_to(source).parts:
-            total.update(f"{path.relative_to(source)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for folder in source_folders(source):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "target" not in path.relative_to(folder).parts:
+                name = os.path.relpath(path, source)
+                total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()

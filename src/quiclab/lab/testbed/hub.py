@@ -15,7 +15,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from quiclab.lab.testbed.link import DEVICE, End, usable_versions
 from quiclab.lab.testbed.link_ends import PREFIXES
@@ -104,7 +103,7 @@ class Hub:
                         device = ip.link_lookup(ifname=_to(pair))[0]
                         ip.route("add", family=family, dst=f"{own}/{bits}", oif=device)
                         if pair != first:
-                            through: dict[str, Any] = {"gateway": beyond, "flags": _RTNH_F_ONLINK}
+                            through: dict[str, object] = {"gateway": beyond, "flags": _RTNH_F_ONLINK}
                             ip.route("add", family=family, dst=f"{far}/{bits}", oif=link, **through)
 
         self.namespace.run(work)

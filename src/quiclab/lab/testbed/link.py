@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from quiclab.lab.testbed.link_ends import PREFIXES, SIDES, Ends, LinkPlace, Span
 from quiclab.lab.testbed.link_files import LINK_CONFIG, LINK_SUMMARY, SECOND_NETWORK_FILES, link_files
@@ -54,7 +54,7 @@ class LinkSettings:
 
     backend: Backend
     mtu: int
-    model: Mapping[str, Any]
+    model: Mapping[str, object]
     """The spec's part of the configuration: seed, `up` and `down`, `more_links` (docs/reference/link-config.md)."""
     route: RouteMetrics | None
     """TCP's settings on the routes of both ends and of all nodes."""
@@ -103,9 +103,9 @@ class Link:
         self._ends = self._make_ends()
         self._stack = ExitStack()
         self._process: LinkProcess | None = None
-        self.summary: dict[str, Any] = {}
+        self.summary: dict[str, object] = {}
         """The link's own account, once `stop` was called."""
-        self.ready: dict[str, Any] = {}
+        self.ready: dict[str, object] = {}
 
     def __enter__(self) -> Self:
         try:
@@ -125,15 +125,15 @@ class Link:
             middle = self._stack.enter_context(NetworkNamespace())
             namespaces.append(middle)
             middle.write_sysctls({"net.ipv6.conf.default.disable_ipv6": "1"})
-        models = [settings.model, *settings.model.get("more_links", ())]
+        models, spans = links_of(settings.model), self._ends.spans
         first, *more = (
-            {**model, **self._link_document(span, middle)} for span, model in zip(self._ends.spans, models, strict=True)
+            {**model, **self._link_document(span, middle)} for span, model in zip(spans, models, strict=True)
         )
         config = {
             **first,
             "backend": settings.backend,
             "log": {
-                **first["log"],
+                **self._log_files(spans[0]),
                 "snaplen_bytes": settings.snaplen_bytes,
                 "buffer_bytes": 256 << 20,
             },
@@ -155,7 +155,7 @@ class Link:
             # The devices are there already, and the link needs as long to open its own side.
             self._ends.configure()
         self.ready = self._message("ready")
-        self._process.make_punctual(self.ready["real_time"])
+        self._process.make_punctual(str(self.ready["real_time"]))
         if settings.backend == "tun":
             self._ends.configure()
 
@@ -200,10 +200,10 @@ class Link:
         later = Span(last, 0, 1) if settings.second_network else None
         return Ends(places, row, settings.mtu, later, ethernet=settings.backend == "veth")
 
-    def _link_document(self, span: Span, middle: NetworkNamespace | None) -> dict[str, Any]:
+    def _link_document(self, span: Span, middle: NetworkNamespace | None) -> dict[str, object]:
         """Configuration of one link besides its model; with `middle`, the devices are made."""
         settings, device = self._settings, span.device
-        ends: dict[str, dict[str, Any]] = {}
+        ends: dict[str, dict[str, object]] = {}
         for side, place in zip(SIDES, (span.client, span.server), strict=True):
             namespace = self._places[place]
             end = ends[side] = {"netns": f"/proc/self/fd/{namespace.fd}", "device": device, "mtu": settings.mtu}
@@ -247,7 +247,7 @@ class Link:
         """Process id of the link."""
         return self._require().pid
 
-    def stop(self) -> dict[str, Any]:
+    def stop(self) -> dict[str, object]:
         """Close the link and return its summary; packets still inside are counted there."""
         process = self._require()
         if process.stop():
@@ -273,17 +273,23 @@ class Link:
             raise RuntimeError("the link was not started")
         return self._process
 
-    def _message(self, event: str) -> dict[str, Any]:
+    def _message(self, event: str) -> dict[str, object]:
         """The next line of the link process, which must be `event`."""
         process = self._require()
         line = process.hear()
         try:
-            message: dict[str, Any] = json.loads(line)
+            message: dict[str, object] = json.loads(line)
         except json.JSONDecodeError:
             raise _gone(process.kill()) from None
         if message.get("event") != event:
-            raise HostError(f"the link cannot run: {message.get('message', line)}", message.get("hint", ""))
+            raise HostError(f"the link cannot run: {message.get('message', line)}", str(message.get("hint", "")))
         return message
+
+
+def links_of(config: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """All links of a configuration, the first one first."""
+    more = config.get("more_links")
+    return [config, *(more if isinstance(more, list | tuple) else ())]
 
 
 def _gone(how: str) -> VoidError:

@@ -40,7 +40,7 @@ class RouteMetrics:
     initial_window: int
     """Initial congestion window in packets."""
 
-    def netlink(self) -> dict[str, Any]:
+    def netlink(self) -> dict[str, object]:
         """Metrics as rtnetlink(7) takes them.
 
         A locked `cwnd` would bound nothing: the kernel takes it with what it remembers of earlier connections, which it
@@ -262,7 +262,7 @@ def _index(ip: Any, device: str) -> int:
     return int(found[0])
 
 
-def _delete_soon(ip: Any, route: Mapping[str, Any]) -> None:
+def _delete_soon(ip: Any, route: Mapping[str, object]) -> None:
     """Remove a route that the kernel makes by itself; for an IPv6 address it does so only some time after the address
     was added."""
     from pyroute2.netlink.exceptions import NetlinkError

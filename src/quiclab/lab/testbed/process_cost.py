@@ -4,6 +4,11 @@
 Over a program's whole life the kernel counts exactly, and tells the process that waits for it (wait4(2)). What it used
 during the transfer is the difference of two looks at /proc. In between, a look every 100 ms records threads, memory and
 the course of the CPU time.
+
+Times at which a program was stopped from outside (SIGSTOP, a debugger, a container that was paused by signals).
+
+Its parent learns of each stop from the kernel (waitid(2), WSTOPPED and WCONTINUED), however short. Children of the
+program have another parent: their state is in /proc, at each look.
 """
 
 from __future__ import annotations
@@ -19,14 +24,67 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from quiclab.lab.testbed import _process_tree
 from quiclab.lab.testbed._process_tree import Stat, Used
 from quiclab.lab.testbed._ticker import Ticker
 from quiclab.lab.testbed.run_delay import RunDelay, RunDelayCourse, Waited
-from quiclab.lab.testbed.stops import Stops
 from quiclab.model.units import Duration
+
+_NEWS = os.WSTOPPED | os.WCONTINUED
+
+
+class Stops:
+    """Watcher of a child of this process: a thread that sleeps until there is something to note."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._lock = threading.Lock()
+        self._number = 0
+        self._stopped_ns = 0
+        self._since_ns: int | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            try:
+                # The news of its end is left (WNOWAIT) for the thread that waits for the program; that of a stop is
+                # consumed, so that the next one is news again.
+                seen = os.waitid(os.P_PID, self._pid, _NEWS | os.WEXITED | os.WNOWAIT)
+                if seen is None or seen.si_code not in (os.CLD_STOPPED, os.CLD_CONTINUED):
+                    return
+                event = os.waitid(os.P_PID, self._pid, _NEWS | os.WNOHANG)
+            except ChildProcessError:
+                return
+            if event is None:
+                continue
+            now = time.monotonic_ns()
+            with self._lock:
+                if event.si_code == os.CLD_STOPPED:
+                    self._number += 1
+                    self._since_ns = now
+                elif event.si_code == os.CLD_CONTINUED:
+                    if self._since_ns is None:
+                        self._number += 1  # it was over before this thread could look
+                    else:
+                        self._stopped_ns += now - self._since_ns
+                    self._since_ns = None
+
+    def begin(self) -> None:
+        """Count from here on; a stop that lasts now goes on."""
+        with self._lock:
+            self._stopped_ns = 0
+            self._number = 0 if self._since_ns is None else 1
+            self._since_ns = None if self._since_ns is None else time.monotonic_ns()
+
+    def summary(self) -> dict[str, int]:
+        """Number of stops (those that follow one another before this thread runs count as one), and their total
+        time."""
+        with self._lock:
+            since_ns = self._since_ns
+            standing_ns = 0 if since_ns is None else time.monotonic_ns() - since_ns
+            return {"number": self._number, "stopped_ns": self._stopped_ns + standing_ns}
 
 
 # The last look at every process and thread of a program, including those that are gone.
@@ -173,7 +231,7 @@ class ProcessCosts:
             if role.at_end is None:
                 role.at_end = role.life
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Costs by role, for trial.json. Times of `life` are exact; user and system of `transfer` are accurate to 10 ms
         each."""
         with self._lock:
@@ -229,7 +287,7 @@ def _used_by(usage: resource.struct_rusage) -> Used:
     return Used(user_ns + system_ns, user_ns, system_ns, *faults, usage.ru_nvcsw, usage.ru_nivcsw)
 
 
-def _summary(role: _Role) -> dict[str, Any]:
+def _summary(role: _Role) -> dict[str, object]:
     return {
         "life": None if role.life is None else asdict(role.life),
         "transfer": None if role.at_end is None else asdict(_transfer(role, role.at_end)),
@@ -255,7 +313,7 @@ def _transfer(role: _Role, at_end: Used) -> Used:
     return at_end.since(role.at_begin).at_least(role.seen_at_end.since(role.seen_at_begin))
 
 
-def _memory(role: _Role) -> dict[str, Any]:
+def _memory(role: _Role) -> dict[str, object]:
     """Peak memory of the whole tree and of its largest process, which is what `time -v` shows.
 
     VmHWM starts with the program, but is not read at the very end. ru_maxrss is exact, but starts with the peak of the

@@ -17,7 +17,7 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from quiclab.lab.testbed.namespace import NetworkNamespace
 from quiclab.lab.testbed.real_time import RealTime, ask_for_real_time
@@ -49,7 +49,7 @@ class TcpInfoSampler:
         }
         self._stack = ExitStack()
         self._real_time: RealTime = "none"
-        self.summary: dict[str, Any] = {}
+        self.summary: dict[str, object] = {}
         """Summary after the end, for trial.json: samples, missed, interval_ns, slowest_ns, cpu_share (of one core) and
         real_time; or `unsupported` or `ended_early`, with the reason."""
 
@@ -92,16 +92,17 @@ class TcpInfoSampler:
         self._process.stdin.close()
         told = self._next_line()
         if told["event"] == "summary":
-            self.summary = told["summary"] | {"real_time": self._real_time}
+            summary = told["summary"]
+            self.summary = {**(summary if isinstance(summary, dict) else {}), "real_time": self._real_time}
         else:
             self.summary = {"ended_early": told["message"]}
 
-    def _next_line(self) -> dict[str, Any]:
+    def _next_line(self) -> dict[str, object]:
         """The program's next line."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         try:
-            told: dict[str, Any] = json.loads(line)
+            told: dict[str, object] = json.loads(line)
         except json.JSONDecodeError:
             return {"event": "error", "message": f"it ended without a word (exit code {self._process.wait()})"}
         return told

@@ -158,10 +158,14 @@ def keep_time(backend: Backend | None = None) -> Timekeeping:
         summary = link.stop()
         for end in ends:
             end.close()
-    late = summary["lateness"]
+    from quiclab.model.link_account import LinkAccount
+    from quiclab.store.record_form import as_record
+
+    account = as_record(summary, LinkAccount)
+    late = {name: int(value) for name, value in account.lateness.items()}
     return Timekeeping(
         late["count"], late["p50_ns"], late["p99_ns"], late["max_ns"], str(summary.get("real_time", "none")),
-        os.getloadavg()[0], len(os.sched_getaffinity(0)), share, summary.get("slice_ns"),
+        os.getloadavg()[0], len(os.sched_getaffinity(0)), share, account.slice_ns,
         others, stolen,
     )  # fmt: skip
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.testbed import _libc
 from quiclab.lab.testbed.backend import choose_backend
@@ -26,9 +25,12 @@ from quiclab.lab.testbed.tcp_settings import sysctls
 from quiclab.lab.testbed.way_out import NAME_SERVER, WayOut
 from quiclab.model import study
 from quiclab.model.errors import HostError
+from quiclab.model.host_findings import ProgramCost
+from quiclab.model.link_account import LinkAccount
 from quiclab.model.units import Duration
 from quiclab.spec.ecn import tcp_on
 from quiclab.spec.link import lateness_bounds, link_config
+from quiclab.store.record_form import as_record
 
 _LISTEN_PATIENCE_S = 5.0
 LEAST_TOLD = Duration(5_000_000)
@@ -94,22 +96,23 @@ def run_user_commands(commands: UserCommands, way_out: WayOut | None) -> int:
             if near.usage is not None:
                 costs.ended("client", near.usage, near.waited)
             costs.end()
-            summary = link.stop()
+            account = as_record(link.stop(), LinkAccount)
             thrown_away = {"client": _thrown_away(client), "server": _thrown_away(server)}
     finally:
         kill_everything_else()
-    account = closing_account(summary, thrown_away, costs.summary(), by_root=commands.user_id == 0)
-    for line in (*_lateness(summary, commands.path), *account):
+    used = {role: as_record(cost, ProgramCost) for role, cost in costs.summary().items()}
+    told = closing_account(account, thrown_away, used, by_root=commands.user_id == 0)
+    for line in (*_lateness(account, commands.path), *told):
         print(f"quiclab: {line}", file=sys.stderr)
     return code if code is not None and code >= 0 else 128 - (code or 0)
 
 
-def _lateness(summary: dict[str, Any], path: study.Path) -> Iterator[str]:
+def _lateness(account: LinkAccount, path: study.Path) -> Iterator[str]:
     """Sentence about the latest packet, if it was beyond the bound: the verdict rests on p99, which a short stop does
     not affect."""
     bounds = lateness_bounds(path)
-    for link, bound, told in zip(path.links, bounds, (summary, *summary.get("more_links", ())), strict=True):
-        lateness = told["lateness"]
+    for link, bound, told in zip(path.links, bounds, account.each_link, strict=True):
+        lateness = told.lateness
         if lateness["max_ns"] > bound.ns:
             name = "the link" if len(path.links) == 1 else f"the link {link.name}"
             latest, most, nearly_all = (f"{lateness[key] / 1e6:.3g} ms" for key in ("max_ns", "p999_ns", "p99_ns"))
@@ -120,13 +123,13 @@ def _lateness(summary: dict[str, Any], path: study.Path) -> Iterator[str]:
 
 
 def closing_account(
-    summary: Mapping[str, Any], thrown_away: Mapping[str, int], costs: Mapping[str, Any], *, by_root: bool
+    account: LinkAccount, thrown_away: Mapping[str, int], costs: Mapping[str, ProgramCost], *, by_root: bool
 ) -> Iterator[str]:
     """Sentences about what made the commands' times and losses differ from the model's."""
-    if not summary["sound"]:
+    if not account.sound:
         yield (
             f"the link was not true to its model, and your command's results are not those of the path that you asked "
-            f"for: {'; '.join(summary['unsound_reasons'])}. {_remedy(summary, by_root=by_root)}; `quiclab doctor` "
+            f"for: {'; '.join(account.unsound_reasons)}. {_remedy(account, by_root=by_root)}; `quiclab doctor` "
             "tests how punctual it is here"
         )
     for end, count in thrown_away.items():
@@ -136,8 +139,8 @@ def closing_account(
                 "what read them was too slow, or had no processor"
             )
     for role, cost in costs.items():
-        turns = cost["run_delay"]["longest_turns"] or 0
-        waited_ns = (cost["run_delay"]["longest_ns"] or 0) - turns * TURN.ns
+        turns = cost.run_delay.longest_turns or 0
+        waited_ns = (cost.run_delay.longest_ns or 0) - turns * TURN.ns
         if waited_ns > LEAST_TOLD.ns:
             yield (
                 f"the {role}'s command waited {waited_ns / 1e6:.0f} ms in all for a processor (the thread that waited "
@@ -145,9 +148,9 @@ def closing_account(
             )
 
 
-def _remedy(summary: Mapping[str, Any], *, by_root: bool) -> str:
+def _remedy(account: LinkAccount, *, by_root: bool) -> str:
     """Remedies that were not applied."""
-    if summary.get("gave_way_ns") is not None:
+    if account.gave_way_ns is not None:
         return (
             "Repeat it over a slower path, or on a machine with three processors: with fewer, a link that hardly "
             "sleeps gives up its precedence, so that the commands have one"

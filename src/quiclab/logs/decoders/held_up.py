@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -72,7 +71,7 @@ def _decoded(path: Path, key: str, table: str, context: Context) -> FileTables:
     return FileTables({table: frame} if rows else {}, findings, dialect="version 1", clock="monotonic", resolution_ns=1)
 
 
-def _object(line: str) -> Mapping[str, Any] | None:
+def _object(line: str) -> Mapping[str, object] | None:
     try:
         told = read_json(line)
     except (ValueError, RecursionError):
@@ -80,11 +79,11 @@ def _object(line: str) -> Mapping[str, Any] | None:
     return told if isinstance(told, dict) else None
 
 
-def _row(told: Mapping[str, Any] | None, table: str) -> dict[str, Any] | None:
+def _row(told: Mapping[str, object] | None, table: str) -> dict[str, object] | None:
     """The line's values by column; None unless it has a fitting value for each that its version knows."""
     if told is None:
         return None
-    row: dict[str, Any] = {}
+    row: dict[str, object] = {}
     for name, dtype in TABLES[table].decoder_schema.items():
         value = told.get("at_ns" if name == "time_ns" else name)
         if name == "vantage" or (name in _LATER and value is None):

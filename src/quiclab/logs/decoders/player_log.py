@@ -13,7 +13,7 @@ import polars as pl
 from quiclab.logs.decoders._api import Context, FileTables, Finding, Take
 from quiclab.logs.decoders._text import read_json
 from quiclab.model.errors import DecodeError
-from quiclab.model.tables import TABLES
+from quiclab.model.tables import TABLES, Row
 from quiclab.store.packed_logs import read_plain
 
 NETWORK_BELOW_MS = 1000.0
@@ -74,12 +74,12 @@ class PlayerLog:
         )
 
 
-def stalls(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def stalls(events: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """Stalls: from each `waiting` after the first `playing` to the next `playing`, or to the end; not where the user
     sought."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     started, seeking = False, False
-    began: Mapping[str, Any] | None = None
+    began: Mapping[str, object] | None = None
     for event in events:
         name = event["name"]
         if name in ("seeking", "seeked"):
@@ -93,7 +93,7 @@ def stalls(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _stall(began: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
+def _stall(began: Row, ended: Row) -> dict[str, object]:
     return {
         "time_ns": began["time_ns"],
         "duration_ns": ended["time_ns"] - began["time_ns"],
@@ -104,7 +104,7 @@ def _stall(began: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _sample(row: Sequence[Any]) -> dict[str, Any]:
+def _sample(row: Sequence[Any]) -> dict[str, object]:
     return {
         "time_ns": row[0],
         "position_ms": row[1] * 1e3,
@@ -116,7 +116,7 @@ def _sample(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _event(row: Sequence[Any]) -> dict[str, Any]:
+def _event(row: Sequence[Any]) -> dict[str, object]:
     return {
         "time_ns": row[0],
         "name": row[1],
@@ -126,7 +126,7 @@ def _event(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, object]:
     try:
         log = read_json(read_plain(path, _MOST_BYTES).decode(errors="replace"))
     except (OSError, ValueError, RecursionError) as error:
@@ -136,12 +136,12 @@ def _read(path: Path) -> Mapping[str, Any]:
     return log
 
 
-def _list(log: Mapping[str, Any], name: str) -> list[Any]:
+def _list(log: Mapping[str, object], name: str) -> list[Any]:
     told = log.get(name)
     return told if isinstance(told, list) else []
 
 
-def _instant(log: Mapping[str, Any], name: str) -> int | None:
+def _instant(log: Mapping[str, object], name: str) -> int | None:
     told = log.get(name)
     return told if type(told) is int and 0 <= told < 2**62 else None
 
@@ -165,5 +165,5 @@ def _fits(row: Any, kinds: Sequence[type], may_lack: Sequence[int]) -> bool:
     return True
 
 
-def _frame(table: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _frame(table: str, rows: list[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TABLES[table].decoder_schema)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,6 +18,8 @@ from quiclab.logs.decoders.trial_document import TrialDocument
 from quiclab.model.tables import TABLES
 from quiclab.store.left_files import was_written_by_laboratory
 from quiclab.store.packed_logs import plain_copies, plain_names
+from quiclab.store.record_form import view_of
+from quiclab.store.trial_views import TrialClock, TrialFiles
 
 _REGISTER = "trial.json"
 _NOT_MEASURED = "raw/first-visit"
@@ -86,7 +87,7 @@ _ORIGIN_LOGS = ("raw/server-qlog/",)
 """Logs of a server behind a proxy, whose connections are with the proxy, not with the client."""
 
 
-def _document(trial_dir: Path) -> Mapping[str, Any]:
+def _document(trial_dir: Path) -> Mapping[str, object]:
     """Content of trial.json; nothing where it cannot be read."""
     try:
         document = json.loads((trial_dir / _REGISTER).read_text())
@@ -95,23 +96,22 @@ def _document(trial_dir: Path) -> Mapping[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _captures_of_links(document: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+def _captures_of_links(document: Mapping[str, object]) -> tuple[set[str], set[str]]:
     """Captures between the ends of the client's leg or behind it; and the capture at the front."""
-    try:
-        links = document["links"]
-        of_client = [link for link in links if link["leg"] == "client"]
-        kept = {f"raw/{of_client[0]['capture_client']}", f"raw/{of_client[-1]['capture_server']}"}
-        captures = {f"raw/{link[key]}" for link in links for key in ("capture_client", "capture_server")}
-        return captures - kept, {f"raw/{of_client[-1]['capture_server']}"}
-    except (KeyError, TypeError, IndexError):
+    files = view_of(document, TrialFiles)
+    links = files.links if files else ()
+    of_client = [link for link in links if link.leg == "client"]
+    if not of_client:
         return set(), set()
+    front = f"raw/{of_client[-1].capture_server}"
+    captures = {f"raw/{name}" for link in links for name in (link.capture_client, link.capture_server)}
+    return captures - {f"raw/{of_client[0].capture_client}", front}, {front}
 
 
-def _offset_of(document: Mapping[str, Any]) -> tuple[int | None, int]:
+def _offset_of(document: Mapping[str, object]) -> tuple[int | None, int]:
     """CLOCK_REALTIME − CLOCK_MONOTONIC when the trial began, and by how much it changed until its end."""
-    try:
-        clock = document["clock"]
-        start, end = (int(clock[f"realtime_minus_monotonic_{when}_ns"]) for when in ("start", "end"))
-    except (ValueError, KeyError, TypeError):
+    found = view_of(document, TrialClock)
+    if found is None:
         return None, 0
-    return start, abs(end - start)
+    start_ns = found.clock.realtime_minus_monotonic_start_ns
+    return start_ns, abs(found.clock.realtime_minus_monotonic_end_ns - start_ns)

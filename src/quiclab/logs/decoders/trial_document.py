@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 import polars as pl
 
@@ -70,7 +69,7 @@ class TrialDocument:
         )
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, object]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)
@@ -107,12 +106,12 @@ def _series(name: str, values: list[object], dtype: pl.DataType) -> pl.Series | 
         return None
 
 
-def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _part(whole: Mapping[str, object], name: str) -> Mapping[str, object]:
     part = whole.get(name)
     return part if isinstance(part, dict) else {}
 
 
-def _misplaced(trial: Mapping[str, Any]) -> int:
+def _misplaced(trial: Mapping[str, object]) -> int:
     """Number of parts that are not of the type that they must be."""
     costs = _part(_part(trial, "host"), "cost")
     parts = [
@@ -124,7 +123,7 @@ def _misplaced(trial: Mapping[str, Any]) -> int:
     return sum(part is not None and not isinstance(part, dict) for part in parts)
 
 
-def _trial(trial: Mapping[str, Any]) -> dict[str, object]:
+def _trial(trial: Mapping[str, object]) -> dict[str, object]:
     row = _part(trial, "row")
     requests = _part(trial, "client").get("requests")
     listed = requests if isinstance(requests, list) else []
@@ -142,7 +141,7 @@ def _trial(trial: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _usage(trial: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+def _usage(trial: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Sums over the whole life and over the transfer of every program."""
     for role, cost in _part(_part(trial, "host"), "cost").items():
         if not isinstance(cost, dict):

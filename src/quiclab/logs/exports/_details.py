@@ -27,7 +27,7 @@ def names_and_values(detail: str | None) -> list[tuple[str, str]]:
     return found
 
 
-def members(detail: str | None) -> dict[str, Any]:
+def members(detail: str | None) -> dict[str, object]:
     """Members of an object; empty for anything else."""
     content = _read(detail)
     return content if isinstance(content, dict) else {}

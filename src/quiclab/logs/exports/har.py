@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import polars as pl
@@ -20,7 +19,7 @@ from quiclab.logs.exports._details import names_and_values
 from quiclab.logs.exports._tables import Row, in_order
 from quiclab.model.errors import DecodeError
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 _UNKNOWN = -1
 _NS_PER_MS = 1e6

@@ -8,7 +8,7 @@ so that one query compares them. `drop_reasons.py` has why links drop packets, a
 
 from __future__ import annotations
 
-from quiclab.model.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, SOURCE, Column, Table
+from quiclab.model.tables._api import CAPTURED, LEFT, MADE_LATER, NEVER, SOURCE, Column, Row, Table
 from quiclab.model.tables._common import CONNECTION
 from quiclab.model.tables.account import ACCOUNT, ACCOUNT_TOTALS, MECHANISM_FACTS
 from quiclab.model.tables.competition import FLOW_THROUGHPUT, FLOWS
@@ -95,4 +95,16 @@ TABLES: dict[str, Table] = {
 OF_STUDY: dict[str, Table] = {table.name: table for table in (ATTEMPTS, METRICS)}
 """Tables of a whole study, by name."""
 
-__all__ = ["CAPTURED", "CONNECTION", "LEFT", "MADE_LATER", "NEVER", "OF_STUDY", "SOURCE", "TABLES", "Column", "Table"]
+__all__ = [
+    "CAPTURED",
+    "CONNECTION",
+    "LEFT",
+    "MADE_LATER",
+    "NEVER",
+    "OF_STUDY",
+    "SOURCE",
+    "TABLES",
+    "Column",
+    "Row",
+    "Table",
+]

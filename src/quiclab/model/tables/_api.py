@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
+Row = Mapping[str, Any]
+"""A row of a table by the names of its columns, whose types the table has."""
 DataType = pl.DataType | type[pl.DataType]
 
 NEVER = "never"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 class DropKind(enum.StrEnum):
@@ -81,12 +80,11 @@ def reasons_at(*stages: Stage) -> tuple[str, ...]:
     return tuple(reason.name for reason in DROP_REASONS if reason.stage in stages)
 
 
-def dropped_by(account: Mapping[str, Any] | None, *kinds: DropKind) -> dict[str, int]:
+def dropped_by(dropped: Mapping[str, int], *kinds: DropKind) -> dict[str, int]:
     """Packets that one direction of a link dropped, by reason, from its part of the link's account; all kinds unless
     some are given. Accounts of earlier versions are read too."""
-    counts = dict((account or {}).get("dropped", {}))
     return {
-        reason.name: counts.get(reason.name, 0) + counts.get(reason.former_name, 0)
+        reason.name: dropped.get(reason.name, 0) + dropped.get(reason.former_name or "", 0)
         for reason in DROP_REASONS
-        if (not kinds or reason.kind in kinds) and {reason.name, reason.former_name} & counts.keys()
+        if (not kinds or reason.kind in kinds) and {reason.name, reason.former_name} & dropped.keys()
     }

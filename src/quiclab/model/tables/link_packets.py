@@ -6,9 +6,6 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.model.tables._api import LEFT, NEVER, Column, log_table
-from quiclab.model.tables.drop_reasons import DROP_REASONS
-
-_REASONS = " or ".join(", ".join(f"`{reason.name}`" for reason in DROP_REASONS).rsplit(", ", 1))
 
 LINK_PACKETS = log_table(
     "link_packets",
@@ -33,7 +30,7 @@ LINK_PACKETS = log_table(
             "`delivered`, `dropped`, `outside_model` (neighbour discovery and the like; what a proxy "
             "fetched before the transfer), or `inside_at_end`.",
         ),
-        Column("reason", pl.String, "", "not dropped", f"{_REASONS}."),
+        Column("reason", pl.String, "", "not dropped", "Why: a name in link-config.md, Reasons for drops."),
         Column("duplicate", pl.Boolean, "", NEVER, "A copy that the link made."),
         Column("corrupted", pl.Boolean, "", NEVER, "The link flipped bits of it."),
         Column("reordered", pl.Boolean, "", NEVER, "The link let others overtake it on purpose."),

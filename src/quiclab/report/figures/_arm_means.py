@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from quiclab.compare.model import ArmResult, StudyAnalysis
+from quiclab.compare.study import Study
 
 SCHEMA = {
     **dict.fromkeys(("panel", "group", "arm", "way", "metric_title", "unit"), pl.String),
@@ -19,12 +19,12 @@ SCHEMA = {
 DIRECT, PROXIED = "direct", "through a proxy"
 
 
-def places(resolved: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def places(study: Study) -> dict[str, tuple[str, str]]:
     """Arm → (what it is called whether it has a proxy or not, which of both it is).
 
     Arms are each other's twins where protocol and client are the same to the last knob, and each way has one.
     """
-    arms = [arm for arm in resolved.get("arms") or () if isinstance(arm, Mapping) and arm.get("name")]
+    arms = study.tables("arms", compared=False)
     twins: dict[str, dict[str, list[str]]] = {}
     for arm in arms:
         key = json.dumps([arm.get("protocol"), arm.get("client")], sort_keys=True)

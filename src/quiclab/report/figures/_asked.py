@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -15,6 +14,8 @@ from quiclab.compare.rows import distributions
 from quiclab.compare.study import Study, read_record, read_study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import SpecError, nearest
+from quiclab.model.proof_record import Proof
+from quiclab.model.resolved_record import ResolvedArm
 from quiclab.report.figures._chosen import Chosen, choose
 
 
@@ -59,15 +60,13 @@ class Asked:
         """The study's spec, trials and metrics as the analysis reads them."""
         return read_study(self.study.directory)
 
-    def arm(self, name: str) -> Mapping[str, Any]:
-        """Return an arm as the study's spec has it, that of an A/A control too; nothing where it does not tell."""
-        named = {str(each["name"]): each for each in self.files.items("arms")}
-        return named.get(name.partition("#")[0], {})
+    def arm(self, name: str) -> ResolvedArm | None:
+        """Return an arm as the study's spec has it, that of an A/A control too; None where it does not tell."""
+        return self.files.arms.get(name.partition("#")[0])
 
-    def proof(self, trial_id: str) -> Mapping[str, Any]:
+    def proof(self, trial_id: str) -> Proof:
         """Return what a trial proved to have run; nothing where its trial.json does not tell."""
-        proof = read_record(self.study.directory / "trials" / trial_id).get("proof")
-        return proof if isinstance(proof, dict) else {}
+        return read_record(self.study.directory / "trials" / trial_id).proof
 
     def chosen(self) -> Chosen:
         """Return the trials that are shown, one of each arm."""

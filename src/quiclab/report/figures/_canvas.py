@@ -11,8 +11,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+Spec = dict[str, Any]
+"""A figure of plotly, or a part of one, as plain data: plotly has its types."""
 
-class Node(dict[str, Any]):
+
+class Node(Spec):
     """A part of a figure: `layout.margin.t` reads like `layout["margin"]["t"]`."""
 
     def __getattr__(self, name: str) -> Any:
@@ -21,7 +24,7 @@ class Node(dict[str, Any]):
         except KeyError:
             raise AttributeError(name) from None
 
-    def merge(self, changes: Mapping[str, Any]) -> None:
+    def merge(self, changes: Mapping[str, object]) -> None:
         """Set what `changes` has, part by part."""
         for name, value in changes.items():
             if isinstance(value, Mapping):
@@ -30,7 +33,7 @@ class Node(dict[str, Any]):
                 self[name] = value
 
 
-def _node(properties: Mapping[str, Any]) -> Node:
+def _node(properties: Mapping[str, object]) -> Node:
     node = Node()
     node.merge(properties)
     return node
@@ -80,7 +83,7 @@ class Figure:
         self.data: list[Node] = list(data)
         self.layout = Node()
 
-    def add_trace(self, properties: Mapping[str, Any]) -> None:
+    def add_trace(self, properties: Mapping[str, object]) -> None:
         """Add a trace of the kind that `properties["type"]` says."""
         self.data.append(_node(properties))
 
@@ -96,7 +99,7 @@ class Figure:
         """Add a text or an arrow."""
         self.layout.setdefault("annotations", []).append(_node(properties))
 
-    def update_layout(self, layout: Mapping[str, Any] | None = None, **properties: Any) -> None:
+    def update_layout(self, layout: Mapping[str, object] | None = None, **properties: Any) -> None:
         """Set parts of the layout."""
         self.layout.merge(layout or {})
         self.layout.merge(properties)
@@ -109,21 +112,21 @@ class Figure:
         """Set parts of every vertical axis."""
         self._axes("yaxis", properties)
 
-    def to_plotly_json(self) -> dict[str, Any]:
+    def to_plotly_json(self) -> dict[str, object]:
         """Return the figure as JSON in the form of plotly's own figures."""
         return {"data": self.data, "layout": self.layout}
 
-    def _add(self, kind: str, properties: Mapping[str, Any]) -> None:
+    def _add(self, kind: str, properties: Mapping[str, object]) -> None:
         self.data.append(_node({"type": kind} | dict(properties)))
 
-    def _axes(self, kind: str, properties: Mapping[str, Any]) -> None:
+    def _axes(self, kind: str, properties: Mapping[str, object]) -> None:
         for name in [kind, *(key for key in self.layout if key.startswith(kind) and key != kind)]:
             self.layout.merge({name: properties})
 
 
-def spec(figure: Any) -> dict[str, Any]:
+def spec(figure: Any) -> dict[str, object]:
     """A figure, of this kind or of plotly's, as what plotly's script draws."""
     if isinstance(figure, Figure):
         return figure.to_plotly_json()
-    plain: dict[str, Any] = json.loads(figure.to_json())
+    plain: dict[str, object] = json.loads(figure.to_json())
     return plain

@@ -10,6 +10,7 @@ import polars as pl
 
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
+from quiclab.report.figures._canvas import Spec
 
 COLUMNS = {
     "arm": "a colour each, the baseline first",
@@ -55,7 +56,7 @@ def draw(data: pl.DataFrame, y_title: str, unit: str, *, step: bool = False) -> 
     return figure
 
 
-def trial_curves(data: pl.DataFrame, label: str) -> Iterator[tuple[pl.DataFrame, dict[str, Any], str]]:
+def trial_curves(data: pl.DataFrame, label: str) -> Iterator[tuple[pl.DataFrame, Spec, str]]:
     """The points of each trial, how its curve looks, and what it is called: several are thin and share their entry in
     the legend, which hides and shows all of them."""
     if "trial" not in data.columns or data["trial"].n_unique() < 2:

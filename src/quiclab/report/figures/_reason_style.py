@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from quiclab.model.cause import BarStyle
 from quiclab.report.figures import _style
+from quiclab.report.figures._canvas import Spec
 from quiclab.why.account import PLAYING, Why
 
 _OTHER = BarStyle("#7f848a", "x")
@@ -25,7 +24,7 @@ def ink(style: BarStyle) -> str:
     return "#111111" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
-def marker(style: BarStyle) -> dict[str, Any]:
+def marker(style: BarStyle) -> Spec:
     """The marker of plotly's bars."""
     plain = {"color": style.colour, "line": {"width": 0}}
     if not style.pattern:

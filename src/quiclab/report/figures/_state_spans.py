@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -52,7 +50,7 @@ def told_by_arm(asked: Asked) -> dict[str, list[_SenderStates]]:
     """Return the trials of each arm that have a time; nothing where no sender at all tells of itself."""
     known = asked.study.metrics.filter((pl.col("name") == "ttlb_ms") & pl.col("value").is_finite())
     times_ms = dict(known.select("trial_id", "value").iter_rows())
-    bounds = {arm["name"]: _most(arm) for arm in asked.files.resolved.get("arms") or ()}
+    bounds = {arm.name: arm.front.knobs.max_window_bytes for arm in asked.files.spec.arms}
     found = {
         arm: [
             told
@@ -77,13 +75,6 @@ def _sender_states(
         spans = _quic_states.spans(study, trial_id, zero_ns, most_bytes)
     spans = [(state, begin) for state, begin in spans if begin < end_ms]
     return _SenderStates(merged([("init", 0.0), *spans]) if spans else [(NOT_TOLD, 0.0)], end_ms, missed_ms)
-
-
-def _most(arm: Mapping[str, Any]) -> int | None:
-    """The largest window that the spec allows an arm's sender over QUIC, in bytes."""
-    sender = arm.get("proxy") or arm.get("server") or {}
-    most_bytes = (sender.get("knobs") or {}).get("max_window")
-    return most_bytes if isinstance(most_bytes, int) else None
 
 
 def merged(spans: list[Span]) -> list[Span]:

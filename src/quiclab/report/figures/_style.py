@@ -17,6 +17,8 @@ from typing import Any
 
 import polars as pl
 
+from quiclab.report.figures._canvas import Spec
+
 
 @dataclass(frozen=True)
 class ArmStyle:
@@ -125,7 +127,7 @@ def arm_style(index: int) -> ArmStyle:
     )
 
 
-def bar(style: ArmStyle, *, hatched: bool = False) -> dict[str, Any]:
+def bar(style: ArmStyle, *, hatched: bool = False) -> dict[str, object]:
     """The marker of an arm's bars."""
     shape = style.hatch if hatched else style.pattern
     pattern = {"shape": shape, "fillmode": "overlay", "size": 6, "solidity": 0.35}
@@ -196,7 +198,7 @@ def text(value: object) -> str:
 _MOST_TICKS = 7
 
 
-def log_axis(low: float, high: float) -> dict[str, Any]:
+def log_axis(low: float, high: float) -> dict[str, object]:
     """A logarithmic axis from `low` to `high` with marks at 1, 2, 5, 10 …, or at powers of ten where those are many,
     and each written out: plotly writes the 2 of 2000 as a small 2."""
     room = 0.05 * max(0.2, math.log10(high / low))
@@ -218,7 +220,7 @@ def short(value: float) -> str:
     return f"{value:g}"
 
 
-def base_layout(height_px: int) -> dict[str, Any]:
+def base_layout(height_px: int) -> Spec:
     """Layout that all figures share. Labels and titles make their own room, so that a phone's width is enough."""
     return {
         "height": height_px,
@@ -231,13 +233,13 @@ def base_layout(height_px: int) -> dict[str, Any]:
     }
 
 
-def with_legend(height_px: int) -> dict[str, Any]:
+def with_legend(height_px: int) -> dict[str, object]:
     """`base_layout` with a legend above the plot, where it takes nothing of a phone's width."""
     legend = {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"}
     return base_layout(height_px) | {"showlegend": True, "legend": legend}
 
 
-def titled(height_px: int, lines: list[str]) -> dict[str, Any]:
+def titled(height_px: int, lines: list[str]) -> dict[str, object]:
     """`base_layout` with a title of short lines above the plot: plotly breaks no lines and makes no room by itself."""
     title_px = 18 * len(lines)
     layout = base_layout(height_px + title_px)

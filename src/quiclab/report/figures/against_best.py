@@ -15,6 +15,7 @@ from quiclab.compare.cell_comparison import compare, decide_all
 from quiclab.compare.conclusions import conclude_all
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis
 from quiclab.model import number_text
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
@@ -110,7 +111,7 @@ class AgainstBest(Figure):
         shown = [row["behind_pct"] for row in cells.values() if _coloured(row)]
         reach = min(100.0, max(10.0, *shown, 0.0))
 
-        def word(cell: Mapping[str, Any]) -> str:
+        def word(cell: Mapping[str, object]) -> str:
             return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _style.text(cell["cell_text"]))
 
         hover = {
@@ -158,7 +159,7 @@ class AgainstBest(Figure):
         return figure
 
 
-def _coloured(cell: dict[str, Any]) -> bool:
+def _coloured(cell: Row) -> bool:
     """True if the arm was found to be behind, by what matters or perhaps does."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and (cell["behind_pct"] or 0.0) > 0 and not cell["best"]

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import polars as pl
 
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
@@ -81,7 +81,7 @@ class Causes(Figure):
         coloured = [abs(row["difference_pct"]) for row in squares.values() if _coloured(row)]
         reach = min(100.0, max(10.0, *coloured, 0.0))
 
-        def word(row: Mapping[str, Any]) -> str:
+        def word(row: Row) -> str:
             share = (1 - row["difference_pct"] / reach) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, min(1.0, max(0.0, share)), _style.text(row["cell_text"]))
 
@@ -133,11 +133,11 @@ class Causes(Figure):
         return figure
 
 
-def _coloured(row: Mapping[str, Any]) -> bool:
+def _coloured(row: Row) -> bool:
     return Status(row["status"]).found
 
 
-def row_of(verdict: Verdict, explanation: Explanation) -> dict[str, Any]:
+def row_of(verdict: Verdict, explanation: Explanation) -> dict[str, object]:
     """Return a verdict as a row of the figure's data."""
     step, interval = verdict.step, verdict.step.interval_ms
     sign = "+" if step.difference_ms > 0 else "−"

@@ -15,6 +15,7 @@ from quiclab.compare.metric_values import middle
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.system_calls import read_counts
 from quiclab.model import number_text
+from quiclab.model.system_call_record import SystemCalls
 from quiclab.report.figures import _table
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
@@ -72,10 +73,11 @@ class Cost(Figure):
         for row in cost_rows(cost_data(asked.files), asked.analysis):
             told = dict(zip(_COLUMNS, row, strict=False))
             here = (told["cell"], told["arm"])
-            count = counts.get(told["arm"], {})
-            counted = count.get("roles", {}).get(told["role"], {})
-            cell = places.get(f"{count.get('workload')}/{count.get('path')}")
-            told["calls"] = number_text.count(counted["total"]) if "total" in counted and cell == told["cell"] else "–"
+            count = counts.get(told["arm"], SystemCalls())
+            counted = count.roles.get(told["role"])
+            is_here = places.get(f"{count.workload}/{count.path}") == told["cell"]
+            is_told = counted is not None and counted.unsupported is None and is_here
+            told["calls"] = number_text.count(counted.total) if counted is not None and is_told else "–"
             told["cell"] = "" if here[0] == named[0] else here[0]
             told["arm"] = "" if here == named else here[1]
             named = here

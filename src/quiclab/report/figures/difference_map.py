@@ -70,12 +70,12 @@ class DifferenceMap(Figure):
         shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if _coloured(cell)]
         reach = min(100.0, max(10.0, *shown, 0.0))
 
-        def word(cell: Mapping[str, Any]) -> str:
+        def word(cell: Mapping[str, object]) -> str:
             share = (cell["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
 
         plain = grid(lambda cell: None if _coloured(cell) else _shade(cell))
-        hover: dict[str, Any] = {
+        hover: dict[str, object] = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
             "hovertemplate": "%{customdata}<extra></extra>",
             "hoverongaps": False,
@@ -158,12 +158,12 @@ _WORDS = (
 """Words of cells that do not explain themselves."""
 
 
-def _shade(cell: Mapping[str, Any]) -> int:
+def _shade(cell: Mapping[str, object]) -> int:
     """Place of a cell without a difference to colour in the scale of plain ones."""
     return 2 if cell["conclusion"] == Conclusion.NOT_JUDGED.value else int(cell["conclusion"] in _NO_DIFFERENCE)
 
 
-def _coloured(cell: Mapping[str, Any]) -> bool:
+def _coloured(cell: Mapping[str, object]) -> bool:
     """True if a difference was found that matters, or perhaps does, and that has a number."""
     found = (Conclusion.DIFFERENT.value, Conclusion.PERHAPS_SMALL.value)
     return cell["conclusion"] in found and cell["difference_pct"] is not None

@@ -15,7 +15,7 @@ from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 from quiclab.report.figures._trial_columns import TRIAL_COLUMNS
 
-SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+SHAPES: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
         "box": {"type": "box", "boxpoints": "all", "width": 0.6},
         "violin": {"type": "violin", "points": "all", "width": 0.8, "meanline": {"visible": True}, "spanmode": "hard"},

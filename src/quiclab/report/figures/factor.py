@@ -141,7 +141,7 @@ def _without_single_points(data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return data.filter(~pl.col("panel").is_in(alone)), f"not drawn, as they have a single value: {'; '.join(alone)}"
 
 
-def _scale(values: pl.Series, *ends: pl.Series) -> dict[str, Any]:
+def _scale(values: pl.Series, *ends: pl.Series) -> dict[str, object]:
     """Return the scale of an axis: logarithmic where its values span a decade; `ends` are those of their intervals."""
     low, high = values.min(), values.max()
     if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low >= _DECADE:

@@ -67,9 +67,9 @@ class Fairness(Figure):
         arms = data["arm"].unique(maintain_order=True).to_list()
         flows = sorted(data["flow"].unique().to_list(), key=lambda flow: (flow == _MEASURED, flow))
         height = len(arms) * (_PANEL_PX + _GAP_PX) + _JAIN_PX + _NAME_PX
-        names: list[dict[str, Any]] = []
+        names: list[dict[str, object]] = []
         named: set[str] = set()
-        axes: dict[str, Any] = {}
+        axes: dict[str, object] = {}
         for panel in range(len(arms) + 1):
             top = 1 - (panel * (_PANEL_PX + _GAP_PX) + _NAME_PX) / height
             last = panel == len(arms)

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13)."""
+"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13).
+
+Screenshots of browsers as small pictures that a page can hold.
+"""
 
 from __future__ import annotations
 
+import base64
+import io
 from typing import Any, ClassVar
 
 import polars as pl
@@ -12,7 +17,24 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._pictures import as_uri
+
+_PICTURE_PX = 220
+"""Width of a frame: enough for a strip across a wide page, also at two pixels a point."""
+
+
+def as_uri(image: bytes) -> str | None:
+    """Return a small JPEG as a `data:` URI; None of what is no picture."""
+    from PIL import Image  # imported late: few figures have pictures
+
+    try:
+        picture = Image.open(io.BytesIO(image)).convert("RGB")
+    except OSError:
+        return None
+    picture.thumbnail((_PICTURE_PX, 4 * _PICTURE_PX))
+    small = io.BytesIO()
+    picture.save(small, "JPEG", quality=75)
+    return "data:image/jpeg;base64," + base64.b64encode(small.getvalue()).decode("ascii")
+
 
 _STRIP_PX, _CURVE_PX, _GAP_PX = 78, 210, 28
 
@@ -59,9 +81,9 @@ class Filmstrip(Figure):
         steps = data.filter(pl.col("picture").is_not_null())["x_ms"].unique().sort()
         step = float(steps.diff().drop_nulls().min() or 1.0) if steps.len() > 1 else 1.0  # type: ignore[arg-type]
         end = float(data["x_ms"].max() or 0.0) + step  # type: ignore[arg-type]
-        images: list[dict[str, Any]] = []
-        names: list[dict[str, Any]] = []
-        bands: list[dict[str, Any]] = []
+        images: list[dict[str, object]] = []
+        names: list[dict[str, object]] = []
+        bands: list[dict[str, object]] = []
         for place, (arm, style) in enumerate(_style.arms(data)):
             label = _style.text(arm)
             of_arm = data.filter(pl.col("arm") == arm)

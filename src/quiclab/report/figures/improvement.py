@@ -74,7 +74,7 @@ class Improvement(Figure):
         paths = data["path_title"].unique(maintain_order=True).to_list()
         sites = [_style.text(site) for site in data["workload_title"].unique(maintain_order=True).to_list()]
         height = len(paths) * (_PANEL_PX + _GAP_PX) - _GAP_PX + _NAME_PX
-        names: list[dict[str, Any]] = []
+        names: list[dict[str, object]] = []
         for panel, path in enumerate(paths):
             axis = "" if panel == 0 else str(panel + 1)
             top = 1 - (panel * (_PANEL_PX + _GAP_PX) + _NAME_PX) / height

@@ -23,12 +23,11 @@ class Migration(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Every arm over every network that has a workload with a change of address; empty where none has."""
-        resolved = asked.files.resolved
-        changing = {item.get("name") for item in resolved.get("workloads") or () if item.get("address_change")}
+        changing = {each.name for each in asked.files.spec.workloads if each.address_change}
         if not changing:
             return pl.DataFrame(schema=_arm_means.SCHEMA)
         paths = {comparison.path for comparison in asked.analysis.comparisons if comparison.workload in changing}
-        return _arm_means.means(asked.analysis, _arm_means.places(resolved)).filter(
+        return _arm_means.means(asked.analysis, _arm_means.places(asked.files)).filter(
             pl.col("panel").is_in([asked.analysis.path_titles.get(path, path) for path in paths])
         )
 

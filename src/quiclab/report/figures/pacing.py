@@ -58,7 +58,6 @@ class Pacing(Figure):
 def _may_pace(asked: Asked, arm: str) -> bool:
     """True if an arm's sender may pace: over TCP only with BBR, or where the spec asks for it."""
     of = asked.arm(arm)
-    tcp = of.get("tcp")
-    if of.get("protocol") not in ("h1", "h2") or not isinstance(tcp, dict):
+    if of is None or of.protocol not in ("h1", "h2") or of.tcp is None:
         return True
-    return bool(tcp.get("pacing")) or any("bbr" in str(tcp[key]) for key in tcp if key.endswith("congestion_control"))
+    return of.tcp.pacing or any("bbr" in each for each in of.tcp.congestion_controls)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import polars as pl
@@ -13,6 +12,7 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.path_measured import MEASURED, path_data
 from quiclab.compare.study import Study
 from quiclab.model.number_text import quantity
+from quiclab.model.resolved_record import ResolvedPath
 from quiclab.report.figures import _table
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
@@ -58,7 +58,7 @@ class Path(Figure):
 
 def path_rows(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     """Return for each path what was asked, then the means of `path_data`, written with their units."""
-    wanted = {str(item["name"]): _asked(item) for item in study.items("paths")}
+    wanted = {name: _asked(path) for name, path in study.paths.items()}
     rows: list[dict[str, str]] = []
     blank = dict.fromkeys(_SCHEMA, _NOTHING)
     for (path,), arms in path_data(study).group_by("path", maintain_order=True):
@@ -74,8 +74,8 @@ def _value_text(value: float | None, unit: str) -> str:
     return quantity(value / 1e6, "Mbit/s") if value is not None and unit == "bit/s" else quantity(value, unit)
 
 
-def _asked(path: Mapping[str, Any]) -> dict[str, str]:
-    told = path_asked.asked(dict(path))
+def _asked(path: ResolvedPath) -> dict[str, str]:
+    told = path_asked.asked(path)
     return {
         "rate": told["path_rate_down_bit_per_s"],
         "rtt_min": told["path_rtt_min_ms"],
@@ -87,14 +87,12 @@ def _asked(path: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _reordering(path: Mapping[str, Any]) -> str:
+def _reordering(path: ResolvedPath) -> str:
     """Reordering of the first link that was told to do any."""
-    for link in (path, *(path.get("more_links") or ())):
-        direction = link.get("down") or {}
-        reorder, jitter = direction.get("reorder"), direction.get("jitter") or {}
-        if reorder:
-            share = reorder.get("probability_pct")
+    for direction in path.directions("down"):
+        if direction.reorder:
+            share = direction.reorder.probability_pct
             return "yes" if share is None else quantity(float(share), "%")
-        if jitter.get("mode") == "reorder":
+        if direction.jitter and direction.jitter.mode == "reorder":
             return "by jitter"
     return "0 %"

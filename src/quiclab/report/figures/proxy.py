@@ -23,7 +23,7 @@ class Proxy(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the arms that occur with and without a proxy, otherwise alike; no row where there are none."""
-        places = _arm_means.places(asked.files.resolved)
+        places = _arm_means.places(asked.files)
         ways: dict[str, set[str]] = {}
         for label, way in places.values():
             ways.setdefault(label, set()).add(way)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.compare import comparison_words
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
@@ -52,7 +53,7 @@ class Reasons(Figure):
         if analysis.metric.name not in {of.metric for of in MetricScope}:
             return pl.DataFrame(schema=_SCHEMA)
         wanted = [c for c in analysis.comparisons if asked.cell in (None, c.cell_id)]
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for each in waterfalls(asked.study, wanted, analysis.alpha, analysis.metric.name):
             rows += steps_of(each, comparison_words.cell_name(each.comparison, analysis), analysis.alpha)
         return pl.DataFrame(rows, schema=_SCHEMA)
@@ -103,7 +104,7 @@ def _range(data: pl.DataFrame) -> list[float]:
     return [low - room, high + room]
 
 
-def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, Any]]:
+def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, object]]:
     """Rows of one cell's waterfall, small steps as one."""
     least = _SMALL * waterfall.gross_ms
     drawn = [step for step in waterfall.steps if abs(step.difference_ms) >= least]
@@ -114,7 +115,7 @@ def steps_of(waterfall: Waterfall, title: str, alpha: float) -> list[dict[str, A
         "baseline": waterfall.comparison.baseline.arm,
         "other": waterfall.comparison.other.arm,
     }
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     at = 0.0
     for step in drawn:
         rows.append({**common, **_ends(step.interval_ms), "reason": step.label.heading if step.label else ""})
@@ -134,12 +135,12 @@ def _ends(interval: Any) -> dict[str, float | None]:
     return {"low_ms": interval.low if interval else None, "high_ms": interval.high if interval else None}
 
 
-def _name(row: dict[str, Any], *, several: bool) -> str:
+def _name(row: Row, *, several: bool) -> str:
     reason = reason_name(row["reason"])
     return f"{_style.text(row['cell_title'])}: {reason}" if several else reason
 
 
-def _hover_text(row: dict[str, Any]) -> str:
+def _hover_text(row: Row) -> str:
     ends = (row["low_ms"], row["high_ms"])
     told = f"{row['difference_ms']:+.1f} ms"
     if ends[0] is not None and ends[1] is not None and all(abs(end) < float("inf") for end in ends):

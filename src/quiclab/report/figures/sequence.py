@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
@@ -170,7 +171,7 @@ class _Panel:
         )  # fmt: skip
 
 
-def _hover_text(packet: dict[str, Any]) -> str:
+def _hover_text(packet: Row) -> str:
     arrived = "lost" if packet["arrived_ms"] is None else f"arrived at {packet['arrived_ms']:.2f} ms"
     after = packet["acknowledged_ms"]
     known = "" if after is None else f", known {after - packet['sent_ms']:.2f} ms after it left"
@@ -194,7 +195,7 @@ def _events(packets: pl.DataFrame, until_ms: float) -> list[Event]:
     return sorted(events)
 
 
-def _name(packet: dict[str, Any]) -> str:
+def _name(packet: Row) -> str:
     """Return the packet number space of a QUIC packet, and `SYN`, `ACK`, `data` … for a TCP segment."""
     return str(packet["label"].rsplit(" ", 1)[0] if packet["space"].startswith("TCP") else packet["space"])
 

@@ -44,7 +44,7 @@ class StallReduction(Figure):
         analysis = asked.analysis
         counts = {key: mean(values) for key, values in by_cell_and_arm(asked.files, "stalls").items()}
         without = _without_loss(asked.files)
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, object]] = []
         for path in analysis.paths:
             for workload in analysis.workloads:
                 here = [c for c in analysis.comparisons if (c.path, c.workload) == (path, workload)]
@@ -108,7 +108,7 @@ def _places(data: pl.DataFrame) -> list[tuple[str, str]]:
     return [(video, path) for video, path in data.select("workload_title", "path_title").iter_rows()]
 
 
-def _hover_text(row: dict[str, Any]) -> str:
+def _hover_text(row: dict[str, object]) -> str:
     if row["gamma_pct"] is not None:
         return f"{row['gamma_pct']:+.0f} % ({row['stalls']:.3g} against {row['benchmark_stalls']:.3g})".replace(
             "-", "−"
@@ -122,7 +122,7 @@ def _hover_text(row: dict[str, Any]) -> str:
 
 def _without_loss(study: Study) -> dict[str, str]:
     """Path → the path that is the same but for having no loss; itself where it has none."""
-    paths = study.items("paths")
+    paths = study.tables("paths")
     clean = {_but_loss(path): str(path["name"]) for path in paths if not _loses(path)}
     return {str(path["name"]): clean[_but_loss(path)] for path in paths if _but_loss(path) in clean}
 

@@ -111,7 +111,7 @@ class Timeline(Figure):
         return figure
 
 
-def _exact(band: pl.DataFrame) -> dict[str, Any]:
+def _exact(band: pl.DataFrame) -> dict[str, object]:
     """Spells as the page's script reads them: it draws them anew when a reader zooms."""
     whys = band["why"].unique(maintain_order=True).to_list()
     return {
@@ -179,7 +179,7 @@ def _hover_text(heading: str, heap: Heap, why: str) -> str:
     return f"{heading}: {own:.2f} ms" + ("" if len(heap.parts) == 1 else f" of {whole:.2f} ms") + f"<br>{span}"
 
 
-def _event_text(row: dict[str, Any]) -> str:
+def _event_text(row: dict[str, object]) -> str:
     lost = "" if row["event_packet"] is None else f": loss of packet {row['event_packet']}"
     return f"the window was tightened at {row['event_ms']:.2f} ms{lost}"
 

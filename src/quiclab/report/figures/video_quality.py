@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.compare.metric_values import by_cell_and_arm
+from quiclab.model.tables import Row
 from quiclab.report.figures import _table
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
@@ -94,7 +95,7 @@ class VideoQuality(Figure):
         return _table.draw(["video, network", "arm", "trials", *headings], rows, words=2, note=note)
 
 
-def _cell(row: dict[str, Any]) -> str:
+def _cell(row: Row) -> str:
     middle = _number(row["median"])
     same = _number(row["low"]) == _number(row["high"])
     return middle if same else f"{middle}\n{_number(row['low'])}–{_number(row['high'])}"

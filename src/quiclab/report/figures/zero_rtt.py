@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab.compare import statistics
 from quiclab.compare.model import ArmResult
+from quiclab.model.resolved_record import ResolvedArm
 from quiclab.report.figures import _table
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
@@ -46,15 +47,15 @@ class ZeroRtt(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return α of QUIC with and without 0-RTT against TCP of the same congestion control; no row without 0-RTT."""
-        arms = {str(arm["name"]): arm for arm in asked.files.items("arms")}
+        arms = asked.files.arms
         early = {name for name, arm in arms.items() if _session(arm) == "early_data"}
         results: dict[tuple[str, str], dict[str, ArmResult]] = {}
         for c in asked.analysis.comparisons:
             results.setdefault((c.path, c.workload), {}).update({c.baseline.arm: c.baseline, c.other.arm: c.other})
         # α is about full handshakes and 0-RTT: a session that is resumed without it is neither.
         resumed = {name for name, arm in arms.items() if _session(arm) == "resumed"}
-        over_tcp = [name for name, arm in arms.items() if arm.get("protocol") != "h3" and name not in resumed]
-        rows: list[dict[str, Any]] = []
+        over_tcp = [name for name, arm in arms.items() if arm.protocol != "h3" and name not in resumed]
+        rows: list[dict[str, object]] = []
         for (path, workload), here in results.items() if early else ():
             place = {
                 "path_title": asked.analysis.path_titles.get(path, path),
@@ -64,7 +65,7 @@ class ZeroRtt(Figure):
             }
             for tcp in (name for name in over_tcp if name in here):
                 algorithm = _algorithm(arms[tcp])
-                over_quic = [name for name in here if arms.get(name, {}).get("protocol") == "h3"]
+                over_quic = [name for name in here if name in arms and arms[name].protocol == "h3"]
                 same = [name for name in over_quic if _algorithm(arms[name]) == algorithm]
                 if not same and len(over_tcp) == 1:  # nothing else that they could be held against
                     same, algorithm = over_quic, None
@@ -103,40 +104,32 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1f} %".replace("-", "−")
 
 
-def _alphas(asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None, zero: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"tcp": _finite(here[tcp].median), "accepted": 0, "offered": 0}
+def _alphas(
+    asked: Asked, here: dict[str, ArmResult], tcp: str, quic: str | None, zero: str | None
+) -> dict[str, object]:
+    baseline = _finite(here[tcp].median)
+    found: dict[str, object] = {"tcp": baseline}
     for name, arm in (("quic", quic), ("zero_rtt", zero)):
         value = None if arm is None else _finite(here[arm].median)
         found[name], found[f"{name}_alpha_pct"] = value, None
-        if value is not None and found["tcp"] is not None:
-            alpha = statistics.difference_pct(
-                found["tcp"], value, lower_is_better=asked.analysis.metric.lower_is_better
+        if value is not None and baseline is not None:
+            found[f"{name}_alpha_pct"] = statistics.difference_pct(
+                baseline, value, lower_is_better=asked.analysis.metric.lower_is_better
             )
-            found[f"{name}_alpha_pct"] = alpha
-    for trial in here[zero].trials if zero is not None else ():
-        if trial.status == "verified":
-            found["offered"] += 1
-            found["accepted"] += asked.proof(trial.trial_id).get("early_data") == "accepted"
-    return found
+    offered = [each for each in here[zero].trials if each.status == "verified"] if zero is not None else []
+    accepted = sum(asked.proof(each.trial_id).early_data == "accepted" for each in offered)
+    return found | {"accepted": accepted, "offered": len(offered)}
 
 
-def _session(arm: dict[str, Any]) -> object:
-    return _knobs(arm.get("client")).get("session")
+def _session(arm: ResolvedArm) -> str | None:
+    return arm.client.knobs.session if arm.client else None
 
 
-def _algorithm(arm: dict[str, Any]) -> str | None:
+def _algorithm(arm: ResolvedArm) -> str | None:
     """Return the congestion control of the program that sends to the client; None where the spec names none."""
-    if arm.get("protocol") != "h3":
-        tcp = arm.get("tcp")
-        named = tcp.get("congestion_control") if isinstance(tcp, dict) else None
-    else:
-        named = _knobs(arm.get("proxy") or arm.get("server")).get("congestion_control")
-    return str(named) if named else None
-
-
-def _knobs(program: object) -> dict[str, Any]:
-    knobs = program.get("knobs") if isinstance(program, dict) else None
-    return knobs if isinstance(knobs, dict) else {}
+    if arm.protocol == "h3":
+        return arm.front.knobs.congestion_control
+    return arm.tcp.congestion_control if arm.tcp else None
 
 
 def _finite(value: float | None) -> float | None:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from quiclab.report.figures._canvas import Spec
+
 PACKED_FROM = 200
 """Points from which a curve is packed; fewer are as short in JSON."""
 _COLUMNS = (("x",), ("y",), ("customdata",), ("text",), ("hovertext",), ("marker", "color"), ("marker", "size"),
@@ -27,12 +29,12 @@ _EXACT = float(2**52)
 FloatArray = npt.NDArray[np.float64]
 
 
-def packed(spec: dict[str, Any]) -> dict[str, Any]:
+def packed(spec: Spec) -> Spec:
     """The figure with the columns of its long curves packed; what is no number is a gap everywhere."""
     for trace in spec["data"]:
         if trace.get("type") in ("scatter", "scattergl", None):
             _pack(trace)
-    plain: dict[str, Any] = _with_gaps(spec)
+    plain: Spec = _with_gaps(spec)
     return plain
 
 
@@ -45,7 +47,7 @@ def _with_gaps(value: Any) -> Any:
     return [_with_gaps(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _pack(trace: dict[str, Any]) -> None:
+def _pack(trace: Spec) -> None:
     columns = trace.get("x"), trace.get("y")
     if not all(isinstance(column, list) for column in columns):
         return
@@ -62,7 +64,7 @@ def _pack(trace: dict[str, Any]) -> None:
     trace["points"] = points
 
 
-def column(values: list[Any]) -> dict[str, Any]:
+def column(values: list[Any]) -> dict[str, object]:
     """A column of numbers (unknown ones are null), or of anything else as places in a list of what occurs in it."""
     if all(value is None or isinstance(value, int | float) for value in values[:PACKED_FROM]):
         try:
@@ -74,7 +76,7 @@ def column(values: list[Any]) -> dict[str, Any]:
     return {"values": [json.loads(text) for text in places], **_numbers(np.array(codes, dtype=np.float64))}
 
 
-def _numbers(values: FloatArray) -> dict[str, Any]:
+def _numbers(values: FloatArray) -> dict[str, object]:
     for scale in _SCALES:
         whole = np.rint(values * scale)
         if np.all(np.abs(whole) < _EXACT) and np.array_equal(whole / scale, values):

@@ -59,7 +59,7 @@ class CriticalPath:
     absent: tuple[str, ...]
     """Labels without time in these trials: links to them lead to the table."""
     waits: tuple[Wait, ...]
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     """Edges and packets of each arm, packed."""
 
 
@@ -152,7 +152,7 @@ def _way(account: pl.DataFrame) -> str:
     return str(served.sort("packets")["direction"][-1]) if served.height else "down"
 
 
-def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, Any]:
+def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, object]:
     """Columns of the edges for the page's script: instants in µs since the first one, links by their places."""
     zero_ns = int(account["from_ns"][0])
     columns: dict[str, list[Any]] = {
@@ -172,7 +172,7 @@ _SYN, _FIN, _RST = 0b10, 0b1, 0b100
 _KEY = ("direction", "index", "link")
 
 
-def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, Any]:
+def packets_behind(study: OpenedStudy, trial_id: str, account: pl.DataFrame) -> dict[str, object]:
     """Columns of a trial's packets, packed, in the order in which they came to the link; instants in µs since its
     account begins. Those that came after its end are left out."""
     log = study.trial_table("link_packets", trial_id)

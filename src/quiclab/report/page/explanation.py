@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup, escape
@@ -37,7 +36,7 @@ class CellReasons:
     """Each number leads to the page of the median trials, where its reason stands."""
     verdicts: tuple[Markup, ...]
     """Verdicts on the causes, the largest first."""
-    spec: Mapping[str, Any]
+    spec: Mapping[str, object]
     """The waterfall."""
 
 
@@ -129,7 +128,7 @@ def linked(sentence: str, named: Sequence[DifferencePart], file: str | None) -> 
     return Markup("").join([*parts, escape(sentence[end:])])
 
 
-def bar_links(waterfall: Waterfall, file: str) -> dict[str, Any]:
+def bar_links(waterfall: Waterfall, file: str) -> dict[str, object]:
     """Links of a waterfall's bars, for the page's script: the page, and the place of each bar's reason."""
     headings = {step.label.heading: place_of(step.label) for step in waterfall.steps if isinstance(step.label, Why)}
     return {"opens": file, "places": {figures.reason_name(name): place for name, place in headings.items()}}

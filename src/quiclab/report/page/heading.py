@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import polars as pl
 
@@ -15,6 +14,9 @@ from quiclab.compare import path_asked
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.study import Study, read_json
 from quiclab.model import number_text
+from quiclab.model.resolved_record import ResolvedArm, ResolvedPath, ResolvedProgram
+from quiclab.store.record_form import view_of
+from quiclab.store.trial_views import TrialTime
 
 _HTTP = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
 
@@ -65,25 +67,25 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
     host = read_json(study.directory / "host.json", [])
     names = _arms(study, analysis)
     differences = tuple(_difference(line, names) for line in analysis.arms_differences)
-    by_name = {str(arm["name"]): arm for arm in study.items("arms")}
     points = [each.point for each in differences]
     return Heading(
         when=_when(study),
         machine=_machine(host),
         size=_size(study, analysis),
         networks=tuple(_networks(study, analysis)),
-        arms=tuple(ArmLine(name, _arm(by_name.get(name, {}), name, names, host, differences)) for name in names),
+        arms=tuple(ArmLine(name, _arm(name, study.arms.get(name), names, host, differences)) for name in names),
         differences=differences,
         differ_in=number_text.listed(points),
     )
 
 
-def path_numbers(path: Mapping[str, Any]) -> str:
-    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`."""
-    if not {"up", "down"} <= set(path):
+def path_numbers(path: ResolvedPath | None) -> str:
+    """Return a resolved path in numbers: `10 Mbit/s, 20 ms round trip, 1 % loss each way`; empty where it is not
+    told."""
+    if path is None or not path.is_told:
         return ""
     asked = {name: _plain(text) for name, text in path_asked.asked(path).items()}
-    down, up = (_plain(path_asked.rate_text(path, side)) for side in ("down", "up"))
+    down, up = _plain(path_asked.rate_text(path, "down")), _plain(path_asked.rate_text(path, "up"))
     rate = down if down == up else f"{down} down, {up} up"
     lost_down, lost_up = asked["path_loss_down_pct"], asked["path_loss_up_pct"]
     if lost_down != lost_up:
@@ -99,30 +101,29 @@ def _plain(text: str) -> str:
 
 
 def _networks(study: Study, analysis: StudyAnalysis) -> Iterator[Network]:
-    paths = {str(path["name"]): path for path in study.items("paths")}
     for name in analysis.paths:
-        title, numbers = analysis.path_titles[name], path_numbers(paths.get(name, {}))
+        title, numbers = analysis.path_titles[name], path_numbers(study.paths.get(name))
         said = bool(numbers) and all(part.replace(" round trip", "") in title for part in numbers.split(", ")[:2])
         yield Network("" if said else title, numbers)
 
 
 def _arms(study: Study, analysis: StudyAnalysis) -> list[str]:
     compared = dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other))
-    return list(compared or (str(arm["name"]) for arm in study.items("arms")))
+    return list(compared or study.arms)
 
 
 def _arm(
-    arm: Mapping[str, Any], name: str, names: list[str], host: Mapping[str, Any], differences: tuple[Difference, ...]
+    name: str,
+    arm: ResolvedArm | None,
+    names: list[str],
+    host: Mapping[str, object],
+    differences: tuple[Difference, ...],
 ) -> str:
     programs = host.get("programs")
-    versions = programs if isinstance(programs, dict) else {}
-    parts = [
-        _program(role, arm[role], versions)
-        for role in ("client", "proxy", "server")
-        if isinstance(arm.get(role), Mapping) and arm[role].get("name")
-    ]
+    versions: Mapping[str, object] = programs if isinstance(programs, dict) else {}
+    parts = [_program(role, program, versions) for role, program in (arm.programs if arm else ())]
     told = [number_text.listed(parts)] if parts else []
-    told += [_HTTP[str(arm.get("protocol"))]] if arm.get("protocol") in _HTTP else []
+    told += [_HTTP[arm.protocol]] if arm and arm.protocol in _HTTP else []
     place = names.index(name)
     told += [
         f"{each.point} {each.values[place]}"
@@ -132,13 +133,12 @@ def _arm(
     return ", ".join(told)
 
 
-def _program(role: str, program: Mapping[str, Any], versions: Mapping[str, Any]) -> str:
+def _program(role: str, program: ResolvedProgram, versions: Mapping[str, object]) -> str:
     """`curl-cffi 0.16.3 (libcurl 8.21.0)`: the program with its version and the library that it is."""
-    name = str((program.get("argv") or [program["name"]])[0]).rpartition("/")[2]
-    version = str(versions.get(f"{role} {program['name']}", ""))
+    version = str(versions.get(f"{role} {program.name}", ""))
     library = re.search(r"\((lib[a-z0-9]+)/([0-9.]+)", version)
     plain = version.partition(" (")[0]
-    return f"{name} {plain}".rstrip() + (f" ({library[1]} {library[2]})" if library else "")
+    return f"{program.command} {plain}".rstrip() + (f" ({library[1]} {library[2]})" if library else "")
 
 
 def _difference(line: str, arms: list[str]) -> Difference:
@@ -154,18 +154,10 @@ def _when(study: Study) -> str:
     ended: list[datetime] = []
     for folder in ("trials", "failed"):
         for file in (study.directory / folder).rglob("trial.json"):
-            record = read_json(file, [])
-            spent = record.get("time_ns")
-            took_ns = sum(each for each in spent.values() if isinstance(each, int)) if isinstance(spent, dict) else 0
-            try:
-                # A time without a zone, as no quiclab writes it, counts as UTC: the two kinds cannot be compared.
-                start = datetime.fromisoformat(str(record.get("started_utc")))
-                start = start if start.tzinfo else start.replace(tzinfo=UTC)
-                end = start + timedelta(seconds=took_ns / 1e9)
-            except (ValueError, OverflowError):
-                continue
-            begun.append(start)
-            ended.append(end)
+            told = view_of(read_json(file, []), TrialTime)
+            if told is not None and told.span is not None:
+                begun.append(told.span[0])
+                ended.append(told.span[1])
     return _span(min(begun), max(ended)) if begun else ""
 
 
@@ -183,7 +175,7 @@ def _day(instant: datetime) -> str:
     return f"{instant.day} {instant:%B %Y}"
 
 
-def _machine(host: Mapping[str, Any]) -> str:
+def _machine(host: Mapping[str, object]) -> str:
     cpus, model, kernel = host.get("cpus"), host.get("cpu_model"), host.get("kernel")
     memory = host.get("memory_bytes")
     parts = [str(model)] if model else []

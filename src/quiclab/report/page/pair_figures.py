@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -25,7 +24,7 @@ class Drawn:
 
     name: str
     question: str
-    spec: Mapping[str, Any]
+    spec: Mapping[str, object]
 
 
 @dataclass(frozen=True)

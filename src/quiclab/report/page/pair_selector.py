@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,42 @@ def bytes_acknowledged(directory: Path, trials: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(curves)
 
 
-def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> dict[str, Any]:
-    """Cells with their blocks and median trials, and a packed curve per trial; empty where there is no curve.
+class PairView(TypedDict):
+    """Trials of a cell that are shown together."""
 
-    `open` is the cell with the largest significant difference: there is most to see.
-    """
+    title: str
+    block: int | None
+    """Number of the block; of the median trials it is None."""
+    trials: dict[str, str]
+    """Arm → trial."""
+    page: NotRequired[str | None]
+    """File of their own page."""
+
+
+class CellViews(TypedDict):
+    """Views of a cell: the median trial of each arm first, then each block."""
+
+    cell_id: str
+    title: str
+    views: list[PairView]
+
+
+class Selector(TypedDict):
+    """The pair selector, as the page's script reads it."""
+
+    arms: list[str]
+    cells: list[CellViews]
+    open: int
+    """Place of the cell with the largest significant difference: there is most to see."""
+    curves: dict[str, dict[str, object]]
+    """Trial → its packed curve."""
+
+
+def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> Selector | None:
+    """Cells with their blocks and median trials, and a packed curve per trial; None where there is no curve."""
     by_trial = {str(key[0]): curve for key, curve in acknowledged.group_by("trial_id", maintain_order=True)}
     if not by_trial:
-        return {}
+        return None
     low, high = POINTS_PER_CURVE
     budget = min(high, max(low, POINTS_IN_ALL // len(by_trial)))
     cells: dict[str, list[Comparison]] = {}
@@ -58,11 +86,10 @@ def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> dict[str, A
     }
 
 
-def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str]) -> dict[str, Any]:
-    """Views of a cell: the median trial of each arm first, then each block."""
+def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str]) -> CellViews:
     arms = [comparisons[0].baseline, *(comparison.other for comparison in comparisons)]
     medians = {arm.arm: arm.median_trial.trial_id for arm in arms if arm.median_trial}
-    views: list[dict[str, Any]] = [{"title": "median trial of each arm", "block": None, "trials": medians}]
+    views: list[PairView] = [{"title": "median trial of each arm", "block": None, "trials": medians}]
     for block in sorted({trial.block for arm in arms for trial in arm.trials}):
         trials = {arm.arm: trial.trial_id for arm in arms for trial in arm.trials if trial.block == block}
         views.append({"title": f"block {block}", "block": block, "trials": trials})
@@ -84,7 +111,7 @@ def thinned(x: FloatArray, limit: int) -> npt.NDArray[np.int64]:
     return np.unique(np.concatenate([spread, waits, waits + 1]))
 
 
-def _packed(curve: pl.DataFrame, limit: int) -> dict[str, Any]:
+def _packed(curve: pl.DataFrame, limit: int) -> dict[str, object]:
     """The points that are drawn, and how many there are."""
     x, y = curve["x_ms"].to_numpy(), curve["bytes"].to_numpy()
     keep = thinned(x, limit)

@@ -13,6 +13,7 @@ import polars as pl
 from quiclab.model.errors import HostError
 from quiclab.report.figures import THEMES, Figure
 from quiclab.report.figures import spec as spec_of
+from quiclab.report.figures._canvas import Spec
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.rendering import plotly, render
 from quiclab.store.disk import write_atomically
@@ -35,7 +36,7 @@ def picture_page() -> Any:
     return page
 
 
-def _picture(figure: dict[str, Any], ending: str) -> bytes:
+def _picture(figure: Spec, ending: str) -> bytes:
     import kaleido
 
     scale = 2 if ending == "png" else 1
@@ -89,7 +90,7 @@ _PIXELS = 2000
 _COLUMNS = ("x", "y", "customdata", "text")
 
 
-def thinned(spec: dict[str, Any]) -> dict[str, Any]:
+def thinned(spec: Spec) -> Spec:
     """The figure with its long lines thinned in place to the first, last, least and greatest point of each pixel."""
     for trace in spec["data"]:
         columns = trace.get("x"), trace.get("y")

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
@@ -35,7 +34,7 @@ class Part:
     """Title that tells it from the others; empty where there is one."""
     rest: str
     """Part that it leaves out, with the command that draws that too; empty where it is whole."""
-    spec: Mapping[str, Any]
+    spec: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def _each_cell(figure: Figure, asked: Asked, data: pl.DataFrame) -> Iterator[Par
             yield Part(f"{figure.name}-{number}", str(title), rest, _spec(figure, rows))
 
 
-def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, Any]:
+def _spec(figure: Figure, data: pl.DataFrame) -> dict[str, object]:
     return packed(figures.spec(figure.draw(data)))
 
 

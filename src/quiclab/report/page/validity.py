@@ -22,7 +22,7 @@ from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.occasion_table import occasion_tables
 from quiclab.compare.pair_independence import independence_table
 from quiclab.compare.refused_packets import refusal_table
-from quiclab.compare.study import DECODE_STATS, Study, read_json, read_record, read_table
+from quiclab.compare.study import DECODE_STATS, Study, read_json, read_proof, read_record, read_table
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
 from quiclab.report.figures.path import Path, path_rows
@@ -164,11 +164,12 @@ def _decode_stats(study: Study) -> TextTable:
 
 def _proofs(study: Study) -> TextTable:
     """Table of what the trials of each arm proved to have run: facts that hold in every one of them."""
-    by_arm: dict[str, dict[str, list[str]]] = {str(arm["name"]): {} for arm in study.items("arms")}
+    by_arm: dict[str, dict[str, list[str]]] = {arm: {} for arm in study.arms}
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))
     for arm, trial_id in verified.select("arm", "trial_id").rows():
-        record = read_record(study.directory / "trials" / trial_id)
-        for key, value in facts_of(transport_facts(record)):
+        folder = study.directory / "trials" / trial_id
+        facts = transport_facts(read_proof(folder), has_proxy=read_record(folder).proxy is not None)
+        for key, value in facts_of(facts):
             by_arm.setdefault(arm, {}).setdefault(key, []).append(value)
     by_arm = {arm: told for arm, told in by_arm.items() if told}
     keys = dict.fromkeys(key for facts in by_arm.values() for key in facts)
@@ -244,12 +245,11 @@ def facts_of(record: Any) -> Iterator[tuple[str, str]]:
             yield _key(parts), told
 
 
-def transport_facts(record: Mapping[str, Any]) -> dict[str, Any]:
+def transport_facts(proof: Mapping[str, object], *, has_proxy: bool) -> dict[str, object]:
     """Return the facts that a trial's proof can have: what is QUIC's is not `unproven` of an arm over TCP, nor what is
     TCP's of one over QUIC, nor the leg behind a proxy where there is none."""
-    proof = record.get("proof") or {}
     others = _OF_TRANSPORT.get(str(proof.get("transport")), ())
-    alone = () if record.get("proxy") else ("origin_leg",)
+    alone = () if has_proxy else ("origin_leg",)
     return {key: value for key, value in proof.items() if value != "unproven" or not key.startswith((*others, *alone))}
 
 

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -28,8 +27,10 @@ from quiclab.compare.sequential import sequential_table
 from quiclab.compare.study import Study, read_study
 from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.model import number_text
+from quiclab.model.tables import Row
 from quiclab.model.text_table import TextTable
 from quiclab.report import figures
+from quiclab.report.figures._canvas import Spec
 from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
@@ -37,6 +38,7 @@ from quiclab.report.page.heading import heading
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pair_page import write_pairs
+from quiclab.report.page.pair_selector import Selector
 from quiclab.report.page.pairs import Cell, cells_of
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.page.study_figures import study_figures
@@ -160,7 +162,8 @@ def _write(study: Study, metric: str, metrics: list[str], notes: Sequence[str]) 
 def _page(parts: _Parts) -> str:
     study, analysis = parts.study, parts.analysis
     selector = pair_selector.selector(analysis, parts.acknowledged)
-    _lead_to_pairs(selector, parts.cells)
+    if selector is not None:
+        _lead_to_pairs(selector, parts.cells)
     beside_answer = findings(study, analysis)
     return render(
         "report.html.j2",
@@ -171,13 +174,13 @@ def _page(parts: _Parts) -> str:
         level=number_text.level(1 - analysis.alpha),
         heading=heading(study, analysis),
         contents=_contents(parts, beside_answer),
-        question=study.resolved.get("question"),
+        question=study.spec.question,
         figures={figure.name: figure for figure in figures.FIGURES},
         maps=with_reasons(maps(parts.differences, parts.cells), parts.differences),
-        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector.get("cells", [])]),
+        cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector["cells"]] if selector else []),
         shapes=dict(figures.SHAPES),
-        selector=selector,
-        curve_spec=_curve_styles(selector),
+        selector=selector or {},
+        curve_spec=_curve_styles(selector["arms"] if selector else ()),
         results=results_table(analysis),
         whys=comparison_words.whys(analysis),
         counted=number_text.counted,
@@ -208,23 +211,22 @@ def _cost(study: Study, analysis: StudyAnalysis, data: Path) -> dict[str, TextTa
     costs, calls = cost_data(study), read_counts(study)
     costs.write_csv(data / "cost.csv")
     tables = {"cost.csv": cost_table(costs, analysis)}
-    if calls or study.resolved.get("count_system_calls"):
+    if calls or study.spec.count_system_calls:
         system_call_data(calls).write_csv(data / "system_calls.csv")
         tables["system_calls.csv"] = system_call_table(calls)
     return tables
 
 
-def _lead_to_pairs(selector: dict[str, Any], cells: list[Cell]) -> None:
+def _lead_to_pairs(selector: Selector, cells: list[Cell]) -> None:
     """Give each view of the selector the page of its trials."""
     files = {(pair.cell, pair.block): pair.file for cell in cells for pair in cell.pairs}
-    for cell in selector.get("cells", []):
+    for cell in selector["cells"]:
         for view in cell["views"]:
             view["page"] = files.get((cell["cell_id"], view["block"]))
 
 
-def _curve_styles(selector: dict[str, Any]) -> dict[str, Any]:
+def _curve_styles(arms: Sequence[str]) -> Spec:
     """The figure of bytes acknowledged with an empty curve per arm: the page fills in the pair that is chosen."""
-    arms = selector.get("arms", [])
     empty = pl.DataFrame(
         {"arm": arms, "x_ms": [0.0] * len(arms), "bytes": [0.0] * len(arms)}, schema_overrides={"arm": pl.String}
     )
@@ -275,8 +277,8 @@ def findings(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 class CellFigures:
     """Two drawings of the same trials."""
 
-    box: dict[str, Any]
-    share: dict[str, Any]
+    box: dict[str, object]
+    share: dict[str, object]
 
 
 def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequence[str]) -> list[CellFigures]:
@@ -292,7 +294,7 @@ def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequ
     return found
 
 
-def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, Any]:
+def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, object]:
     spec = packed(figures.spec(figure.draw(cell)))
     for trace in spec["data"]:
         trace["meta"] = {"cell": place}
@@ -300,7 +302,7 @@ def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, A
 
 
 # The maps of differences on the page: what a click on a cell opens, and what the reader may have shown besides.
-def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
+def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]]:
     """Return a map for each arm that is compared with the baseline.
 
     Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;
@@ -326,7 +328,7 @@ def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, Any]]:
     return drawn
 
 
-def _unfound(cell: dict[str, Any]) -> float | None:
+def _unfound(cell: Row) -> float | None:
     difference: float | None = cell.get("difference_pct")
     return difference if cell.get("outcome") == Outcome.NOT_SIGNIFICANT.value else None
 
@@ -337,7 +339,7 @@ _LINE, _NAME = 10, 17
 """Characters of a line: in a cell of three on a phone, and before it."""
 
 
-def with_reasons(maps: list[dict[str, Any]], differences: pl.DataFrame) -> list[dict[str, Any]]:
+def with_reasons(maps: list[Spec], differences: pl.DataFrame) -> list[Spec]:
     """Return the maps with a reason below the word of every cell that has one, and with names of rows that leave room
     for cells on a phone; `maps` are in the order of the arms."""
     if not maps:
@@ -371,7 +373,7 @@ def _broken_lines(word: str | None, reason: str) -> str | None:
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
 
-def _reason(cell: Mapping[str, Any]) -> str:
+def _reason(cell: Row) -> str:
     """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
     if cell["conclusion"] == Conclusion.NOT_JUDGED.value:
         return ""  # its number stands there, and the word

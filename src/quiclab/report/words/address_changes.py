@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from quiclab.compare.study import Study, read_record
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
+from quiclab.model.trial_record import TrialRecord
 
 
 def address_change_tables(study: Study) -> list[TextTable]:
     """Return one row for each arm and workload with a change of address; no table where every address was stable."""
-    if not any(item.get("address_change") for item in study.items("workloads")):
+    if not any(each.address_change for each in study.workloads.values()):
         return []
     counts: dict[tuple[str, str], Counter[str]] = {}
     trials = study.trials.filter((pl.col("kind") == "main") & pl.col("status").is_in(["verified", "failed"]))
@@ -25,7 +24,7 @@ def address_change_tables(study: Study) -> list[TextTable]:
     ).iter_rows():
         folder = f"trials/{trial_id}" if status == "verified" else f"failed/{trial_id}-attempt{attempt}"
         record = read_record(study.directory / folder)
-        if record.get("address_change"):
+        if record.address_change:
             counts.setdefault((str(arm), str(workload)), Counter())[_outcome(record, str(status))] += 1
     gaps = study.metrics.filter(pl.col("name") == "address_change_gap_ms").select("trial_id", "value")
     joined = trials.join(gaps, on="trial_id", how="inner").drop_nulls("value")
@@ -46,9 +45,9 @@ def address_change_tables(study: Study) -> list[TextTable]:
 _OUTCOMES = ("migrated", "reconnected", "unproven", "failed")
 
 
-def _outcome(record: Mapping[str, Any], status: str) -> str:
+def _outcome(record: TrialRecord, status: str) -> str:
     if status != "verified":
         return status
-    if (record.get("asked") or {}).get("migration") is None:
+    if record.asked.migration is None:
         return "reconnected"
-    return "migrated" if (record.get("proof") or {}).get("migrated") is True else "unproven"
+    return "migrated" if record.proof.migrated is True else "unproven"

@@ -13,7 +13,7 @@ FLOWS = {"flow": pl.String, "background": pl.String, "share_pct": pl.Float64}
 
 def shares(study: Study) -> list[str]:
     """Median shares of the downloads over the verified trials; empty for a study without competitions."""
-    if not any(workload.get("competition") for workload in study.items("workloads")):
+    if not any(each.competition for each in study.workloads.values()):
         return []
     lines = []
     verified = study.trials.filter((pl.col("status") == "verified") & (pl.col("kind") == "main"))

@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from quiclab.model import number_text
+from quiclab.model.system_call_record import ProgramCalls, SystemCalls
 from quiclab.model.text_table import TextTable
 
 _MOST_FREQUENT = 5
 
 
-def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
+def system_call_table(counts: Mapping[str, SystemCalls]) -> TextTable:
     """One row per arm and program, or the reason why there are no counts."""
     rows: list[tuple[str, ...]] = []
     for arm, count in counts.items():
-        if "unsupported" in count:
-            rows.append((arm, "–", "–", "–", f"unsupported: {count['unsupported']}"))
-        rows += [(arm, role, *_count_cells(told, count)) for role, told in count.get("roles", {}).items()]
-    cells = {(count["workload"], count["path"]) for count in counts.values() if "workload" in count}
+        if count.unsupported is not None:
+            rows.append((arm, "–", "–", "–", f"unsupported: {count.unsupported}"))
+        rows += [(arm, role, *_count_cells(told, count)) for role, told in count.roles.items()]
+    cells = {(count.workload, count.path or "") for count in counts.values() if count.workload is not None}
     where = " and ".join(f"{workload} over {path}" for workload, path in sorted(cells))
     return TextTable(
         "System calls",
@@ -30,10 +31,10 @@ def system_call_table(counts: dict[str, dict[str, Any]]) -> TextTable:
     )
 
 
-def _count_cells(told: dict[str, Any], count: dict[str, Any]) -> tuple[str, str, str]:
-    if "unsupported" in told:
-        return "–", "–", f"unsupported: {told['unsupported']}"
-    frequent = list(told["calls"].items())[:_MOST_FREQUENT]
+def _count_cells(told: ProgramCalls, count: SystemCalls) -> tuple[str, str, str]:
+    if told.unsupported is not None:
+        return "–", "–", f"unsupported: {told.unsupported}"
+    frequent = list(told.calls.items())[:_MOST_FREQUENT]
     names = ", ".join(f"{name} {number_text.count(calls)}" for name, calls in frequent)
-    wrong = "" if count.get("body_right") else f" (the transfer went wrong: {count.get('problem')})"
-    return number_text.count(told["total"]), number_text.count(told["calls_per_mb"]), names + wrong
+    wrong = "" if count.body_right else f" (the transfer went wrong: {count.problem})"
+    return number_text.count(told.total), number_text.count(told.calls_per_mb), names + wrong

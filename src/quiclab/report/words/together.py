@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from quiclab.compare.statistics import Interval
 from quiclab.model import number_text
@@ -73,7 +72,7 @@ def _ms_or_unknown(ms: float | None) -> str:
     return "an unknown time" if ms is None else in_ms(ms)
 
 
-def document(declared: DeclaredTogether, found: Together) -> dict[str, Any]:
+def document(declared: DeclaredTogether, found: Together) -> dict[str, object]:
     """The result as JSON has it."""
     return {
         "arm": declared.arm,
@@ -108,7 +107,7 @@ def _time_text(difference: Difference) -> str:
     return in_ms(difference.ms) + ("" if interval is None else f" [{span(interval.low, interval.high)}]")
 
 
-def _json(difference: Difference) -> dict[str, Any]:
+def _json(difference: Difference) -> dict[str, object]:
     return {"ms": _finite(difference.ms), "interval": _ends(difference.interval)}
 
 

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints import KnowsOwnValues, find, objections
 from quiclab.model.errors import SpecError
@@ -16,6 +15,7 @@ from quiclab.model.study import Arm, Study, Workload
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.arms import PROGRAM_KEYS
 from quiclab.spec.counterfactual import Change, PathVariant, Value, Variant, confirming_spec, present_value, role_of
+from quiclab.spec.toml_text import Toml
 from quiclab.study.specs import load_study
 from quiclab.why.confirm.declaration import (
     DOSE,
@@ -59,7 +59,7 @@ class Cell:
     """The cell, the arm that has the mechanism in it, and the other one."""
 
     study: Study
-    document: Mapping[str, Any]
+    document: Toml
     workload: Workload
     path: str
     arm: Arm
@@ -71,7 +71,7 @@ class Cell:
         return f"{self.workload.name}/{self.path}"
 
 
-def variants(cell: Cell, setting: Setting, own: Mapping[str, Any], cannot: str | None = None) -> Variants:
+def variants(cell: Cell, setting: Setting, own: Mapping[str, object], cannot: str | None = None) -> Variants:
     """The confirming study's arms and paths; `cannot` says why the other arm cannot have the mechanism, else None.
 
     Raises SpecError where the setting is not possible here, and says why.
@@ -122,7 +122,7 @@ def _magnitude(value: Value) -> float | None:
     return None
 
 
-def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None) -> Variants:
+def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, object], cannot: str | None) -> Variants:
     found = (
         _variants_of_path(cell, change, doses, own)
         if change.is_of_path
@@ -133,7 +133,7 @@ def _made(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, A
 
 
 def _variants_of_arms(
-    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any], cannot: str | None
+    cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, object], cannot: str | None
 ) -> Variants:
     name = cell.arm.name
     value, known_by = value_of(cell, change)
@@ -176,7 +176,7 @@ def _variants_of_arms(
     return Variants(change, spec, places, tuple(doses), told, left_out, study)
 
 
-def _variants_of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, Any]) -> Variants:
+def _variants_of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Mapping[str, object]) -> Variants:
     """Both arms over both paths: blocks of two cells of the same number run within the same minutes."""
     name, without = cell.path, f"{cell.path}-{WITHOUT}"[-64:]
     others = {f"{DOSE}{at + 1}": f"{name}-{DOSE}{at + 1}"[-64:] for at in range(len(doses))}
@@ -209,7 +209,7 @@ def _variants_of_path(cell: Cell, change: Change, doses: Sequence[Dose], own: Ma
 
 
 def read_back(
-    cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, Any]
+    cell: Cell, arms: Sequence[Variant], paths: Sequence[PathVariant], own: Mapping[str, object]
 ) -> tuple[str, Study]:
     """The spec's text, and what it is read as. Raises SpecError with its first problem."""
     spec = confirming_spec(

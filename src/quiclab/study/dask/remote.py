@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from quiclab import __version__
 from quiclab.model.errors import QuiclabError
@@ -30,9 +29,9 @@ _EXAMINATIONS = 3
 """Times that a machine is looked at, where the process that looks is killed."""
 
 
-def examine(files: Mapping[str, bytes], backend: str | None) -> dict[str, Any]:
+def examine(files: Mapping[str, bytes], backend: str | None) -> dict[str, object]:
     """Try whether this machine can run trials of a study: what `quiclab doctor` tries, and the study's programs."""
-    told: dict[str, Any] = {"quiclab": __version__, "machine": socket.gethostname(), "left_s": _left_s()}
+    told: dict[str, object] = {"quiclab": __version__, "machine": socket.gethostname(), "left_s": _left_s()}
     for tries_left in reversed(range(_EXAMINATIONS)):
         with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
             try:
@@ -71,7 +70,7 @@ def stop_at_once() -> None:
                 child.terminate()
 
 
-def _examine(asked: tuple[Path, str | None]) -> dict[str, Any]:
+def _examine(asked: tuple[Path, str | None]) -> dict[str, object]:
     """Look at this machine, in a process without threads."""
     from quiclab.lab.testbed.machine import NEEDED, machine_findings
     from quiclab.study.run import told_by_the_sandbox

@@ -15,10 +15,10 @@ from quiclab.why.account.transfer import account_of_transfer
 
 def accounts_of(evidence: Evidence) -> dict[str, list[Edge]]:
     """Value of the column `of` → the edges of that account. Raises Unknown where the trial has none."""
-    expected = evidence.trial.get("expected") or {}
-    if expected.get("video"):
+    expected = evidence.trial.expected
+    if expected.video:
         return accounts_of_video(evidence)
-    return {str(MetricScope.PAGE if expected.get("page") else MetricScope.TTLB): account_of_transfer(evidence)}
+    return {str(MetricScope.PAGE if expected.page else MetricScope.TTLB): account_of_transfer(evidence)}
 
 
 def account_table(evidence: Evidence) -> pl.DataFrame:

@@ -59,21 +59,20 @@ def judges(
 
     A QUIC connection goes on, and its log with it.
     """
-    changed_ns = changed(evidence)
-    if changed_ns is None or evidence.quic:
+    changed_ns, change = changed(evidence), evidence.trial.address_change
+    if changed_ns is None or change is None or evidence.quic:
         return judge(evidence, path, completing, of, amplification)
     to_new = moved(evidence, path.down)
-    change = evidence.trial["address_change"]
 
-    def at(address: str, *, new: bool) -> Judge:
+    def at(address: str | None, *, new: bool) -> Judge:
         found = judge(_evidence_of_address(evidence, address), path, completing, of, amplification)
         sent = (path.content(path.down, p) for p in range(completing + 1) if (p in to_new) is new)
         return replace(found, last=max((each.reached.bodies for each in sent if each and each.reached), default=0))
 
-    return Judges(at(change["old_address"], new=False), at(change["new_address"], new=True), to_new, changed_ns)
+    return Judges(at(change.old_address, new=False), at(change.new_address, new=True), to_new, changed_ns)
 
 
-def _evidence_of_address(evidence: Evidence, address: str) -> Evidence:
+def _evidence_of_address(evidence: Evidence, address: str | None) -> Evidence:
     """A trial without the rows of connections from other addresses of the client."""
     own = pl.col("connection").str.starts_with(f"{address}:") | pl.col("connection").str.starts_with(f"[{address}]:")
     tables = {

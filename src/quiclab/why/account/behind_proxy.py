@@ -7,10 +7,13 @@ waited for its origin if data from there came just before it sends, no log shows
 nothing came from the client since, or it had sent on what had come before, to within a TLS record. If it had, and is
 slow to send on what came then, only the time until that came is the origin's. Of an upload it
 is the proxy's credit that comes late where it had more of that than it had sent on, and the answer.
+
+Evidence for why the origin behind a proxy had not sent earlier: the samples of its kernel's TCP.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -21,13 +24,85 @@ from quiclab.evidence.metrics import Evidence
 from quiclab.evidence.metrics.evidence import End
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
-from quiclab.why.account.critical_path import Before, Cause, Path, back, crossing
+from quiclab.why.account.critical_path import Before, Cause, Leg, Path, back, crossing
 from quiclab.why.account.edges import PROMPT_NS, Edge, Reason
 from quiclab.why.account.forward_path import Way, way
 from quiclab.why.account.hop import Hop, hop
-from quiclab.why.account.origin_sender import HEADERS_BYTES, OriginSender, answers_to, last_with_data, origin_sender
+from quiclab.why.account.kernel import Kernel, kernel
 from quiclab.why.account.request import readable_ns
 from quiclab.why.account.series import Steps
+
+HEADERS_BYTES = 100
+"""Longest TCP acknowledgment over IPv6, with timestamps and three blocks of SACK: what is longer carries data."""
+_SAMPLES = "raw/origin.tcpinfo"
+_MOST = 0.9
+"""Share of the segments of all connections that one must have sent to be that of the transfer."""
+
+
+@dataclass(frozen=True)
+class OriginSender:
+    """An origin that sends over TCP."""
+
+    kernel: Kernel
+    hidden_credit: bool
+    """True if it may wait for credit of HTTP/2, which nothing shows."""
+
+    def why(self, path: Path, leg: Leg) -> Why | None:
+        """Reason why a packet that it sent at a leg's end came no earlier; None where no sample tells."""
+        came = path.up.last_came(leg.sent_ns)
+        if came is not None and path.up.size[came] > HEADERS_BYTES:
+            return Why.REQUEST
+        if answers_to(path, leg.position, self) is not None:
+            return Why.REQUEST
+        from_ns = min((edge.from_ns for edge in leg.edges), default=leg.sent_ns)
+        limited = self.kernel.limited(from_ns, leg.sent_ns)
+        if limited is not None:
+            return limited
+        had_data = self.kernel.had_data(from_ns, leg.sent_ns)
+        if had_data is None:
+            return None
+        came_ns = None if came is None else path.up.written[came]
+        prompted = came_ns is not None and leg.sent_ns - came_ns <= PROMPT_NS
+        calm = all(sample.ca_state == "open" for sample in self.kernel.near(from_ns, leg.sent_ns))
+        if calm and self.kernel.free(from_ns, leg.sent_ns):  # in recovery it may be a segment that is sent again
+            return Why.PACING if self.kernel.paces else Why.KEPT_IN_KERNEL
+        if had_data:  # without an acknowledgment it was a timer, of losses or of pacing
+            return self.kernel.history.reason(leg.sent_ns).why if prompted else None
+        return Why.AWAITING_ACKS if prompted and self.hidden_credit else Why.APPLICATION
+
+
+def last_with_data(way: Way, by_ns: int) -> int | None:
+    """Position of the last packet with data that had come to the end of a way by an instant; None without one."""
+    came = (way.came[number] for number in reversed(range(way.number_by(by_ns))))
+    return next((at for at in came if way.size[at] > HEADERS_BYTES), None)
+
+
+def answers_to(path: Path, position: int, own: OriginSender | None) -> int | None:
+    """Position up of the request for which an origin thought before it sent the packet at a position down, while others
+    came; None where that is no answer's first packet, or the kernel had kept it until the last of them came."""
+    sent_ns, down = path.down.arrival[position], path.down
+    asked, came = last_with_data(path.up, sent_ns), path.up.last_came(sent_ns)
+    if asked is None or asked == came or came is None or down.size[position] <= HEADERS_BYTES:
+        return None
+    asked_ns, came_ns = path.up.written[asked] or 0, path.up.written[came] or 0
+    since = range(bisect_left(down.arrival, asked_ns), position)
+    if any(down.size[at] > HEADERS_BYTES for at in since):
+        return None
+    kept = own is not None and sent_ns - came_ns <= PROMPT_NS and own.kernel.kept(asked_ns, came_ns)
+    return None if kept else asked
+
+
+def origin_sender(evidence: Evidence) -> OriginSender | None:
+    """The origin of a trial's proxy by its samples; None without any, or where several connections share the bodies."""
+    rows = evidence.table("tcp_info").filter(pl.col("source") == _SAMPLES)
+    sent = rows.group_by("connection").agg(pl.col("data_segs_out").max())["data_segs_out"]
+    segments: list[int] = sent.drop_nulls().to_list()
+    if evidence.upload or not segments or max(segments) < _MOST * sum(segments):
+        return None
+    tables = {"tcp_info": rows.with_columns(vantage=pl.lit("server"))}
+    trial = evidence.trial
+    return OriginSender(kernel(Evidence(tables, trial)), trial.proxy is None or trial.proxy.origin_protocol != "h1")
+
 
 _REASON = Reason(Why.ORIGIN, "link_packets")
 _OPEN = (Why.REQUEST, Why.AWAITING_ACKS, Why.APPLICATION, Why.PACING_OR_PROGRAM, Why.UNEXPLAINED)
@@ -161,15 +236,15 @@ class Origin:
 
 def origin_of(evidence: Evidence) -> Origin | None:
     """The links behind a trial's proxy; None where there are none, or their logs are missing."""
-    links = [link for link in evidence.trial.get("links") or () if link["leg"] == "origin"]
-    if not evidence.trial.get("proxy") or not links:
+    links = evidence.trial.links_of("origin")
+    if evidence.trial.proxy is None or not links:
         return None
     rows = evidence.table("link_packets").filter(pl.col("action") != "outside_model")
     ways: list[Way] = []
     for direction in ("up", "down"):
         hops: list[list[Hop]] = []
         for link in links:
-            mine = rows.filter(pl.col("source") == f"raw/{link['packet_log']}", pl.col("direction") == direction)
+            mine = rows.filter(pl.col("source") == f"raw/{link.packet_log}", pl.col("direction") == direction)
             if mine.is_empty():
                 return None
             hops.append([hop(mine)])

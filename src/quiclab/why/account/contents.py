@@ -155,7 +155,7 @@ class _Anew:
     @classmethod
     def from_evidence(cls, evidence: Evidence, end: End) -> _Anew:
         told = at_client(evidence).filter(pl.col("step").is_in(["retry", "version_negotiation"]))
-        refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
+        refused = evidence.trial.proof.early_data == "rejected"
         return cls(told["time_ns"].min() if end == "client" else None, end == "client" and refused)  # type: ignore[arg-type]
 
     def space(self, kind: str, name: str, sent_ns: int) -> str:

@@ -11,14 +11,16 @@ A laboratory owes each program one processor. Threads of a program that wait bey
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
+from quiclab.model.host_findings import RunDelay
+from quiclab.model.trial_record import DisturbedPart, EstimatedDisturbance, TrialRecord
 from quiclab.why.account.hop import ROUNDING_NS
 
 FEW_PROCESSES = 4
@@ -73,15 +75,10 @@ class Disturbance:
         """Upper bound for all parts."""
         return min(self.time_ns, sum(part.most_ns for part in self.parts.values()))
 
-    def document(self) -> dict[str, Any]:
-        """The member `disturbance` of trial.json."""
-        return {
-            "time_ns": self.time_ns,
-            "cost_ns": self.cost_ns,
-            "most_ns": self.most_ns,
-            "parts": {name: asdict(part) for name, part in self.parts.items()},
-            "by": self.by,
-        }
+    def record(self) -> EstimatedDisturbance:
+        """Return it as trial.json has it."""
+        parts = {name: DisturbedPart(part.cost_ns, part.most_ns) for name, part in self.parts.items()}
+        return EstimatedDisturbance(self.time_ns, self.cost_ns, self.most_ns, parts, self.by)
 
 
 def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | None:
@@ -98,20 +95,18 @@ def disturbance_of(evidence: Evidence, account: pl.DataFrame) -> Disturbance | N
         time_ns = int((account["until_ns"] - account["from_ns"]).sum())
         parts = {"link": _late_on_path(evidence, account), "repeats": _needless(evidence, account), **ends}
         return Disturbance(time_ns, _blamed(parts, of_role, trial), "account")
-    time_ns = (trial.get("time_ns") or {}).get("transfer") or 0
+    time_ns = trial.time_ns.get("transfer", 0)
     if not time_ns:
         return None
-    costs = trial["host"]["cost"]
-    ends = {role: _longest_wait(costs[role].get("run_delay") or {}, of_role[role]) for role in roles}
+    costs = trial.host.cost
+    ends = {role: _longest_wait(costs[role].run_delay, of_role[role]) for role in roles}
     return Disturbance(time_ns, _blamed({"link": _late_at_most(evidence), **ends}, of_role, trial), "bound")
 
 
-def _blamed(
-    parts: Mapping[str, Added], looks: Mapping[str, pl.DataFrame], trial: Mapping[str, Any]
-) -> Mapping[str, Added]:
+def _blamed(parts: Mapping[str, Added], looks: Mapping[str, pl.DataFrame], trial: TrialRecord) -> Mapping[str, Added]:
     """The parts as they are; in a trial whose endpoints failed without what the programs of others took of more than a
     processor each, as no failure is excused by what a program of the trial did to another one."""
-    if not trial.get("own_failure"):
+    if not trial.own_failure:
         return parts
     beyond_ns = pl.max_horizontal(pl.col("ran_ns") - (pl.col("time_ns") - pl.col("since_ns")), 0)
     taken_ns = {role: int(each.select(beyond_ns.sum()).item()) for role, each in looks.items()}
@@ -122,21 +117,19 @@ def _blamed(
     return found
 
 
-def _begin_ns(trial: Mapping[str, Any]) -> int:
+def _begin_ns(trial: TrialRecord) -> int:
     """Instant at which the transfer began, by the steps of the trial before it; 0 where that is not known."""
-    steps: Mapping[str, int] = trial.get("time_ns") or {}
+    steps = trial.time_ns
     before = [*steps][: [*steps].index("transfer")] if "transfer" in steps else []
-    return int(trial.get("started_monotonic_ns") or 0) + sum(steps[step] for step in before)
+    return (trial.started_monotonic_ns or 0) + sum(steps[step] for step in before)
 
 
-def _watched(trial: Mapping[str, Any]) -> list[str]:
+def _watched(trial: TrialRecord) -> list[str]:
     """Roles whose waits for a processor are the laboratory's fault: not those that the spec slows down, and not
     programs of many processes."""
-    host = trial.get("host") or {}
-    costs: Mapping[str, Mapping[str, Any]] = host.get("cost") or {}
-    slow = host.get("slow_cpu") or {}
-    measured = {role: cost for role, cost in costs.items() if role in ROLES and role not in slow}
-    return [role for role, cost in measured.items() if (cost.get("most_processes") or 0) <= FEW_PROCESSES]
+    host = trial.host
+    measured = {role: cost for role, cost in host.cost.items() if role in ROLES and role not in host.slow_cpu}
+    return [role for role, cost in measured.items() if (cost.most_processes or 0) <= FEW_PROCESSES]
 
 
 def _late_on_path(evidence: Evidence, account: pl.DataFrame) -> Added:
@@ -156,8 +149,7 @@ def _busy(evidence: Evidence, account: pl.DataFrame, role: str) -> list[Span]:
     Behind a proxy that is the client of the links to its origin. What passes between a proxy and a server beside it is
     on no link, and belongs to both. A TCP receiver's kernel needs no program for its acknowledgments.
     """
-    links = evidence.trial.get("links") or ()
-    origins = [f"raw/{link['packet_log']}" for link in links if link["leg"] == "origin"]
+    origins = [f"raw/{link.packet_log}" for link in evidence.trial.links_of("origin")]
     behind = pl.col("link").is_in(origins).fill_null(value=False)
     what, quic, awake = pl.col("what"), evidence.quic, ~pl.col("why").is_in(_PACED)
     client, server = what == str(What.CLIENT), what == str(What.SERVER)
@@ -229,10 +221,10 @@ def _overtakes(packets: pl.DataFrame) -> bool:
     return not ordered.filter(behind).is_empty()
 
 
-def _longest_wait(delay: Mapping[str, int | None], looks: pl.DataFrame) -> Added:
+def _longest_wait(delay: RunDelay, looks: pl.DataFrame) -> Added:
     """Waits of the thread of a program that waited longest, without those that `looks` at it show to be its own affair;
     short ones of many turns are estimated to cost nothing."""
-    longest_ns, turns = delay.get("longest_ns") or 0, delay.get("longest_turns") or 0
+    longest_ns, turns = delay.longest_ns or 0, delay.longest_turns or 0
     unseen_ns = max(0, longest_ns - int(looks["longest_ns"].sum()))
     longest_ns = min(longest_ns, unseen_ns + int(looks.select(_HELD_NS.sum()).item()))
     return Added(max(0, longest_ns - GRAIN_NS * turns), longest_ns)

@@ -19,6 +19,7 @@ from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.intervals import IntervalSet
 from quiclab.evidence.metrics.quic import is_request_stream
 from quiclab.model.cause import Why
+from quiclab.model.trial_record import TrialRecord
 from quiclab.why.account.arrivals import Arrivals
 from quiclab.why.account.blocked_log import own_word
 from quiclab.why.account.edges import PROMPT_NS
@@ -194,7 +195,7 @@ class HeldBack:
     """The server's own log, asked what had held back a packet."""
 
     def __init__(self, of: Recorded) -> None:
-        evidence = Evidence(dict(of.tables), {"protocol": "h3"})
+        evidence = Evidence(dict(of.tables), TrialRecord(protocol="h3"))
         self._word, self._timers = own_word(evidence), expired(evidence)
         self._window = logged_window(evidence, {})
         self._limits, self._used = _limits(of), _used(of)

@@ -173,11 +173,10 @@ def _paces(evidence: Evidence, rows: pl.DataFrame) -> bool:
     laboratory limits its rate (SO_MAX_PACING_RATE), and if the queue fq stands below it."""
     controls = rows["congestion_control"].drop_nulls().unique().to_list()
     limits = rows["max_pacing_rate_bytes_per_s"].drop_nulls().unique().to_list()
-    below = (evidence.trial.get("host") or {}).get("tcp_queues") or ()
     return (
         any(each.startswith("bbr") for each in controls)
         or any(each not in _NO_LIMIT for each in limits)
-        or ("fq" in below)
+        or ("fq" in evidence.trial.host.tcp_queues)
     )
 
 

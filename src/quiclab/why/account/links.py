@@ -26,7 +26,7 @@ def path_of(evidence: Evidence, own: int | None = None, among: Evidence | None =
     that is waited for, where there are several. `shared` says that other connections of the trial use the links, which
     the captures in `evidence` leave out.
     """
-    shared = shared or bool(evidence.trial.get("competition"))
+    shared = shared or bool(evidence.trial.competition)
     apart = shared or among is not None
     up, down = (_way(evidence, direction, apart=apart) for direction in (_UP, _DOWN))
     ends: tuple[tuple[End, Direction], ...] = (("server", _UP), (evidence.receiver, evidence.way))
@@ -77,7 +77,7 @@ def _way(evidence: Evidence, direction: Direction, *, apart: bool) -> Way:
 
 def _siblings(among: Evidence, own: Way) -> Collection[Spot]:
     """Spots of the packets of the trial's other connections, in the hops of one connection's way."""
-    competed = bool(among.trial.get("competition"))
+    competed = bool(among.trial.competition)
     whole = _way(among, "up" if own.direction == "up" else "down", apart=competed)
     pairs = enumerate(zip(whole.owner, own.owner, strict=True))
     return {(number, at) for number, (every, mine) in pairs for at in every if at not in mine}
@@ -89,10 +89,10 @@ def _stages(evidence: Evidence, direction: Direction) -> Sequence[Sequence[Hop]]
     if rows.is_empty():
         raise Unknown("the trial has no log of its link's packets")
     by_log = {str(source): part for (source,), part in rows.partition_by("source", as_dict=True).items()}
-    logs = [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or () if link["leg"] == "client"]
+    logs = evidence.trial.logs_of_client_links
     stages = [[each] for each in logs or by_log]
     if evidence.second_link is not None:
-        stages[0].append(f"raw/{evidence.second_link['packet_log']}")
+        stages[0].append(evidence.second_link.log)
     # A second network that the client never came to has no packets.
     found = [[hop(by_log[log]) for log in stage if log in by_log] for stage in stages]
     if not all(found):

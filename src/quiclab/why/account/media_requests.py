@@ -7,13 +7,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown, quic, tcp
 from quiclab.evidence.metrics.evidence import CAPTURES, End
 from quiclab.evidence.metrics.intervals import IntervalSet
+from quiclab.model.tables import Row
 
 _READ_LATER_NS = 1_500_000
 """Error of a browser's log, which counts whole milliseconds."""
@@ -104,12 +104,13 @@ def fetches(evidence: Evidence) -> list[Fetch]:
     return sorted(made, key=lambda each: each.left_ns)
 
 
-def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
+def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, object]]]:
     """Stream → what the end's sources tell of an answered request for a file of the video, its capture first.
 
     A capture of headers shows the first requests of a connection and the beginning of their answers.
     """
-    folder = str(evidence.trial["expected"]["video"]["name"]).rpartition("/")[0]
+    video = evidence.trial.expected.video
+    folder = (video.name if video else "").rpartition("/")[0]
     captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
     rows = evidence.table("http_requests").filter(
         pl.col("vantage") == end,
@@ -118,13 +119,13 @@ def _rows(evidence: Evidence, end: End) -> dict[int, list[Mapping[str, Any]]]:
         pl.col("stream_id").is_not_null(),
         pl.col("send_start_ns").is_not_null(),
     )
-    found: dict[int, list[Mapping[str, Any]]] = {}
+    found: dict[int, list[Mapping[str, object]]] = {}
     for row in rows.sort(~pl.col("source").is_in(captures), maintain_order=True).iter_rows(named=True):
         found.setdefault(int(row["stream_id"]), []).append(row)
     return found
 
 
-def _fetch(progress: _Progress, client: Sequence[Mapping[str, Any]], server: Sequence[Mapping[str, Any]]) -> Fetch:
+def _fetch(progress: _Progress, client: Sequence[Row], server: Sequence[Row]) -> Fetch:
     row, stream = client[0], int(client[0]["stream_id"])
     came = progress.came(stream)
     cancelled = any(each["error"] for each in client)
@@ -185,7 +186,7 @@ class _Progress:
             raise Unknown("no packet of the client's is found for a request that its log tells of")
         return departed
 
-    def marks(self, row: Mapping[str, Any]) -> list[tuple[int, int]]:
+    def marks(self, row: Row) -> list[tuple[int, int]]:
         """Progress of a body over time: at its header, with each frame that a capture shows, and at its end."""
         frames = self.evidence.table("http_frames").filter(
             pl.col("source") == row["source"],

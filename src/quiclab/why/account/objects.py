@@ -80,8 +80,8 @@ class Objects:
 
 def objects(evidence: Evidence) -> Objects:
     """The objects of a transfer. Raises Unknown where there are several and the captures do not tell them apart."""
-    expected = evidence.trial.get("expected") or {}
-    several = expected.get("objects") or ()
+    expected = evidence.trial.expected
+    several = expected.objects or ()
     if len(several) < 2:
         return Objects(None, (), 1, (), None)
     if evidence.packets("client", "up")["src_port"].n_unique() > 1:
@@ -97,7 +97,7 @@ def objects(evidence: Evidence) -> Objects:
     if evidence.upload:
         arrived = dict(joined.select("stream_id", "send_end_ns_server").iter_rows())
     own = max(arrived, key=lambda stream: arrived[stream])
-    at_once = int(expected.get("concurrency") or len(several))
+    at_once = expected.concurrency or len(several)
     streams = _streams(evidence) if evidence.quic else ()
     return Objects(own, tuple(asked), at_once, streams, None if evidence.quic else _open_streams(evidence))
 
@@ -138,7 +138,7 @@ def requests_came(evidence: Evidence) -> pl.DataFrame:
     """Stream → instant at which all of its request had come to the server's end, `came_ns`, by the packets in which the
     client sent it; early data that the server refused did not come."""
     arrived = quic.arrivals(evidence, "server")
-    refused = (evidence.trial.get("proof") or {}).get("early_data") == "rejected"
+    refused = evidence.trial.proof.early_data == "rejected"
     pieces: dict[tuple[int, int], int] = {}
     for frame in quic.stream_frames(evidence, "client", "sent"):
         if refused and frame.packet[1] == "0RTT":

@@ -1,20 +1,244 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account that a recording of one end carries by itself, whatever it is: capture or log, of client or server."""
+"""The account that a recording of one end carries by itself, whatever it is: capture or log, of client or server.
+
+One transfer as a client's capture or log shows it: the levels E1, E2 and E3.
+"""
 
 from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
 
 import polars as pl
 
 from quiclab.evidence.metrics import Unknown
+from quiclab.evidence.metrics.intervals import IntervalSet
+from quiclab.evidence.metrics.quic import is_request_stream
 from quiclab.logs.decoders import Found, decode_files, finished
 from quiclab.logs.decoders.sinks import InMemory
-from quiclab.model.tables import TABLES
+from quiclab.model.tables import TABLES, Row
 from quiclab.why.account.arrivals import Arrivals
-from quiclab.why.account.from_client import seen_by_client
+from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.from_server import seen_by_server
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
-from quiclab.why.account.recorded import Tables, Transport
+from quiclab.why.account.recorded import Recorded, Tables, Transport, recorded
+
+_LARGE = 0.8
+"""Share of the largest datagram from which one is taken for data where nothing can be read."""
+_USUAL_BYTES = 1_500
+"""Size of a full packet on usual paths: what is larger in a capture was mostly put together by a network card."""
+_ANSWERED_NS = 50_000_000
+"""Time within which a client that is still there acknowledges data: 25 ms (RFC 9000 section 18.2), and as much for a
+machine that is busy."""
+_FIN_OR_RST = 5
+_COVERS_ONE = "an account is of one request on a connection of its own"
+
+
+def seen_by_client(tables: Tables, transport: Transport) -> Seen:
+    """Transfer as the client's end shows it. Raises Unknown where that is not one transfer from its beginning to its
+    end."""
+    of = recorded(tables, transport)
+    asked = _asked(of)
+    if of.opened:
+        answer_ns, last, early_ns, told = _answer_span(of)
+    else:
+        answer_ns, last, early_ns = _guessed(of, asked)
+        told = {}
+    came = of.down.filter(pl.col("time_ns").is_between(answer_ns, last.at_ns))
+    if came.is_empty():
+        raise Unknown("no packet of its answer is found")
+    at = came["time_ns"].cast(pl.Int64).to_numpy()
+    size = came["size_bytes"].cast(pl.Int64).to_numpy()
+    return Seen(
+        _level(of),
+        transport,
+        int(of.packets["time_ns"][0]),
+        0,
+        asked,
+        last,
+        Arrivals(at, size),
+        early_ns,
+        int(of.down.filter(pl.col("time_ns").is_between(asked.at_ns, answer_ns, closed="left"))["size_bytes"].sum()),
+        _round_trip_ns(of),
+        of.resolution_ns,
+        _missing(of, last.at_ns),
+        told.get("response_body_bytes"),
+        told.get("url"),
+        told.get("status"),
+    )
+
+
+def _level(of: Recorded) -> Level:
+    if not _is_captured(of):
+        return Level.E3
+    return Level.E1 if of.opened else Level.E2
+
+
+def _asked(of: Recorded) -> Instant:
+    """The first packet of the client that can carry a request; without contents QUIC's may be the one after it, or a
+    later one of those that leave together."""
+    can = of.up.filter("app")["time_ns"].to_list()
+    if not can:
+        raise Unknown("the connection is never set up: the client sends nothing that can carry a request")
+    if of.transport == "tcp":
+        return Instant.exactly(can[0])
+    if of.opened:
+        frames = of.table("frames").filter(pl.col("direction") == "up", pl.col("frame_type") == "stream")
+        first = frames.filter(pl.col("packet_type").is_in(["0RTT", "1RTT"]))["time_ns"].min()
+        if not isinstance(first, int):
+            raise Unknown("the connection carries no request")
+        return Instant.exactly(first)
+    together = bisect_right(can, can[0] + PROMPT_NS) - 1
+    return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
+
+
+def _answer_span(of: Recorded) -> tuple[int, Instant, int, Row]:
+    """The answer's first packet, its last byte, and what the recording says of it."""
+    requests = of.table("http_requests")
+    told: Row = {}
+    if requests.height > 1:
+        raise Unknown(f"it holds {requests.height} requests: {_COVERS_ONE}")
+    if requests.height:
+        told = requests.row(0, named=True)
+    if of.transport == "tcp":
+        first, last = _record_begun(of, told.get("headers_ns")), told.get("last_byte_ns")
+    else:
+        streams = of.table("streams")
+        streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
+        streams = streams.filter(pl.col("down_first_ns").is_not_null())
+        if streams.height > 1:
+            raise Unknown(f"it holds {streams.height} requests: {_COVERS_ONE}")
+        row = streams.row(0, named=True) if streams.height else {}
+        first = row.get("down_first_ns")
+        last = _with_fin(of, row) if row.get("down_end") == "fin" else None
+    if not isinstance(first, int):
+        raise Unknown("it holds no answer to the request: record until the connection closes")
+    if not isinstance(last, int):
+        raise Unknown("it ends before the answer does: record until the connection closes")
+    return first, Instant.exactly(last), first, told
+
+
+def _record_begun(of: Recorded, whole_ns: int | None) -> int | None:
+    """Arrival of the first segment of the TLS record, with the answer's headers, that was whole at an instant."""
+    if whole_ns is None:
+        return None
+    asked_ns = _asked(of).at_ns
+    down = of.down.filter(pl.col("app"), pl.col("time_ns") > asked_ns, pl.col("time_ns") <= whole_ns)
+    begun_ns = down["time_ns"].max()
+    return begun_ns if isinstance(begun_ns, int) else whole_ns
+
+
+def _with_fin(of: Recorded, stream: Row) -> int | None:
+    """Arrival of all bytes of a QUIC stream and of its end, which may come in a frame of its own."""
+    frames = of.table("frames").filter(
+        pl.col("direction") == "down", pl.col("frame_type") == "stream", pl.col("stream_id") == stream["stream_id"]
+    )
+    fin_ns, last_ns = frames.filter(pl.col("fin").fill_null(value=False))["time_ns"].min(), stream["down_last_ns"]
+    return max(fin_ns, last_ns) if isinstance(fin_ns, int) and isinstance(last_ns, int) else last_ns
+
+
+def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
+    """The answer's first and last packet and its earliest beginning, by the sizes and the order of packets.
+
+    Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
+    with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier. A QUIC
+    packet of the set-up, which its header shows, is none of it; nor is one larger than the next large one, which looks
+    for the path's MTU.
+    """
+    quic = of.transport == "quic"
+    down = of.down.filter(
+        pl.col("time_ns") > asked.at_ns, pl.col("payload_bytes") > 0, pl.lit(not quic) | pl.col("app")
+    )
+    if down.is_empty():
+        raise Unknown("it holds no answer to the request: record until the connection closes")
+    full = min(_USUAL_BYTES, int(down["size_bytes"].max()))  # type: ignore[arg-type]
+    large = down.filter(pl.col("size_bytes") >= _LARGE * full)
+    close_ns = _closed_ns(of)
+    before = down.filter(pl.col("time_ns") <= close_ns, ~pl.col("again") | quic)
+    whole = large.filter(pl.col("time_ns") <= close_ns)
+    if quic and large["time_ns"][-1] > close_ns and not _has_left(of, close_ns):
+        raise Unknown(
+            "data came after the client's last packet, and without keys nothing shows if the client had closed by then "
+            "or the recording was cut: record for some seconds more, or give the keys"
+        )
+    if whole.is_empty():
+        raise Unknown("it holds no answer to the request: record until the connection closes")
+    probes = int(quic and whole.height > 1 and whole["size_bytes"][0] > whole["size_bytes"][1])
+    first_ns, last_ns = int(whole["time_ns"][probes]), int(before["time_ns"][-1])
+    return first_ns, Instant(last_ns, min(int(whole["time_ns"][-1]), last_ns), last_ns), int(down["time_ns"][0])
+
+
+def _closed_ns(of: Recorded) -> int:
+    """Instant at which the client closes: of QUIC its last packet, as nothing shows more."""
+    if of.transport == "quic":
+        return int(of.up["time_ns"][-1])
+    closing = of.up.filter((pl.col("flags") & _FIN_OR_RST) > 0)["time_ns"].min()
+    if not isinstance(closing, int):
+        raise Unknown(
+            "without keys the end of an answer shows only in the connection's end, which it does not hold: record "
+            "until the client closes, or give the keys"
+        )
+    return closing
+
+
+def _has_left(of: Recorded, close_ns: int) -> bool:
+    """True if a client was gone after its last packet of QUIC.
+
+    It leaves data unanswered that came well before the recording ends. Or its last packet follows the one before at
+    once, with nothing to acknowledge in between, as a close follows the last acknowledgment, and then nothing comes for
+    half a round trip, as where only lost data are on their way.
+    """
+    late_ns = int(of.down.filter(pl.col("time_ns") > close_ns)["time_ns"][0])
+    end_ns = int(of.tables["ip_packets"]["time_ns"].max()) if _is_captured(of) else 0  # type: ignore[arg-type]
+    if end_ns - late_ns > _ANSWERED_NS:
+        return True
+    if of.up.height < 2 or late_ns - close_ns < _round_trip_ns(of) / 2:
+        return False
+    before_ns = int(of.up["time_ns"][-2])
+    came = of.down.filter(pl.col("time_ns").is_between(before_ns, close_ns, closed="right"))
+    return came.is_empty() and close_ns - before_ns <= PROMPT_NS
+
+
+def _is_captured(of: Recorded) -> bool:
+    return "ip_packet" in of.packets.columns
+
+
+def _round_trip_ns(of: Recorded) -> int:
+    came = int(of.down["time_ns"][0])
+    sent: list[int] = of.up["time_ns"].to_list()
+    return max(1, came - sent[max(0, bisect_left(sent, came) - 1)])
+
+
+def _missing(of: Recorded, until_ns: int) -> tuple[tuple[int, int], ...] | None:
+    """Times in which the answer had a gap before bytes that had come."""
+    if of.transport == "tcp":
+        rows = of.down.filter(pl.col("payload_bytes") > 0).drop_nulls("number")
+        pieces = rows.select("time_ns", "number", (pl.col("number") + pl.col("payload_bytes")).alias("end"))
+    elif of.opened:
+        frames = of.table("frames").filter(pl.col("direction") == "down", pl.col("frame_type") == "stream")
+        frames = frames.filter([is_request_stream(each) for each in frames["stream_id"].fill_null(1)])
+        start = pl.col("offset").fill_null(0)
+        pieces = frames.select("time_ns", start, (start + pl.col("length_bytes").fill_null(0)).alias("end"))
+    else:
+        return None
+    return tuple(_gaps(pieces.filter(pl.col("time_ns") <= until_ns)))
+
+
+def _gaps(pieces: pl.DataFrame) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    have, since, highest = IntervalSet(), None, 0
+    origin = int(pieces[:, 1].min() or 0) if pieces.height else 0  # type: ignore[arg-type]
+    for time_ns, start, end in pieces.iter_rows():
+        have.add(start, end)
+        highest = max(highest, end)
+        whole = have.reach(origin) >= highest
+        if since is None and not whole:
+            since = time_ns
+        elif since is not None and whole:
+            found.append((since, time_ns))
+            since = None
+    return found
+
 
 _LOGS_OF_QUIC = ("qlog",)
 

@@ -3,6 +3,11 @@
 
 A player goes on because of the last thing that it needed. The walk goes back from the arrival of that to the request
 for it, over the player's own time to the answer that it had before, and so on, until the wait began.
+
+The connection that a player's requests went over, where its browser opened others beside it.
+
+A browser opens another one when the first takes too long to be set up (its SYN was lost), and QUIC tries another port
+when its path seems to fail. What such connections send shares the links, like another flow.
 """
 
 from __future__ import annotations
@@ -12,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+
+import polars as pl
 
 from quiclab.evidence.metrics import Evidence, Unknown, times
 from quiclab.model.activity import What
@@ -27,10 +34,72 @@ from quiclab.why.account.links import path_of
 from quiclab.why.account.media_requests import Fetch, connections, fetches
 from quiclab.why.account.objects import Objects
 from quiclab.why.account.player import PLAYER, Wait, first_picture_bytes, waits
-from quiclab.why.account.player_connection import Used, used
 from quiclab.why.account.response import response_edges
 from quiclab.why.account.sender_cause import Judge, judge
 from quiclab.why.account.set_up import SetUp
+
+_TRIED = Reason(Why.SET_UP_LOSS, "ip_packets")
+
+
+@dataclass(frozen=True)
+class Used:
+    """One connection of a trial, and what is known of those beside it."""
+
+    evidence: Evidence
+    """The trial without the packets and the records of other connections."""
+    alone: bool
+    """True if there was no other."""
+    first_ns: int
+    """The first packet of the client, of any connection."""
+    waited: bool
+    """True if an earlier connection was not yet set up when this one was begun."""
+
+    def before(self, floor_ns: int) -> list[Edge]:
+        """Edges from the connection's first packet back to an instant, latest first: the client waits for an earlier
+        connection, and before that the player has not asked for anything."""
+        zero_ns = self.evidence.zero_ns
+        begin_ns = max(self.first_ns, floor_ns) if self.waited else zero_ns
+        waits = [
+            Edge(What.TIMER, begin_ns, zero_ns, reason=_TRIED),
+            Edge(What.CLIENT, floor_ns, begin_ns, reason=PLAYER),
+        ]
+        return [edge for edge in waits if edge.from_ns < edge.until_ns]
+
+
+def used(evidence: Evidence, connections: set[str]) -> Used:
+    """The connection that has all requests, whose names in the client's records are given. Raises Unknown where these
+    are several, or where the server answered on two ports of QUIC."""
+    sent = evidence.packets("client", "up")
+    ports = set(sent["src_port"].drop_nulls().to_list())
+    others = ports - {_port(evidence, connections)} if len(ports) > 1 else set()
+    first_ns = int(sent["time_ns"].min())  # type: ignore[arg-type]
+    if not others:
+        return Used(evidence, alone=True, first_ns=first_ns, waited=False)
+    tables = dict(evidence.tables)
+    beside = pl.col("src_port").is_in(list(others)) | pl.col("dst_port").is_in(list(others))
+    tables["ip_packets"] = evidence.table("ip_packets").filter(~beside.fill_null(value=False))
+    if not evidence.quic:
+        of_others = pl.col("connection").str.contains(rf"^[^-]*:(?:{'|'.join(map(str, sorted(others)))})-")
+        for name, table in evidence.tables.items():
+            if "connection" in table.columns:
+                tables[name] = table.filter(~of_others.fill_null(value=False))
+    alone = Evidence(tables, evidence.trial)
+    earlier = sent.filter(pl.col("src_port").is_in(list(others)), pl.col("time_ns") < alone.zero_ns)
+    ready = earlier.filter(pl.col("tls_application_data")).height if not evidence.quic else 0
+    return Used(alone, alone=False, first_ns=first_ns, waited=earlier.height > 0 and not ready)
+
+
+def _port(evidence: Evidence, connections: set[str]) -> int:
+    """The client's port of the connection with the requests."""
+    if len(connections) != 1:
+        raise Unknown(f"the player's requests went over {len(connections)} connections, which is not accounted for yet")
+    if not evidence.quic:
+        return int(next(iter(connections)).partition("-")[0].rpartition(":")[2])
+    answered = evidence.packets("client", "down")["dst_port"].unique().to_list()
+    if len(answered) != 1:
+        raise Unknown("the server answered on several ports of the client, which is not accounted for yet")
+    return int(answered[0])
+
 
 _ASKS = Reason(Why.PLAYER, "http_requests")
 _ONE = Objects(None, (), 1, (), None)
@@ -48,7 +117,7 @@ def accounts_of_video(evidence: Evidence) -> dict[str, list[Edge]]:
     A stall whose end the records do not explain is one edge without an explanation, so that all stalls add up. Raises
     Unknown where the start-up has no account.
     """
-    if evidence.trial.get("address_change"):
+    if evidence.trial.address_change:
         raise Unknown("a video of a client that changes its address is not accounted for yet")
     listed = waits(evidence)
     playback = Playback.from_evidence(evidence)
@@ -107,19 +176,23 @@ class Playback:
         """The answer that a player had waited for last, and the arrival of the last byte of it that it needed."""
         if wait.reached_ms is None:
             return self._next(wait)
-        video = self.evidence.trial["expected"]["video"]
-        if video.get("file_bytes") is None:
-            return self._segment(wait, video["segment"]["ns"] / 1e6)
-        share = wait.reached_ms * 1e6 / video["length"]["ns"]
+        video = self.evidence.trial.expected.video
+        if video is None or video.length is None:
+            raise Unknown("the trial does not tell how long its video is")
+        if video.file_bytes is None:
+            if video.segment is None:
+                raise Unknown("the trial does not tell how long a segment of its video is")
+            return self._segment(wait, video.segment.ns / 1e6)
+        share = wait.reached_ms * 1e6 / video.length.ns
         came: list[tuple[int, Fetch]] = []
-        if not video.get("decode", True) or share >= _LEAST_SHARE:
-            place = int(share * video["file_bytes"])
+        if not video.decode or share >= _LEAST_SHARE:
+            place = int(share * video.file_bytes)
             came = [(at, each) for each in self.fetched if (at := each.arrival(place)) and at <= wait.able_ns]
         if not came:
             came = [(at, each) for each in self.fetched if (at := each.last_before(wait.able_ns))]
             came = came and [max(came, key=lambda pair: pair[0])]
-        if wait.of == MetricScope.START_UP and video.get("decode", True):
-            most = first_picture_bytes(video)
+        if wait.of == MetricScope.START_UP and video.decode:
+            most = first_picture_bytes(video.length.ns / 1e9, video.file_bytes, video.frame_rate)
             came += [(at, each) for each in self.fetched if (at := each.arrival(most)) and at <= wait.able_ns]
         if not came:
             raise Unknown("nothing of the video is found that had come when the player said that it could play")

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -70,9 +69,8 @@ def _reached(able: pl.DataFrame, until_ns: int) -> tuple[int, float]:
     return first.row(0) if first.height else (until_ns, 0.0)
 
 
-def first_picture_bytes(video: Mapping[str, Any]) -> int:
+def first_picture_bytes(length_s: float, size: int, frame_rate: int) -> int:
     """Bytes from which on a file has its first picture for certain: the index, and as much as a decoder may keep."""
-    length_s, size = float(video["length"]["ns"]) / 1e9, int(video["file_bytes"])
-    index = _INDEX_BYTES * length_s * int(video.get("frame_rate", 30))
+    index = _INDEX_BYTES * length_s * frame_rate
     kept = min(_KEPT_S, length_s) / length_s * size
     return math.ceil((index + kept) / _BLOCK_BYTES) * _BLOCK_BYTES

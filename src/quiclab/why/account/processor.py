@@ -61,7 +61,7 @@ class Looks:
 def name_processor_edges(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
     """The edges of an account, of which those, or their parts, in which an endpoint waited for a processor say so."""
     listed = list(edges)
-    front = "proxy" if evidence.trial.get("proxy") else "server"
+    front = "proxy" if evidence.trial.proxy else "server"
     looks: dict[End, Looks] = {"client": looks_at(evidence, "client"), "server": looks_at(evidence, front)}
     known = _KEPT if evidence.quic else (*_KEPT, *_KERNELS)
     own = {None, *(hop.link for way in (path.up, path.down) for hop in way.hops)}  # behind a proxy are other programs

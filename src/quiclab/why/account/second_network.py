@@ -24,9 +24,9 @@ def told_apart(evidence: Evidence) -> Evidence:
     second = evidence.second_link
     if second is None:
         return evidence
-    change = evidence.trial.get("address_change") or {}
-    one_link = sum(link["leg"] == "client" for link in evidence.trial.get("links") or ()) < 2
-    new = change.get("new_address")
+    change = evidence.trial.address_change
+    one_link = len(evidence.trial.links_of("client")) < 2
+    new = change and change.new_address
     shared = (pl.col("vantage") == "client") | (pl.lit(one_link) & (pl.col("vantage") == "server"))
     there = (shared & ((pl.col("src") == new) | (pl.col("dst") == new))).fill_null(value=False)
     shown = evidence.table("ip_packets")
@@ -39,7 +39,7 @@ def told_apart(evidence: Evidence) -> Evidence:
         how="semi",
     )
     rows = pl.concat([by_number["row"], by_time["row"]]).to_list()
-    log = pl.col("source") == f"raw/{second['packet_log']}"
+    log = pl.col("source") == second.log
     tables = {
         **evidence.tables,
         "ip_packets": shown.with_columns(pl.when(there).then(_INDEX + _APART).otherwise(_INDEX)),
@@ -71,7 +71,8 @@ def abandoned(evidence: Evidence, down: Way) -> frozenset[int]:
     changed_ns = changed(evidence)
     if changed_ns is None:
         return frozenset()
-    indices = _sent_to(evidence, "old_address")
+    change = evidence.trial.address_change
+    indices = _sent_to(evidence, change.old_address) if change else ()
     return frozenset(
         position
         for position, index in enumerate(down.index)
@@ -81,17 +82,18 @@ def abandoned(evidence: Evidence, down: Way) -> frozenset[int]:
 
 def moved(evidence: Evidence, down: Way) -> frozenset[int]:
     """Positions down of packets for the address that the client has changed to."""
-    indices = _sent_to(evidence, "new_address") if changed(evidence) is not None else ()
+    change = evidence.trial.address_change
+    indices = _sent_to(evidence, change.new_address) if change and change.changed_ns is not None else ()
     return frozenset(position for position, index in enumerate(down.index) if index in indices)
 
 
 def changed(evidence: Evidence) -> int | None:
     """Instant at which the client's address was gone; None where it stayed."""
-    return (evidence.trial.get("address_change") or {}).get("changed_ns")
+    change = evidence.trial.address_change
+    return change.changed_ns if change else None
 
 
-def _sent_to(evidence: Evidence, name: str) -> set[int]:
-    address = evidence.trial["address_change"][name]
+def _sent_to(evidence: Evidence, address: str | None) -> set[int]:
     sent = evidence.packets("server", "down", ("tcp", "udp")).filter(pl.col("dst") == address)
     return set(sent["packet_index"].drop_nulls().to_list())
 

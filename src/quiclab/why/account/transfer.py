@@ -1,32 +1,200 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of one transfer: what passed while the client waited for its end, and why."""
+"""The account of one transfer: what passed while the client waited for its end, and why.
+
+Check of a QUIC sender that let time pass of its own accord: did it send at the rate of its pacer, by its own log?
+
+A pacer lets a sender have N × congestion_window / smoothed_rtt, with an N of 1.25 as RFC 9002 section 7.7 has it. A
+sender that leaves the window open and sends at this very rate is held back by its pacer: were its program slower, its
+rate would be lower, and a program without a pacer would have no reason to follow its window.
+
+The account of a page's load: the object that completed it, what led to each request, and the browser's own time.
+
+It ends with the load event, as `plt_ms` does. Which object led to a request the browser's own account tells; what the
+browser did meanwhile it does not: parsing, scripts, style, waits for other objects are its time as one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from quiclab.evidence.metrics import Evidence, Noted, Unknown, times
+import polars as pl
+
+from quiclab.evidence.metrics import Evidence, Noted, Unknown, page, times
 from quiclab.evidence.metrics.evidence import Direction
 from quiclab.evidence.metrics.responses import those_asked_for
+from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account import processor
 from quiclab.why.account.after_a_change import judges, name_change_edges
 from quiclab.why.account.amplification import amplification
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.dependency_chain import Chain, Prompt
-from quiclab.why.account.edges import Edge, Reason, chained
+from quiclab.why.account.edges import PROMPT_NS, Edge, Reason, chained
 from quiclab.why.account.forward_path import Way, arrived_at
 from quiclab.why.account.links import path_of
-from quiclab.why.account.loads import Load, loads_of
+from quiclab.why.account.loads import Load, first_on, loads_of
 from quiclab.why.account.objects import objects
-from quiclab.why.account.pacer import told_by_rate
-from quiclab.why.account.page import account_of_page
 from quiclab.why.account.request import request_came_ns
 from quiclab.why.account.response import response_edges
 from quiclab.why.account.second_network import told_apart, told_together
 from quiclab.why.account.sender_cause import answers_ns
+from quiclab.why.account.series import Steps, steps
 from quiclab.why.account.set_up import SetUp
+
+_BROWSER = Reason(Why.BROWSER, "http_requests")
+_LOADS = Reason(Why.BROWSER, "page_events")
+_LATER_PAGE = Reason(Why.LATER_REQUEST, "http_requests")
+_NOT_TOLD_PAGE = Reason(Why.UNEXPLAINED, "http_requests")
+_NEVER_AWAITED = frozenset(
+    {"fetch", "xhr", "other", "ping", "beacon", "preflight", "prefetch", "eventsource", "websocket", "manifest"}
+)
+"""Types of requests that a load event does not wait for (HTML, section 13.2.7), in the browser's words."""
+
+
+def account_of_page(evidence: Evidence) -> list[Edge]:
+    """Edges from navigation start to the load event, as `plt_ms` has them: it is put off by the document's name lookup.
+
+    Raises Unknown where neither captures nor the browser tell enough.
+    """
+    if evidence.second_link is not None:
+        raise Unknown("a page whose client changes its address is not accounted for")
+    end_ns = page.load_event_ns(evidence)
+    zero_ns = end_ns - round(page.plt_ms(evidence) * 1e6)
+    told = _BrowserAccount.from_evidence(evidence)
+    loads = loads_of(evidence, lambda rows: rows)
+    if all(load.url != told.document for load in loads):
+        raise Unknown("the captures do not show the request for the document: early data may have no secret there")
+    awaited = [load for load in loads if told.awaited(load) and load.done_ns <= end_ns]
+    if not awaited or zero_ns > loads[0].left_ns:
+        raise Unknown("the browser's times and the captures of this trial contradict each other")
+    last = max(awaited, key=lambda load: load.done_ns)
+    chain = Chain(evidence, loads, told.prompt, _BROWSER, _LOADS)
+    edges = chain.edges(last, last.done_ns, zero_ns)
+    loaded = Edge(What.CLIENT, last.done_ns, end_ns, reason=_LOADS)
+    return chained([*edges, loaded], zero_ns, end_ns)
+
+
+@dataclass(frozen=True)
+class _BrowserAccount:
+    """The browser's own account of each URL."""
+
+    document: str
+    because: Mapping[str, str]
+    """URL → that of its initiator."""
+    types: Mapping[str, str]
+    queued: Mapping[str, int]
+    """URL → instant at which the page asked for it."""
+
+    @classmethod
+    def from_evidence(cls, evidence: Evidence) -> _BrowserAccount:
+        rows = page.requests(evidence)
+        told = rows.drop_nulls("initiator").select("url", "initiator")
+        return cls(
+            page.document_url(evidence),
+            dict(reversed(told.rows())),
+            dict(rows.select("url", pl.col("resource_type").fill_null("").str.to_lowercase()).iter_rows()),
+            dict(reversed(rows.select("url", "time_ns").rows())),
+        )
+
+    def awaited(self, load: Load) -> bool:
+        """True if the load event waits for an object."""
+        return self.types.get(load.url, "other") not in _NEVER_AWAITED
+
+    def prompt(self, chain: Chain, load: Load, by_ns: int) -> Prompt | None:
+        """Prompt of an object's request, or of its connection, by an instant; None of the document."""
+        if load.url == self.document:
+            return None
+        found = [self._initiator(chain, load, by_ns)]
+        if by_ns == load.left_ns:
+            found += [self._before(chain, load), self._held_back(chain, load)]
+        return max((each for each in found if each), key=lambda each: each.came_ns, default=None)
+
+    def _initiator(self, chain: Chain, load: Load, by_ns: int) -> Prompt | None:
+        """The object that the browser names, else the document: all else follows from that."""
+        named = self.because.get(load.url)
+        for url, reason in ((named, _BROWSER), (self.document, _BROWSER if named == self.document else _NOT_TOLD_PAGE)):
+            earlier = [each for each in chain.loads if each.url == url and each.left_ns < load.left_ns]
+            came_ns = chain.wire(earlier[-1]).last_came(earlier[-1], by_ns) if earlier else None
+            if came_ns is not None:
+                return Prompt(earlier[-1], came_ns, reason)
+        return None
+
+    def _before(self, chain: Chain, load: Load) -> Prompt | None:
+        """The answer before it on its connection, of HTTP/1.1, which carries one at a time."""
+        if load.stream is not None:
+            return None
+        same = [each for each in chain.loads if each.connection == load.connection and each.left_ns < load.left_ns]
+        done = [each for each in same if each.done_ns <= load.left_ns]
+        return Prompt(done[-1], done[-1].done_ns, _LATER_PAGE) if done else None
+
+    def _held_back(self, chain: Chain, load: Load) -> Prompt | None:
+        """The first answer of its host, until which a browser may send no more than the first requests."""
+        first = first_on(chain.loads, load.connection)
+        between = [
+            each
+            for each in chain.loads
+            if each.connection == load.connection and first.left_ns + PROMPT_NS < each.left_ns < first.headers_ns
+        ]
+        wanted_ns = self.queued.get(load.url, load.left_ns)
+        if between or load is first or not wanted_ns < first.headers_ns <= load.left_ns:
+            return None
+        return Prompt(first, first.headers_ns, _BROWSER)
+
+
+_GAIN = 1.25
+_NEAR = 0.1
+"""Tolerance around that rate. Pacers let a packet go a timer's step late, and make up for it later."""
+_FEWEST = 8
+"""Packets below which nothing is said of a rate: the first of them may be the burst that a pacer allows."""
+_AT_SENDER = (What.SERVER, What.CLIENT)
+_PACED = Reason(Why.PACING, "transport_metrics")
+
+
+def told_by_rate(evidence: Evidence, path: Path, edges: Iterable[Edge]) -> list[Edge]:
+    """The edges, those of `pacing_or_program` as `pacing` where the sender's log shows that it sent at its pacer's
+    rate."""
+    own = pl.col("vantage") == evidence.sender, ~pl.col("estimate"), pl.col("transport") == "quic"
+    rows = evidence.table("transport_metrics").filter(*own)
+    window, trip_ms = steps(rows, "cwnd_bytes"), steps(rows, "smoothed_rtt_ms")
+    found = list(edges)
+    for run in _runs(found, trip_ms):
+        if _at_the_rate(path, found[run[0]].until_ns, found[run[-1]].until_ns, window, trip_ms):
+            for at in run:
+                found[at] = replace(found[at], reason=_PACED)
+    return found
+
+
+def _runs(edges: Sequence[Edge], trip_ms: Steps[int]) -> list[list[int]]:
+    """Places of undecided waits at the sender, in rows in which nothing else holds it back between them: another wait
+    ends a row, as does a link that is busy for a round trip."""
+    found: list[list[int]] = [[]]
+    for at, edge in enumerate(edges):
+        trip = trip_ms.by(edge.until_ns)
+        if edge.reason.why is Why.PACING_OR_PROGRAM and edge.what in _AT_SENDER:
+            found[-1].append(at)
+        elif edge.reason.why is not Why.LINK_BUSY or trip is None or edge.length_ns >= trip * 1e6:
+            found.append([])
+    return [run for run in found if run]
+
+
+def _at_the_rate(path: Path, from_ns: int, until_ns: int, window: Steps[int], trip_ms: Steps[int]) -> bool:
+    """True if a pacer at RFC 9002 §7.7's rate needs the whole interval for what was sent in it."""
+    ahead = path.ahead
+    allowed_ns, packets = 0.0, 0
+    for position in range(bisect_left(ahead.arrival, from_ns), bisect_left(ahead.arrival, until_ns)):
+        content = path.content(ahead, position)
+        if content is not None and content.what is What.ACKNOWLEDGMENTS:
+            continue
+        bytes_, trip = window.by(ahead.arrival[position]), trip_ms.by(ahead.arrival[position])
+        if not bytes_ or trip is None:
+            return False
+        allowed_ns += ahead.size[position] * trip * 1e6 / (_GAIN * bytes_)
+        packets += 1
+    return packets >= _FEWEST and abs(until_ns - from_ns - allowed_ns) <= _NEAR * allowed_ns
+
 
 _CONTRADICT = "the captures, the link's log and the times of this trial contradict each other"
 
@@ -40,7 +208,7 @@ def account_of_transfer(evidence: Evidence, until: str = "ttlb_ms") -> list[Edge
     other.
     """
     check_kind(evidence)
-    if (evidence.trial.get("expected") or {}).get("page"):
+    if evidence.trial.expected.page:
         return account_of_page(evidence)
     if over_several(evidence) and until == "ttlb_ms":
         return account_of_several(evidence, _ends(evidence, until).last_ns)
@@ -101,8 +269,7 @@ _DOWN: Direction = "down"
 
 def check_kind(evidence: Evidence) -> None:
     """Raise Unknown for what this account does not cover."""
-    expected = evidence.trial.get("expected") or {}
-    if expected.get("video"):
+    if evidence.trial.expected.video:
         raise Unknown("a video has accounts of its start-up and of its stalls, and none of a transfer")
 
 
@@ -136,7 +303,7 @@ _NOT_TOLD = Reason(Why.UNEXPLAINED, "ip_packets")
 
 def over_several(evidence: Evidence) -> bool:
     """True if the objects of a trial came over more than one connection."""
-    several = len((evidence.trial.get("expected") or {}).get("objects") or ()) > 1
+    several = len(evidence.trial.expected.objects or ()) > 1
     return several and evidence.packets("client", "up").select("src", "src_port", "dst", "dst_port").n_unique() > 1
 
 
@@ -157,8 +324,8 @@ def account_of_several(evidence: Evidence, last_ns: int) -> list[Edge]:
 
 def _prompt(chain: Chain, load: Load, by_ns: int) -> Prompt | None:
     """The answer whose end gave the client a place for another object, where it asks for so many at a time."""
-    expected = chain.evidence.trial["expected"]
-    at_once = int(expected.get("concurrency") or len(expected["objects"]))
+    expected = chain.evidence.trial.expected
+    at_once = expected.concurrency or len(expected.listed)
     before = [each for each in chain.loads if each.left_ns < load.left_ns]
     done = [each for each in before if each.done_ns <= by_ns]
     if len(before) < at_once or not done:

@@ -138,9 +138,9 @@ class Declared:
         doses = tuple(f"{DOSE}{number + 1}" for number in range(len(self.doses)))
         return (REPLAY, *doses, WITHOUT) if doses else ()
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The declaration as JSON has it."""
-        document: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        document: dict[str, object] = json.loads(json.dumps(dataclasses.asdict(self)))
         if not self.equal:
             del document["equal"]  # so that older declarations keep their hash
         return document

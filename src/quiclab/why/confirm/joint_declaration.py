@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from quiclab.why.confirm.declaration import Predicted, TrialPlace, Value
 
@@ -47,9 +46,9 @@ class DeclaredTogether:
             json.dumps(self.document(), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
         ).hexdigest()
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The declaration as JSON has it."""
-        document: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        document: dict[str, object] = json.loads(json.dumps(dataclasses.asdict(self)))
         return document
 
 

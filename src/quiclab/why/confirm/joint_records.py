@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from quiclab.model.confirmation_record import DeclaredTogether, TogetherResult
 from quiclab.model.errors import DecodeError
 from quiclab.model.mechanism_names import current_name
 from quiclab.store.disk import read_object
-from quiclab.store.forms import Number, misfit
 from quiclab.store.own_files import is_own_file, read_own
+from quiclab.store.record_form import view_of
 
 DECLARATION, RESULT = "declared-together.json", "together.json"
-_DECLARED = {"sha256!": str, "declared!": {"cell!": str, "arm!": str, "spec_sha256!": str}}
-_PART = {"cause!": str, "decided!": bool, "part!": {"ms": Number}}
-_RESULT = {"sha256!": str, "blocks!": int, "whole!": {"ms": Number}, "parts!": [_PART]}
 
 
 @dataclass(frozen=True)
@@ -57,18 +55,19 @@ def _read(directory: Path) -> KeptTogether | None:
         told, shown = read_object(files[0]), read_object(files[1])
     except (DecodeError, OSError):
         return None
-    if misfit(told, _DECLARED) or misfit(shown, _RESULT):
+    declaration, result = view_of(told, DeclaredTogether), view_of(shown, TogetherResult)
+    if declaration is None or result is None:
         return None
-    declared = told["declared"]
-    text = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    own = hashlib.sha256(read_own(files[2])).hexdigest() == declared["spec_sha256"]
+    declared = declaration.declared
+    text = json.dumps(told["declared"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    own = hashlib.sha256(read_own(files[2])).hexdigest() == declared.spec_sha256
     return KeptTogether(
         directory,
-        declared["cell"],
-        declared["arm"],
-        shown["blocks"],
-        shown["whole"].get("ms"),
-        {current_name(each["cause"]): each["part"].get("ms") for each in shown["parts"]},
-        tuple(current_name(each["cause"]) for each in shown["parts"] if not each["decided"]),
-        own and hashlib.sha256(text.encode()).hexdigest() == told["sha256"] == shown["sha256"],
+        declared.cell,
+        declared.arm,
+        result.blocks,
+        result.whole.ms,
+        {current_name(each.cause): each.part.ms for each in result.parts},
+        tuple(current_name(each.cause) for each in result.parts if not each.decided),
+        own and hashlib.sha256(text.encode()).hexdigest() == declaration.sha256 == result.sha256,
     )

@@ -5,33 +5,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quiclab.compare.model import Comparison
 from quiclab.compare.statistics import Interval
+from quiclab.model.confirmation_record import KeptInterval, KeptVerdict
 from quiclab.store.disk import write_atomically
-from quiclab.store.forms import Number, misfit
 from quiclab.store.layout import DECLARATION
 from quiclab.store.own_files import is_own_file, read_own
+from quiclab.store.record_form import view_of
 from quiclab.why.confirm.declaration import Declared, declared_from
 from quiclab.why.confirm.judge import Check, Effect, Judgement, State, Verdict
 
 FOLDER = "confirm"
 """Folder below a study with the studies that confirm its causes."""
 VERDICT = "verdict.json"
-_INTERVAL = {"low": Number, "high": Number, "confidence!": Number}
-_JUDGEMENT = {
-    "sha256!": str,
-    "verdict!": str,
-    "checks!": [{"name!": str, "state!": str, "median": Number, "interval": _INTERVAL, "blocks!": int}],
-    "effects!": [{"name!": str, "ms": Number, "interval": _INTERVAL, "blocks!": int}],
-    "blocks!": int,
-    "lacking!": int,
-    "limits_next": str,
-    "limits_next_ms!": Number,
-}
 
 
 @dataclass(frozen=True)
@@ -92,13 +82,13 @@ def read_confirmation(directory: Path) -> Confirmation | None:
     return Confirmation(directory, declared, judgement, sound)
 
 
-def _is_own(shown: dict[str, Any], declared: Declared) -> bool:
+def _is_own(shown: dict[str, object], declared: Declared) -> bool:
     """True if a verdict is of this declaration, and as it was written."""
     judged = {name: value for name, value in shown.items() if name not in ("version", "sha256", "verdict_sha256")}
     return shown.get("sha256") == declared.sha256 and shown.get("verdict_sha256") == _sha256(judged)
 
 
-def _sha256(document: dict[str, Any]) -> str:
+def _sha256(document: dict[str, object]) -> str:
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -116,7 +106,7 @@ def keep_judgement(directory: Path, declared: Declared, judgement: Judgement) ->
     write_atomically(directory / VERDICT, json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def judgement_document(judgement: Judgement) -> dict[str, Any]:
+def judgement_document(judgement: Judgement) -> dict[str, object]:
     """The judgement as JSON has it; an infinite end of an interval is null."""
     return {
         "verdict": judgement.verdict.value,
@@ -141,37 +131,35 @@ def judgement_document(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _judgement(document: dict[str, Any]) -> Judgement | None:
-    if misfit(document, _JUDGEMENT):
+def _judgement(document: Mapping[str, object]) -> Judgement | None:
+    kept = view_of(document, KeptVerdict)
+    if kept is None:
         return None
     try:
         return Judgement(
-            Verdict(document["verdict"]),
+            Verdict(kept.verdict),
             tuple(
-                Check(each["name"], State(each["state"]), each.get("median"), _interval(each), each["blocks"])
-                for each in document["checks"]
+                Check(each.name, State(each.state), each.median, _interval(each.interval), each.blocks)
+                for each in kept.checks
             ),
-            tuple(
-                Effect(each["name"], each.get("ms"), _interval(each), each["blocks"]) for each in document["effects"]
-            ),
-            document["blocks"],
-            document["lacking"],
-            document.get("limits_next"),
-            float(document["limits_next_ms"]),
+            tuple(Effect(each.name, each.ms, _interval(each.interval), each.blocks) for each in kept.effects),
+            kept.blocks,
+            kept.lacking,
+            kept.limits_next,
+            float(kept.limits_next_ms),
         )
     except ValueError:
         return None
 
 
-def _interval(document: dict[str, Any]) -> Interval | None:
-    found = document.get("interval")
-    if found is None:
+def _interval(kept: KeptInterval | None) -> Interval | None:
+    if kept is None:
         return None
-    low, high = found.get("low"), found.get("high")
-    return Interval(-float("inf") if low is None else low, float("inf") if high is None else high, found["confidence"])
+    low, high = kept.low, kept.high
+    return Interval(-float("inf") if low is None else low, float("inf") if high is None else high, kept.confidence)
 
 
-def _ends(interval: Interval | None) -> dict[str, Any] | None:
+def _ends(interval: Interval | None) -> dict[str, object] | None:
     if interval is None:
         return None
     return {"low": _finite(interval.low), "high": _finite(interval.high), "confidence": interval.confidence}
@@ -181,7 +169,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or value in (float("inf"), -float("inf")) else value
 
 
-def _read(file: Path, root: Path) -> dict[str, Any] | None:
+def _read(file: Path, root: Path) -> dict[str, object] | None:
     try:
         document = json.loads(read_own(file)) if is_own_file(file, root) else None
     except (OSError, ValueError, RecursionError):

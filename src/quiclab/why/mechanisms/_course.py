@@ -17,7 +17,7 @@ from quiclab.model.tables.drop_reasons import CORRUPTED
 
 def logs(evidence: Evidence) -> list[str]:
     """Logs of the links between the client and its front, from the client on; none where the trial names no link."""
-    return [f"raw/{link['packet_log']}" for link in evidence.trial.get("links") or () if link["leg"] == "client"]
+    return evidence.trial.logs_of_client_links
 
 
 @lru_cache(maxsize=2)
@@ -26,7 +26,7 @@ def client_rows(evidence: Evidence, direction: Direction) -> pl.DataFrame:
     rows = evidence.table("link_packets").filter(pl.col("direction") == direction, pl.col("action") != "outside_model")
     known = logs(evidence)
     if known and evidence.second_link is not None:
-        known.append(f"raw/{evidence.second_link['packet_log']}")
+        known.append(evidence.second_link.log)
     return (rows.filter(pl.col("source").is_in(known)) if known else rows).sort("arrival_ns", "index")
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._flights import begin_of_body, flights
@@ -25,10 +23,8 @@ def _sender(trial: Trial) -> str:
     that the spec asks of it."""
     record = trial.evidence.trial
     if not trial.evidence.quic:
-        return f"tcp_{record.get('tcp_congestion_control_asked') or 'default'}"
-    asked = record.get("asked")
-    control = asked.get("congestion_control") if isinstance(asked, Mapping) else None
-    return f"quic_{record.get('sender_program') or 'unknown'}_{control or 'default'}"
+        return f"tcp_{record.tcp_congestion_control_asked or 'default'}"
+    return f"quic_{record.sender_program or 'unknown'}_{record.asked.congestion_control or 'default'}"
 
 
 def measures(trial: Trial) -> tuple[Fact, ...]:

@@ -105,7 +105,7 @@ class Trial:
     def _drops(self) -> Mapping[Direction, pl.DataFrame]:
         ways: tuple[Direction, ...] = (self.way, self.back)
         found = {each: client_rows(self.evidence, each).filter(pl.col("action") == "dropped") for each in ways}
-        if not self.evidence.trial.get("competition"):
+        if not self.evidence.trial.competition:
             return found
         ends = {self.way: self.evidence.sender, self.back: self.evidence.receiver}
         for each in ways:

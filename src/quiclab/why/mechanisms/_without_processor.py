@@ -62,7 +62,7 @@ def without_processor(trial: Trial, role: str) -> pl.Series:
     What ends a wait is a sending of the program that got no processor; what passes before it belongs to it. The other
     program may send meanwhile: only what ends with a wait of its own is an end.
     """
-    front = "proxy" if trial.evidence.trial.get("proxy") else "server"
+    front = "proxy" if trial.evidence.trial.proxy else "server"
     of_what = {
         str(What.CLIENT): "client",
         str(What.SERVER): front,

@@ -24,7 +24,7 @@ def _counted(trial: Trial) -> tuple[Fact, ...]:
     """Packets that came and were not read, and what kernel and program say of them: a program may drop a packet for
     which it has no keys yet without a word."""
     evidence = trial.evidence
-    counters = ((evidence.trial.get("host") or {}).get("counters") or {}).get(evidence.receiver) or {}
+    counters = evidence.trial.host.counters.get(evidence.receiver) or {}
     sockets = evidence.table("udp_drops").filter(pl.col("vantage") == evidence.receiver)["drops"].sum()
     refused = evidence.table("packets").filter(
         pl.col("vantage") == evidence.receiver, pl.col("event") == "dropped", pl.col("direction") == trial.way

@@ -38,7 +38,8 @@ def interleaved(factor: float) -> Study:
 def test_what_both_builds_share_is_no_noise(factor: float, expected: Verdict) -> None:
     """Blocks differ by a factor of e, the builds by 10 % in each: exactly that is found."""
     old, new = two_builds(interleaved(factor), "-old", "-new")
-    assert old.items("arms") == new.items("arms") == [{"name": "h3"}]
+    assert old.tables("arms") == new.tables("arms") == [{"name": "h3"}]
+    assert old.names("arms") == ["h3"]
     found = compare_studies(old, new, ["ttlb_ms"], ["h3"], [], interleaved=True)
     (change,) = found.changes
     assert (change.arm, change.pairs) == ("h3", 10)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
+from trial_records import record
 
 from quiclab.evidence.metrics import MetricRow, compute_trial, evidence_of
 from quiclab.evidence.metrics.bytes_acknowledged import bytes_acknowledged
@@ -73,12 +74,12 @@ class Scene:
     def metrics(self, folder: Path) -> dict[str, MetricRow]:
         """Decode, then compute."""
         trial = self.lay_out(folder)
-        return {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, trial)}
+        return {row.name: row for row in compute_trial(folder, decode_trial(folder).tables, record(trial))}
 
     def acknowledged(self, folder: Path) -> list[tuple[float, int]]:
         """Rows of bytes_acknowledged."""
         trial = self.lay_out(folder)
-        return bytes_acknowledged(evidence_of(decode_trial(folder).tables, trial)).rows()
+        return bytes_acknowledged(evidence_of(decode_trial(folder).tables, record(trial))).rows()
 
 
 def tcp_scene(isn: int = 2**32 - 150) -> Scene:

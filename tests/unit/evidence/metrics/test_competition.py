@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 from unit.evidence.metrics.scenes import Scene, ns, tcp_scene
 
 from quiclab.evidence.metrics import compute_trial
@@ -80,13 +81,13 @@ def test_two_that_get_the_same(tmp_path: Path) -> None:
     scene = _competing()
     trial = scene.lay_out(tmp_path)
     tables = decode_trial(tmp_path).tables
-    rows = flows(tables, trial)
+    rows = flows(tables, record(trial))
     assert rows["flow"].to_list() == ["measured", "h2-1"]
     assert rows["share_pct"].to_list() == [50, 50]
     assert rows["lost_packets_down"].to_list() == [1, 1]
     assert rows["retransmitted_bytes"].to_list() == [100, 100]
     assert rows["goodput_bit_per_s"][0] == rows["goodput_bit_per_s"][1] == 8 * 530 / 1.25
-    values = {row.name: row.value for row in compute_trial(tmp_path, tables, trial)}
+    values = {row.name: row.value for row in compute_trial(tmp_path, tables, record(trial))}
     assert (values["share_pct"], values["fair_share_ratio"], values["jain_index"]) == (50, 1, 1)
     assert values["shared_throughput_bit_per_s"] == values["others_throughput_bit_per_s"]
     assert values["converge_ms"] is None
@@ -97,7 +98,7 @@ def test_every_step_has_a_row(tmp_path: Path) -> None:
     scene = _competing()
     trial = scene.lay_out(tmp_path)
     tables = decode_trial(tmp_path).tables
-    steps = flow_throughput(tables, trial)
+    steps = flow_throughput(tables, record(trial))
     assert steps.filter(pl.col("flow") == "measured")["time_ms"].to_list() == [*(100.0 * n for n in range(1, 13)), 1250]
     down = tables["ip_packets"].filter(pl.col("vantage") == "client", pl.col("direction") == "down")
     for flow, port in (("measured", 443), ("h2-1", 444)):
@@ -109,9 +110,9 @@ def test_without_a_competition_there_is_nothing(tmp_path: Path) -> None:
     """Tables without rows, metrics that say why."""
     trial = tcp_scene().lay_out(tmp_path)
     tables = decode_trial(tmp_path).tables
-    assert flows(tables, trial).is_empty()
-    assert flow_throughput(tables, trial).is_empty()
-    row = next(row for row in compute_trial(tmp_path, tables, trial) if row.name == "jain_index")
+    assert flows(tables, record(trial)).is_empty()
+    assert flow_throughput(tables, record(trial)).is_empty()
+    row = next(row for row in compute_trial(tmp_path, tables, record(trial)) if row.name == "jain_index")
     assert (row.value, row.note) == (None, "nobody else used the link")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from decoders import writers
+from trial_records import record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import MetricRow, compute_trial
@@ -28,7 +29,7 @@ def _handshake(tmp_path: Path, rows: list[tuple[str, str, str, float]]) -> Metri
         "sources": pl.DataFrame([capture | {"format": "pcapng"}], schema=TABLES["sources"].empty().schema),
         "handshake": pl.DataFrame(steps, schema=TABLES["handshake"].empty().schema),
     }
-    found = compute_trial(tmp_path, tables, {"trial_id": "t", "protocol": "h2"})
+    found = compute_trial(tmp_path, tables, record({"trial_id": "t", "protocol": "h2"}))
     return next(row for row in found if row.name == "tls_handshake_ms")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import MetricRow, compute_trial
 from quiclab.model.tables import TABLES
@@ -28,7 +29,7 @@ def _metrics(
 ) -> dict[str, MetricRow]:
     trial = {"trial_id": "t", "protocol": "h3", "host": {"cost": cost}, "expected": {"body_bytes": body_bytes}}
     trial["client"] = {"versions": {client: "1"}, "requests": []}
-    return {row.name: row for row in compute_trial(tmp_path, {}, trial)}
+    return {row.name: row for row in compute_trial(tmp_path, {}, record(trial))}
 
 
 def test_cost_of_a_program(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_the_peak_is_that_of_the_busiest_second(tmp_path: Path) -> None:
     """What came before the first packet does not count; 700 ms of the second from 1500 to 2500 ms are the most."""
     looks = [(0, 0.0), (999, 900.0), (1000, 900.0), (1500, 950.0), (2000, 1300.0), (2500, 1650.0), (3500, 1700.0)]
     trial = {"trial_id": "t", "protocol": "h3"}
-    found = {row.name: row for row in compute_trial(tmp_path, _looks(looks), trial)}
+    found = {row.name: row for row in compute_trial(tmp_path, _looks(looks), record(trial))}
     assert found["client_cpu_peak_pct"].value == pytest.approx(70)
     assert found["server_cpu_peak_pct"].note == (
         "the server was not looked at for a whole second after the client's first packet"
@@ -85,12 +86,12 @@ def test_the_peak_is_that_of_the_busiest_second(tmp_path: Path) -> None:
 def test_a_child_that_ends_takes_nothing_from_the_peak(tmp_path: Path) -> None:
     """Its 400 ms fall out of the sum; what was used before and after that look is known."""
     looks = _looks([(1000, 500.0), (1300, 700.0), (1400, 300.0), (2000, 500.0)])
-    rows = compute_trial(tmp_path, looks, {"trial_id": "t", "protocol": "h3"})
+    rows = compute_trial(tmp_path, looks, record({"trial_id": "t", "protocol": "h3"}))
     assert next(row for row in rows if row.name == "client_cpu_peak_pct").value == pytest.approx(40)
 
 
 def test_less_than_a_second_has_no_peak(tmp_path: Path) -> None:
     """A window of half a second would tell a higher one."""
     looks = _looks([(1000, 0.0), (1500, 500.0), (1900, 900.0)])
-    rows = compute_trial(tmp_path, looks, {"trial_id": "t", "protocol": "h3"})
+    rows = compute_trial(tmp_path, looks, record({"trial_id": "t", "protocol": "h3"}))
     assert next(row for row in rows if row.name == "client_cpu_peak_pct").value is None

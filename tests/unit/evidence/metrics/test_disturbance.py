@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.evidence.metrics.disturbance import disturbance_most_ms, disturbance_ms
@@ -13,7 +14,7 @@ from quiclab.evidence.metrics.disturbance import disturbance_most_ms, disturbanc
 
 def _evidence(**changes: Any) -> Evidence:
     told = {"time_ns": 100_000_000, "cost_ns": 1_500_000, "most_ns": 2_000_000, "by": "account"}
-    return Evidence({}, {"disturbance": told | changes})
+    return Evidence({}, record({"disturbance": told | changes}))
 
 
 def test_both_are_in_ms() -> None:
@@ -35,4 +36,4 @@ def test_what_cannot_be_is_not_known(changes: dict[str, Any]) -> None:
 def test_a_trial_of_an_earlier_version_tells_nothing() -> None:
     """The lateness of its link judged it."""
     with pytest.raises(Unknown):
-        disturbance_ms(Evidence({}, {}))
+        disturbance_ms(Evidence({}, record({})))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import polars as pl
+from trial_records import record
 
 from quiclab.evidence.metrics.evidence import Evidence
 
@@ -20,7 +21,7 @@ def test_what_nobody_would_know_is_told_from_what_did_not_happen() -> None:
         },
         schema_overrides={"column": pl.String},
     )
-    evidence = Evidence({"sources": sources, "absent": absent}, {})
+    evidence = Evidence({"sources": sources, "absent": absent}, record({}))
     assert evidence.cannot_tell("timers", "client") == "logs no timers"
     assert evidence.cannot_tell("timers", "client", "delta_ms") == "logs no timers"
     assert evidence.cannot_tell("timers", "server") is None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.held_back import HELD_BACK
@@ -15,7 +16,7 @@ _PAGE = {"page": {"document": "index.html"}}
 
 def _value(trial: dict[str, Any]) -> float:
     (metric,) = HELD_BACK
-    return float(metric.compute(Evidence({}, trial)))
+    return float(metric.compute(Evidence({}, record(trial))))
 
 
 def test_the_count_of_the_log() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import MetricRow, compute_trial
 from quiclab.model.tables import TABLES
@@ -39,7 +40,7 @@ def _metrics(tmp_path: Path, seen: tuple[str, ...] = NAMES, objects: bool = True
     trial: dict[str, Any] = {"trial_id": "t", "protocol": "h3", "client": {"requests": told}, "expected": {}}
     if objects:
         trial["expected"]["objects"] = [{"name": name} for name in NAMES]
-    return {row.name: row for row in compute_trial(tmp_path, tables, trial)}
+    return {row.name: row for row in compute_trial(tmp_path, tables, record(trial))}
 
 
 def test_by_the_clients_capture(tmp_path: Path) -> None:

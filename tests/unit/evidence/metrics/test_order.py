@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import compute_trial, evidence_of
 from quiclab.evidence.metrics.order import Run, interleaved_pct, object_runs, switches_per_mb
@@ -78,7 +79,11 @@ def _tables(upload: bool) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
 def test_runs_are_those_of_the_receiver(upload: bool) -> None:
     """Frames of the same object that follow each other are one run; names are those of the requests."""
     tables, trial = _tables(upload)
-    rows = object_runs(evidence_of(tables, trial)).select("x_ms", "until_ms", "object", "offset_bytes", "bytes").rows()
+    rows = (
+        object_runs(evidence_of(tables, record(trial)))
+        .select("x_ms", "until_ms", "object", "offset_bytes", "bytes")
+        .rows()
+    )
     assert rows == [(1, 2, "x", 0, 200), (3, 3, "y", 0, 100), (4, 4, "x", 200, 100)]
 
 
@@ -86,8 +91,8 @@ def test_a_part_of_the_bytes_is_no_order(tmp_path: Path) -> None:
     """Where a capture has gaps nothing is made of the rest."""
     tables, trial = _tables(upload=False)
     trial["expected"]["body_bytes"] = 500
-    assert object_runs(evidence_of(tables, trial)).is_empty()
-    rows = {row.name: row for row in compute_trial(tmp_path, tables, trial)}
+    assert object_runs(evidence_of(tables, record(trial))).is_empty()
+    rows = {row.name: row for row in compute_trial(tmp_path, tables, record(trial))}
     assert rows["interleaved_pct"].note == "what was recorded at the client's end shows 400 of 500 bytes of the objects"
 
 
@@ -95,6 +100,6 @@ def test_a_single_object_has_no_order(tmp_path: Path) -> None:
     """No rows, and the metrics say why."""
     tables, trial = _tables(upload=False)
     trial["expected"] = {"body_bytes": 400}
-    assert object_runs(evidence_of(tables, trial)).is_empty()
-    rows = {row.name: row for row in compute_trial(tmp_path, tables, trial)}
+    assert object_runs(evidence_of(tables, record(trial))).is_empty()
+    rows = {row.name: row for row in compute_trial(tmp_path, tables, record(trial))}
     assert (rows["interleaved_pct"].value, rows["interleaved_pct"].note) == (None, "the trial fetched one object")

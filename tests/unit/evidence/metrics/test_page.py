@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image
+from trial_records import record
 
 from quiclab.evidence.metrics import MetricRow, compute_trial
 from quiclab.evidence.metrics._visual import last_change, speed_index, visual_progress
@@ -93,7 +94,7 @@ def _metrics(folder: Path, page: dict[str, Any] | None, main: str | None = None)
     )
     expected = {} if page is None else {"page": page | {"main_image": main, "resources": [{"url": URL}]}}
     trial = {"trial_id": "t", "expected": expected, "client": {"page": {"went_ns": round((ZERO_MS - 60) * 1e6)}}}
-    return {row.name: row for row in compute_trial(folder, tables, trial)}
+    return {row.name: row for row in compute_trial(folder, tables, record(trial))}
 
 
 def test_moments_and_bytes(tmp_path: Path) -> None:

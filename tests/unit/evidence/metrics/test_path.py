@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from decoders import writers
+from trial_records import record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Evidence, MetricRow, Unknown
@@ -111,16 +112,16 @@ def test_lateness_queue_and_bytes_are_those_of_the_log(tmp_path: Path) -> None:
     assert metrics["wire_bytes_down"].value == 100_000
 
 
-@pytest.mark.parametrize(("link", "trials"), [({"sound": True}, 1), ({"runs_at_once": 4}, 4)])
+@pytest.mark.parametrize(("link", "trials"), [({"sound": True}, 1), ({"sound": True, "runs_at_once": 4}, 4)])
 def test_how_many_trials_ran_side_by_side(link: dict[str, object], trials: int) -> None:
     """One where the link had a process of its own, as in studies of earlier versions."""
-    assert trials_at_once(Evidence({}, {"link": link})) == trials
+    assert trials_at_once(Evidence({}, record({"link": link}))) == trials
 
 
 def test_without_the_links_account_nobody_knows() -> None:
     """Not that the trial ran alone."""
     with pytest.raises(Unknown, match="no account of itself"):
-        trials_at_once(Evidence({}, {"link": {}}))
+        trials_at_once(Evidence({}, record({"link": {}})))
 
 
 def test_several_links_are_taken_together(tmp_path: Path) -> None:

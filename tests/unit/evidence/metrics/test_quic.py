@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.quic import completing_packets, quic_packets
@@ -26,7 +27,7 @@ def _evidence(packets: list[dict[str, object]], *, finding: str = "no_events", l
             ),
             "decode_stats": pl.DataFrame({"source": ["server.pcapng"], "name": [finding]}),
         },
-        {"protocol": "h3"},
+        record({"protocol": "h3"}),
     )
 
 
@@ -75,7 +76,9 @@ def test_what_comes_to_an_address_that_is_gone_is_not_received() -> None:
         "sources": [{"source": source, "format": "pcapng", "vantage": "client"}],
     }  # fmt: skip
     frames = {name: pl.DataFrame(rows, schema=TABLES[name].schema()) for name, rows in tables.items()}
-    stays = Evidence(frames, {"protocol": "h3"})
+    stays = Evidence(frames, record({"protocol": "h3"}))
     assert [number for _, _, number in completing_packets(stays)] == [2]
-    moves = Evidence(frames, {"protocol": "h3", "address_change": {"old_address": "10.0.0.1", "changed_ns": 15}})
+    moves = Evidence(
+        frames, record({"protocol": "h3", "address_change": {"old_address": "10.0.0.1", "changed_ns": 15}})
+    )
     assert [number for _, _, number in completing_packets(moves)] == [3]

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics._api import Noted
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
@@ -24,7 +25,7 @@ def _evidence(*triggers: str, log: bool = True, **trial: Any) -> Evidence:
         "sources": [{"source": "client.sqlog", "vantage": "client", "format": "qlog"}] if log else [],
     }
     frames = {name: pl.DataFrame(rows, schema=TABLES[name].schema()) for name, rows in tables.items()}
-    return Evidence(frames, {"protocol": "h3", "host": _HOST} | trial)
+    return Evidence(frames, record({"protocol": "h3", "host": _HOST} | trial))
 
 
 def test_what_the_kernel_and_the_program_had_no_room_for_counts() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.sessions import SESSIONS
@@ -21,7 +22,7 @@ _ANSWERS = [
 
 
 def _counts(trial: dict[str, Any]) -> dict[str, float]:
-    evidence = Evidence({}, trial)
+    evidence = Evidence({}, record(trial))
     return {metric.name.removeprefix("connections_"): float(metric.compute(evidence)) for metric in SESSIONS}
 
 

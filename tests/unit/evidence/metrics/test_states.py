@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trial_records import record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
@@ -24,7 +25,7 @@ def _evidence(folder: Path, *states: tuple[float, str], **keys: object) -> Evide
     own = {"source": "s.sqlog", "vantage": "server", "connection": "c", "transport": "quic", "estimate": False}
     rows = [own | {"time_ns": scenes.ns(ms), "new_state": state} | keys for ms, state in states]
     states_table = pl.DataFrame(rows, schema=TABLES["cc_states"].schema())
-    return Evidence({**decode_trial(folder).tables, "cc_states": states_table}, trial)
+    return Evidence({**decode_trial(folder).tables, "cc_states": states_table}, record(trial))
 
 
 def test_what_lies_between_the_first_packet_and_the_last_byte_counts(tmp_path: Path) -> None:

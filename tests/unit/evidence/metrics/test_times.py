@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
+from trial_records import changed, record
 from unit.evidence.metrics import scenes
 
 from quiclab.evidence.metrics import Noted
@@ -46,7 +47,7 @@ def decrypted(folder: Path, scene: scenes.Scene, *responses: dict[str, Any]) -> 
     source = tables["sources"].filter(pl.col("format") == "pcapng", pl.col("vantage") == "client")["source"][0]
     own = {"source": source, "vantage": "client", "time_ns": scenes.ns(1041), "status": 200}
     seen = pl.DataFrame([own | each for each in responses], schema=TABLES["http_requests"].schema())
-    return Evidence({**tables, "http_requests": seen}, trial)
+    return Evidence({**tables, "http_requests": seen}, record(trial))
 
 
 RESPONSE = {"first_byte_ns": scenes.ns(1058), "last_byte_ns": scenes.ns(1084), "response_body_bytes": 400}
@@ -118,8 +119,8 @@ def test_one_of_several_responses_is_not_enough(tmp_path: Path) -> None:
     """The client told of two requests, and its capture shows one."""
     scene = scenes.tcp_scene()
     evidence = decrypted(tmp_path, scene, RESPONSE)
-    evidence.trial["client"]["requests"].append(scene.request)
-    assert isinstance(ttlb_ms(evidence), Noted)
+    trial = changed(evidence.trial, client={"requests": [scene.request, scene.request]})
+    assert isinstance(ttlb_ms(Evidence(evidence.tables, trial)), Noted)
 
 
 def test_a_client_that_tells_nothing_is_timed_by_its_decrypted_capture(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import MetricRow, compute_trial, evidence_of
 from quiclab.evidence.metrics.video import VIDEO, drops, video_throughput
@@ -60,7 +61,7 @@ def _metrics(tmp_path: Path, started: bool = True, loaded_bytes: int = 1_000_000
         "representations": [{"height": 240, "bit_per_s": MBIT}, {"height": 1080, "bit_per_s": 4 * MBIT}],
     }
     trial = {"trial_id": "t", "protocol": "h2", "client": None, "expected": {"video": video}}
-    return {row.name: row for row in compute_trial(tmp_path, tables, trial)}
+    return {row.name: row for row in compute_trial(tmp_path, tables, record(trial))}
 
 
 def test_stalls_and_qualities(tmp_path: Path) -> None:
@@ -99,14 +100,14 @@ def test_each_second_of_a_video() -> None:
     packets = TABLES["ip_packets"].empty()
     known = pl.DataFrame([up, *down], schema={name: packets.schema[name] for name in up})
     tables = {"ip_packets": pl.concat([packets, known], how="diagonal")}
-    found = video_throughput(evidence_of(tables, {"protocol": "h2", "expected": {"video": {}}}))
+    found = video_throughput(evidence_of(tables, record({"protocol": "h2", "expected": {"video": {}}})))
     assert found.rows() == [(0, 1_000), (1, 0), (2, 8_000)]
-    assert video_throughput(evidence_of(tables, {"protocol": "h2", "expected": {}})).is_empty()
+    assert video_throughput(evidence_of(tables, record({"protocol": "h2", "expected": {}}))).is_empty()
 
 
 def test_no_video(tmp_path: Path) -> None:
     """Of other workloads all are unknown."""
-    rows = compute_trial(tmp_path, {}, {"trial_id": "t", "protocol": "h2", "client": None, "expected": {}})
+    rows = compute_trial(tmp_path, {}, record({"trial_id": "t", "protocol": "h2", "client": None, "expected": {}}))
     names = {metric.name for metric in VIDEO}
     assert {row.note for row in rows if row.name in names} == {"the trial played no video"}
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
-from quiclab.evidence.verify.account import account_contradiction
 from quiclab.evidence.verify.http_responses import CAPTURE
+from quiclab.evidence.verify.proof import account_contradiction
 from quiclab.model.tables import TABLES
 
 URL = "https://server.test/object"
@@ -61,7 +62,7 @@ def _contradiction(
         "ip_packets": pl.DataFrame(rows, schema=TABLES["ip_packets"].schema()),
         "http_requests": pl.DataFrame(heads, schema=TABLES["http_requests"].schema()),
     }
-    return account_contradiction(document, PROOF | proof, tables)
+    return account_contradiction(record(document | {"proof": PROOF | proof}), tables)
 
 
 def test_an_account_that_the_packets_allow() -> None:

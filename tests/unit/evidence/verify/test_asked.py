@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import record
 from unit.evidence.verify.recordings import judged, proof_of, trial
 
 from quiclab.evidence.verify.asked import shortfall
@@ -117,7 +118,7 @@ def test_what_the_packets_do_not_tell_the_client_may(
     """Its own account is held against a trial, never for it."""
     proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519"}
     document = {"protocol": "h3", "asked": asked, "proof": proof, "client": {"requests": [account]}}
-    assert shortfall(document) == reason
+    assert shortfall(record(document)) == reason
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_an_active_migration_is_one_that_the_client_knows_of(
     }
     proof |= {"new_connection_id": new_connection_id, "path_challenges": {"client": challenges, "server": 1}}
     document = {"protocol": "h3", "asked": {"migration": "active"}, "proof": proof, "client": None}
-    assert (shortfall(document) is None) is met
+    assert (shortfall(record(document)) is None) is met
 
 
 def test_early_data_without_data_is_none() -> None:
@@ -143,4 +144,4 @@ def test_early_data_without_data_is_none() -> None:
     proof: dict[str, Any] = UNPROVEN | {"tls_version": "TLS 1.3", "tls_group": "x25519", "early_data_offered": True}
     proof |= {"early_data": "accepted", "early_data_bytes": 0, "early_data_packets": 1}
     document = {"protocol": "h3", "asked": EARLY, "proof": proof, "client": None}
-    assert shortfall(document) == "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"
+    assert shortfall(record(document)) == "asked for 0-RTT, but no STREAM data was sent in 0-RTT packets"

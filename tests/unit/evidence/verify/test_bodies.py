@@ -7,6 +7,7 @@ import copy
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.verify.bodies import body_problem
 
@@ -22,7 +23,7 @@ def test_what_was_sent_arrived() -> None:
     for status in (200, 201, 204, None):
         document = copy.deepcopy(ONE)
         document["client"]["requests"][0]["status"] = status
-        assert body_problem(document) is None
+        assert body_problem(record(document)) is None
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_what_was_sent_arrived() -> None:
 )
 def test_what_did_not_arrive(received: dict[str, Any] | None, reason: str) -> None:
     """Whatever the client says of it."""
-    problem = body_problem({**ONE, "received": received})
+    problem = body_problem(record({**ONE, "received": received}))
     assert problem is not None
     assert reason in problem
 
@@ -47,7 +48,7 @@ def test_what_did_not_arrive(received: dict[str, Any] | None, reason: str) -> No
 )
 def test_what_was_not_taken(request_: dict[str, Any], reason: str) -> None:
     """A refusal comes first: it says why nothing arrived."""
-    problem = body_problem({**ONE, "client": {"requests": [request_]}, "received": {}})
+    problem = body_problem(record({**ONE, "client": {"requests": [request_]}, "received": {}}))
     assert problem is not None
     assert reason in problem
 
@@ -57,6 +58,6 @@ def test_each_of_several_is_looked_at() -> None:
     objects = [{"name": f"up~{n}", "body_bytes": n, "sha256": str(n)} for n in (1, 2)]
     received = {"up~1": {"body_bytes": 1, "sha256": "1"}, "up~2": {"body_bytes": 1, "sha256": "2"}}
     document = {**ONE, "expected": {"direction": "upload", "objects": objects}, "received": received}
-    problem = body_problem(document)
+    problem = body_problem(record(document))
     assert problem is not None
     assert problem.startswith("the object up~2, as the server has it")

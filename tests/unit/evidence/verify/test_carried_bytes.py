@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import record
 from unit.evidence.verify.recordings import judged, proof_of, trial
 
-from quiclab.evidence.verify.carried_bytes import carried_problem, split_problem, twice_problem
 from quiclab.evidence.verify.proof import UNPROVEN
+from quiclab.evidence.verify.trial import carried_problem, split_problem, twice_problem
 
 BYTES = {"tcp": {"client": 900, "server": 5000}, "udp": {"client": 700, "server": 90_000}}
 OBJECT = {"name": "object", "body_bytes": 9000, "sha256": "abc", "direction": "download"}
@@ -24,11 +25,11 @@ def _document(**changes: Any) -> dict[str, Any]:
 
 def test_a_body_over_the_other_transport_is_told_with_both_counts() -> None:
     """Down for a download, up for an upload."""
-    assert carried_problem(_document()) == (
+    assert carried_problem(record(_document())) == (
         "asked for 9000 bytes over TCP, but it carried only 5000 bytes to the client, and QUIC carried 90000"
     )
     upload = OBJECT | {"direction": "upload"}
-    assert carried_problem(_document(protocol="h3", expected=upload)) == (
+    assert carried_problem(record(_document(protocol="h3", expected=upload))) == (
         "asked for 9000 bytes over QUIC, but it carried only 700 bytes from the client, and TCP carried 900"
     )
 
@@ -50,7 +51,7 @@ def test_a_body_over_the_other_transport_is_told_with_both_counts() -> None:
 )
 def test_nothing_is_held_against(changes: dict[str, Any]) -> None:
     """What was carried suffices, or nobody can tell how much there should be."""
-    assert carried_problem(_document(**changes)) is None
+    assert carried_problem(record(_document(**changes))) is None
 
 
 @pytest.mark.parametrize(("name", "own", "other"), [("h2", "tcp", "udp"), ("h3", "udp", "tcp")])
@@ -78,13 +79,14 @@ SPLIT: dict[str, Any] = {
 def test_a_body_that_no_connection_carried_is_told_without_keys() -> None:
     """TCP carried all of 5000 bytes, each socket of the client a part."""
     document = _document(expected=OBJECT | {"body_bytes": 5000}, proof=SPLIT)
-    assert carried_problem(document) is None
+    assert carried_problem(record(document)) is None
     told = "asked for 5000 bytes on one connection, but none carried more than 3000 to the client"
-    assert split_problem(document) == told
-    assert split_problem(document | {"proof": SPLIT | {"connections": 2}}) == told
+    assert split_problem(record(document)) == told
+    assert split_problem(record(document | {"proof": SPLIT | {"connections": 2}})) == told
     upload = document | {"expected": OBJECT | {"body_bytes": 600, "direction": "upload"}}
     assert (
-        split_problem(upload) == "asked for 600 bytes on one connection, but none carried more than 500 from the client"
+        split_problem(record(upload))
+        == "asked for 600 bytes on one connection, but none carried more than 500 from the client"
     )
 
 
@@ -103,7 +105,7 @@ def test_a_body_that_no_connection_carried_is_told_without_keys() -> None:
 def test_several_sockets_that_are_held_against_nobody(changes: dict[str, Any]) -> None:
     """They are paths of one connection, or were asked for, or one of them suffices."""
     document = _document(expected=OBJECT | {"body_bytes": 5000}, proof=SPLIT)
-    assert split_problem(document | changes) is None
+    assert split_problem(record(document | changes)) is None
 
 
 def _beside(tcp: int, udp: int) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _beside(tcp: int, udp: int) -> dict[str, Any]:
 @pytest.mark.parametrize(("tcp", "udp"), [(0, 0), (12_000, 5000)])
 def test_handshakes_that_were_not_needed_are_no_second_fetch(tcp: int, udp: int) -> None:
     """A browser opens more connections than it uses."""
-    assert twice_problem(_beside(tcp, udp)) is None
+    assert twice_problem(record(_beside(tcp, udp))) is None
 
 
 @pytest.mark.parametrize(
@@ -130,19 +132,19 @@ def test_handshakes_that_were_not_needed_are_no_second_fetch(tcp: int, udp: int)
 )
 def test_a_fetch_beside_the_measured_one_is_told_without_keys(tcp: int, udp: int, told: str) -> None:
     """It warms the server up, or is the fastest of several."""
-    assert told in str(twice_problem(_beside(tcp, udp)))
+    assert told in str(twice_problem(record(_beside(tcp, udp))))
 
 
 def test_a_fetch_of_a_small_object_is_told_where_it_is_more_than_a_handshake() -> None:
     """The handshake of the other connection brought as many bytes as a small object has."""
     document = _beside(20_000, 0)
-    assert twice_problem(document) is None
+    assert twice_problem(record(document)) is None
     document["expected"] = OBJECT | {"body_bytes": 1000}
-    assert "20000 bytes" in str(twice_problem(document))
+    assert "20000 bytes" in str(twice_problem(record(document)))
 
 
 @pytest.mark.parametrize("changes", [{"asked": {"migration": "rebinding"}}, {"content": "text"}, {"probe": {}}])
 def test_other_connections_that_are_held_against_nobody(changes: dict[str, Any]) -> None:
     """They were asked for, or their bytes tell nothing."""
     changes = changes | ({"probe": {"url": "x"}} if "probe" in changes else {})
-    assert twice_problem(_beside(104_000, 0) | changes) is None
+    assert twice_problem(record(_beside(104_000, 0) | changes)) is None

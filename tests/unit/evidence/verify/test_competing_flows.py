@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.verify.competing_flows import broken_wire, competition_problem
 
@@ -41,14 +42,14 @@ def _document(flow: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
 )
 def test_each_flow_must_have_taken_part(flow: dict[str, Any], proof: dict[str, Any], told: str | None) -> None:
     """Started, running at the end, over its transport, with bytes."""
-    problem = competition_problem(_document(flow, proof))
+    problem = competition_problem(record(_document(flow, proof)))
     assert problem is None if told is None else problem is not None and problem.startswith(told)
 
 
 def test_packets_lost_outside_the_link_are_the_laboratorys_fault() -> None:
     """And a trial without a competition has nothing to answer for."""
     document = _document({}, {})
-    assert broken_wire(document) is None
+    assert broken_wire(record(document)) is None
     document["competition"]["lost_in_hubs"] = 3
-    assert broken_wire(document) == "3 packets were lost between the link and its clients and servers"
-    assert (broken_wire({}), competition_problem({})) == (None, None)
+    assert broken_wire(record(document)) == "3 packets were lost between the link and its clients and servers"
+    assert (broken_wire(record({})), competition_problem(record({}))) == (None, None)

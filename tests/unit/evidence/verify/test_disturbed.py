@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trial_records import record
 
 from quiclab.evidence.verify.disturbed import disturbance_problem
 
@@ -39,12 +40,12 @@ def _document(
 )
 def test_what_is_too_much(document: dict[str, Any], is_void: bool) -> None:
     """A share of the trial's own time; a failure is blamed on the laboratory only for a fifth of it and more."""
-    assert (disturbance_problem(document) is not None) is is_void
+    assert (disturbance_problem(record(document)) is not None) is is_void
 
 
 def test_the_reason_names_what_added_most() -> None:
     """The reason has the time and the share."""
-    told = disturbance_problem(_document(12))
+    told = disturbance_problem(record(_document(12)))
     assert told is not None
     assert "added 12.0 ms (12.0 %)" in told
     assert "the client waited for a processor" in told

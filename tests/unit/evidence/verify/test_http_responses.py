@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics.measured_flow import measured_tables
 from quiclab.evidence.verify.http_responses import CAPTURE, closed_because
@@ -56,7 +57,7 @@ def _competition() -> dict[str, Any]:
 
 
 def _closed(tables: dict[str, pl.DataFrame], document: dict[str, Any]) -> str | None:
-    return closed_because(measured_tables(tables, document), competes="competition" in document)
+    return closed_because(measured_tables(tables, record(document)), competes="competition" in document)
 
 
 @pytest.mark.parametrize("transport", ["quic", "tcp"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from decoders import writers
+from trial_records import record
 
 from quiclab.evidence.verify.origin_leg import control_problem, origin_leg, relay_problem
 
@@ -37,8 +38,8 @@ def judged(folder: Path, trial: dict[str, Any]) -> str | None:
     capture.add("down", 2, writers.udp("down", 60))
     (folder / "raw").mkdir()
     (folder / "raw" / "link-2-client.pcapng").write_bytes(capture.bytes())
-    trial["proof"]["origin_leg"] = origin_leg(folder, trial)
-    return relay_problem(trial)
+    trial["proof"]["origin_leg"] = origin_leg(folder, record(trial))
+    return relay_problem(record(trial))
 
 
 def test_what_came_from_the_origin_is_counted(tmp_path: Path) -> None:
@@ -73,9 +74,9 @@ def test_a_proxy_that_did_not_relay(tmp_path: Path, trial: dict[str, Any], says:
 def test_without_a_link_behind_the_proxy_nothing_is_proven(tmp_path: Path) -> None:
     """Beside the server it speaks over the loopback, which nobody captures."""
     trial = document(60) | {"links": LINKS[:1]}
-    assert origin_leg(tmp_path, trial) is None
+    assert origin_leg(tmp_path, record(trial)) is None
     trial["proof"]["origin_leg"] = "unproven"
-    assert relay_problem(trial) is None
+    assert relay_problem(record(trial)) is None
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no capture"])
@@ -84,7 +85,7 @@ def test_a_capture_that_cannot_be_read_proves_nothing(tmp_path: Path, content: b
     (tmp_path / "raw").mkdir()
     if content is not None:
         (tmp_path / "raw" / "link-2-client.pcapng").write_bytes(content)
-    assert origin_leg(tmp_path, document(60)) is None
+    assert origin_leg(tmp_path, record(document(60))) is None
 
 
 def test_every_sockets_congestion_control_is_held_to_the_spec() -> None:
@@ -93,6 +94,6 @@ def test_every_sockets_congestion_control_is_held_to_the_spec() -> None:
         "tcp_congestion_controls_asked": {"client": "cubic", "proxy": "bbr", "server": "reno"},
         "host": {"tcp_congestion_controls": {"client": "cubic", "proxy_to_origin": "bbr"}},
     }
-    assert control_problem(trial) is None
+    assert control_problem(record(trial)) is None
     trial["host"]["tcp_congestion_controls"]["proxy_to_origin"] = "cubic"
-    assert control_problem(trial) == "asked for TCP congestion control bbr, the socket of the proxy had cubic"
+    assert control_problem(record(trial)) == "asked for TCP congestion control bbr, the socket of the proxy had cubic"

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from trial_records import part
 
 from quiclab.evidence.verify.bodies import page_problem
+from quiclab.model.client_account import ClientRequest
+from quiclab.model.expected_content import ExpectedPage
 
 PAGE = {
     "resources": [
@@ -19,10 +24,14 @@ WHOLE = [
 ]
 
 
+def _problem(*requests: Mapping[str, object]) -> str | None:
+    return page_problem([part(each, ClientRequest) for each in requests], part(PAGE, ExpectedPage))
+
+
 def test_whole() -> None:
     """What came besides is no matter, nor what the browser hides."""
-    assert page_problem([WHOLE[0], WHOLE[1] | {"status": None}], PAGE) is None
-    assert page_problem([*WHOLE, {"url": "https://server.test/more", "status": 404, "decoded_bytes": 0}], PAGE) is None
+    assert _problem(WHOLE[0], WHOLE[1] | {"status": None}) is None
+    assert _problem(*WHOLE, {"url": "https://server.test/more", "status": 404, "decoded_bytes": 0}) is None
 
 
 @pytest.mark.parametrize(
@@ -37,4 +46,4 @@ def test_whole() -> None:
 def test_the_first_that_is_not(change: dict[str, int | None] | None, told: str) -> None:
     """By its address."""
     second = [] if change is None else [WHOLE[1] | change]
-    assert page_problem([WHOLE[0], *second], PAGE) == told
+    assert _problem(WHOLE[0], *second) == told

@@ -53,6 +53,26 @@ def test_a_program_is_built_once_for_the_same_sources(tmp_path: Path, source: Pa
     assert not is_current(tmp_path, BUILD, source)
 
 
+def test_a_changed_crate_that_it_uses_by_path_makes_a_program_out_of_date(tmp_path: Path, source: Path) -> None:
+    """As its own sources do, and so does a crate that is used by that crate."""
+    for name, needs in (("shared", 'below = { path = "../below" }\n'), ("below", "")):
+        (tmp_path / name / "src").mkdir(parents=True)
+        (tmp_path / name / "src" / "lib.rs").write_text("")
+        (tmp_path / name / "Cargo.toml").write_text(
+            f'[package]\nname = "{name}"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\n{needs}'
+        )
+    manifest = source / "Cargo.toml"
+    manifest.write_text(manifest.read_text() + '[dependencies]\nshared = { path = "../shared" }\n')
+    subprocess.run(["cargo", "update", "--offline", "--quiet", "--workspace"], cwd=source, check=True)
+    compile_program(tmp_path, BUILD, source, _no_tools)
+    for name in ("shared", "below"):
+        assert is_current(tmp_path, BUILD, source)
+        changed = tmp_path / name / "src" / "lib.rs"
+        changed.write_text("/// Changed.\npub struct Changed;\n")
+        assert not is_current(tmp_path, BUILD, source)
+        compile_program(tmp_path, BUILD, source, _no_tools)
+
+
 def test_a_program_that_does_not_compile_is_told_in_the_compilers_words(tmp_path: Path, source: Path) -> None:
     """And where all of it can be read; an older program stays."""
     compile_program(tmp_path, BUILD, source, _no_tools)

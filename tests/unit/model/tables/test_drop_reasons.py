@@ -36,6 +36,6 @@ def test_every_kind_has_reasons_and_a_lane() -> None:
 )
 def test_accounts_of_earlier_versions_are_read(account: dict[str, int]) -> None:
     """Former names are those of today; kinds choose among them."""
-    assert dropped_by({"dropped": account}) == {"loss_entry": 2, "queue_full": 3, "policed": 4}
-    assert dropped_by({"dropped": account}, DropKind.QUEUE, DropKind.BLOCK) == {"queue_full": 3}
-    assert dropped_by(None) == dropped_by({}) == {}
+    assert dropped_by(account) == {"loss_entry": 2, "queue_full": 3, "policed": 4}
+    assert dropped_by(account, DropKind.QUEUE, DropKind.BLOCK) == {"queue_full": 3}
+    assert dropped_by({}) == {}

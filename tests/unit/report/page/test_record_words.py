@@ -55,7 +55,7 @@ def test_what_an_arm_cannot_have_is_not_unproven(transport: str | None, proxy: o
     """A version of QUIC over TCP is no proof that is missing; without a known transport all are."""
     keys = ("tcp_congestion_control", "quic_version", "early_data_packets", "origin_leg")
     proof = {"transport": transport} | dict.fromkeys(keys, "unproven")
-    assert list(transport_facts({"proof": proof, "proxy": proxy})) == left
+    assert list(transport_facts(proof, has_proxy=proxy is not None)) == left
     known = {"transport": "tcp", "quic_version": "v1"}
-    assert transport_facts({"proof": known}) == known
-    assert transport_facts({}) == {}
+    assert transport_facts(known, has_proxy=False) == known
+    assert transport_facts({}, has_proxy=False) == {}

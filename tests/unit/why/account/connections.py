@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from decoders import writers
+from trial_records import changed
 from unit.evidence.metrics.scenes import ONE_WAY_MS, Scene, ns
 from unit.why.account.stories import SEGMENT, evidence_of_scene
 
 from quiclab.evidence.metrics import Evidence
+from quiclab.model.client_account import ClientAccount
+from quiclab.store.record_form import as_json
 
 A, B = 40000, 40001
 DOCUMENT, SCRIPT, IMAGE = "https://a.test/", "https://b.test/s.js", "https://a.test/i.png"
@@ -104,8 +107,8 @@ class Connections:
         self.rows["page_events"] += [went, loaded]
         self.scene.extra |= {"expected": {"page": {"resources": [{"url": DOCUMENT}]}}}
         evidence = self.evidence(folder)
-        client = {**evidence.trial["client"], "page": {"went_ns": ns(-6)}}
-        return Evidence(evidence.tables, {**evidence.trial, "client": client})
+        client = as_json(evidence.trial.client or ClientAccount()) | {"page": {"went_ns": ns(-6)}}
+        return Evidence(evidence.tables, changed(evidence.trial, client=client))
 
     def evidence(self, folder: Path) -> Evidence:
         """The trial."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
+from trial_records import record
 from unit.evidence.metrics.scenes import ONE_WAY_MS, Scene, ns
 
 from quiclab.evidence.metrics import Evidence, evidence_of
@@ -31,7 +32,7 @@ def evidence_of_scene(scene: Scene, folder: Path, **rows: list[dict[str, Any]]) 
         filled = [{column: row.get(column) for column in schema} for row in more]
         known = tables.get(name, TABLES[name].empty())
         tables[name] = pl.concat([known, pl.DataFrame(filled, schema=schema)], how="diagonal")
-    return evidence_of(tables, trial)
+    return evidence_of(tables, record(trial))
 
 
 def sums(edges: list[Edge], label: str = "why") -> dict[str, float]:

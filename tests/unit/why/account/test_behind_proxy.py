@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from trial_records import record
 from unit.why.account.test_hop import rows_of
 
 from quiclab.evidence.metrics import Evidence
@@ -16,14 +17,13 @@ from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.model.tables import TABLES
 from quiclab.why.account.amplification import Amplification
-from quiclab.why.account.behind_proxy import Origin
+from quiclab.why.account.behind_proxy import Origin, OriginSender, origin_sender
 from quiclab.why.account.contents import Content, Reached
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.edges import Reason
 from quiclab.why.account.forward_path import Way, way
 from quiclab.why.account.hop import hop
 from quiclab.why.account.kernel import Kernel, Sample
-from quiclab.why.account.origin_sender import OriginSender, origin_sender
 from quiclab.why.account.series import Steps
 from quiclab.why.account.set_up import SetUp
 from quiclab.why.account.window import History
@@ -211,7 +211,7 @@ def test_several_connections_to_an_origin_tell_nothing_of_one() -> None:
     def sender(*segments: int) -> OriginSender | None:
         rows = [usual | {"connection": str(at), "data_segs_out": each} for at, each in enumerate(segments)]
         table = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-        return origin_sender(Evidence({"tcp_info": table}, {"proxy": {"origin_protocol": "h2"}}))
+        return origin_sender(Evidence({"tcp_info": table}, record({"proxy": {"origin_protocol": "h2"}})))
 
     assert sender() is None
     assert sender(500, 500) is None
@@ -236,7 +236,7 @@ def test_what_comes_meanwhile_is_not_what_a_proxy_waited_for(
     up = _way("up", (5, 0, 7, 15), (35, 0, 7, came))
     origin = replace(_origin(), asked_ns=None if asked is None else round(asked * _MS))
     client = Path(up, _way("down", (45.5, 1, 7, 47)), {0: Content(What.PAYLOAD), 1: Content(kind)}, {}, origin=origin)
-    set_up = SetUp(Evidence({}, {"protocol": "h2"}), client, Amplification((), (), (), (), 0))
+    set_up = SetUp(Evidence({}, record({"protocol": "h2"})), client, Amplification((), (), (), (), 0))
     edges = set_up.request_edges(0, 0, 5 * _MS)
     assert sum(edge.length_ns for edge in edges) == round(40.5 * _MS)
     assert sum(edge.length_ns for edge in edges if edge.reason.why is Why.ORIGIN) / _MS == waited

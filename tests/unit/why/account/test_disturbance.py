@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from decoders import writers
+from trial_records import changed
 from unit.evidence.metrics.scenes import ns
 from unit.why.account.stories import Quic, Tcp, evidence_of_scene
 from unit.why.account.test_processor import FULL, late_acknowledgment, look
@@ -23,7 +24,7 @@ MS = 1_000_000
 def found(evidence: Evidence, **host: Any) -> Disturbance:
     """The disturbance of a trial in which client and server were watched."""
     cost = {role: {"most_processes": 1} for role in ("client", "server")}
-    trial = {**evidence.trial, "host": {"cost": cost} | host, "time_ns": {"transfer": 100 * MS}}
+    trial = changed(evidence.trial, host={"cost": cost} | host, time_ns={"transfer": 100 * MS})
     evidence = Evidence(evidence.tables, trial)
     disturbance = disturbance_of(evidence, account_table(evidence))
     assert disturbance is not None
@@ -107,7 +108,7 @@ def test_a_bound_leaves_out_what_threads_took_from_each_other(tmp_path: Path) ->
     evidence = story(tmp_path, *looks)
     for longest_ms, cost_ms in ((40, 2), (50, 12), (1, 1)):
         cost = {"client": {"run_delay": {"longest_ns": longest_ms * MS, "longest_turns": 0}}}
-        trial = {**evidence.trial, "host": {"cost": cost}, "time_ns": {"transfer": 100 * MS}}
+        trial = changed(evidence.trial, host={"cost": cost}, time_ns={"transfer": 100 * MS})
         disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
         assert disturbance is not None
         assert disturbance.parts["client"].cost_ns == cost_ms * MS
@@ -123,7 +124,7 @@ def test_looks_before_the_transfer_tell_nothing_of_it(tmp_path: Path) -> None:
     cost = {"client": {"run_delay": {"longest_ns": 30 * MS, "longest_turns": 0}}}
     for start_ms, cost_ms in ((0, 30), (60, 20), (100, 0)):
         begun = {"started_monotonic_ns": ns(0), "time_ns": {"link": start_ms * MS, "transfer": 100 * MS, "end": 5}}
-        trial = {**evidence.trial, **begun, "host": {"cost": cost}}
+        trial = changed(evidence.trial, **begun, host={"cost": cost})
         disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
         assert disturbance is not None
         assert disturbance.parts["client"].cost_ns == cost_ms * MS
@@ -139,7 +140,7 @@ def test_a_failure_is_not_excused_by_what_another_program_took(tmp_path: Path) -
             role: {"run_delay": {"longest_ns": ms * MS, "longest_turns": 0}}
             for role, ms in (("client", 75), ("server", 60))
         }
-        trial = {**evidence.trial, "host": {"cost": cost}, "time_ns": {"transfer": 900 * MS}, "own_failure": failure}
+        trial = changed(evidence.trial, host={"cost": cost}, time_ns={"transfer": 900 * MS}, own_failure=failure)
         disturbance = disturbance_of(Evidence(evidence.tables, trial), account_table(evidence).clear())
         assert disturbance is not None
         assert disturbance.parts["client"].cost_ns == client_ms * MS
@@ -199,7 +200,7 @@ def test_an_account_that_is_not_known_leaves_a_bound(tmp_path: Path) -> None:
     """One late packet a round trip and direction, and the longest waits without those that each turn has."""
     evidence = story(tmp_path)
     cost = {"client": {"run_delay": {"longest_ns": 3 * MS, "longest_turns": 100}}}
-    trial = {**evidence.trial, "host": {"cost": cost}, "time_ns": {"transfer": 100 * MS}}
+    trial = changed(evidence.trial, host={"cost": cost}, time_ns={"transfer": 100 * MS})
     late = written_late(Evidence(evidence.tables, trial), "up", 93, 3)
     disturbance = disturbance_of(late, account_table(late).clear())
     assert disturbance is not None

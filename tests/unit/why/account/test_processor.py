@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from decoders import writers
+from trial_records import changed
 from unit.evidence.metrics.scenes import ns
 from unit.why.account.stories import Quic, Tcp, evidence_of_scene, metrics_row, sums
 
@@ -95,6 +96,6 @@ def test_time_of_the_origin_stays_the_origins(tmp_path: Path) -> None:
     """It is another program, on another path: the proxy's looks say nothing of it."""
     rows = {"run_delays": [look("proxy", 50, 100, 40)]}
     evidence = evidence_of_scene(late_acknowledgment().end(113, 4800), tmp_path, **rows)
-    evidence = Evidence(evidence.tables, {**evidence.trial, "proxy": {"name": "caddy"}})
+    evidence = Evidence(evidence.tables, changed(evidence.trial, proxy={"name": "caddy"}))
     edge = Edge(What.SERVER, ns(50), ns(90), reason=Reason(Why.ORIGIN, "link_packets"))
     assert name_processor_edges(evidence, path_of(evidence, None), [edge]) == [edge]

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
-from quiclab.why.account.from_client import _record_begun
+from quiclab.why.account.one_recording import _record_begun
 from quiclab.why.account.sender_cause import answers_ns
 
 _MS = 1_000_000
@@ -38,7 +39,7 @@ def _begins(*starts: float, whole: float, capture: bool = True) -> float:
             "http_requests", [source | {"send_end_ns": 50 * _MS, "headers_ns": round(whole * _MS), "stream_id": 1}]
         ),
     }
-    found = answers_ns(Evidence(tables, {"protocol": "h2"}), [])
+    found = answers_ns(Evidence(tables, record({"protocol": "h2"})), [])
     assert found is not None
     return found / _MS
 

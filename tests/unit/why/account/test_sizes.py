@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from quiclab.evidence.metrics import Unknown
-from quiclab.why.account.from_client import _asked, _guessed
 from quiclab.why.account.one_end import Instant
+from quiclab.why.account.one_recording import _asked, _guessed
 
 _MS = 1_000_000
 _BODY = [(70.0, 1200, True), (71.0, 1200, True), (72.0, 1200, True), (73.0, 300, True)]

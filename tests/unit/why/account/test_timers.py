@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from trial_records import record
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
@@ -27,7 +28,7 @@ def evidence(protocol: str, *losses: dict[str, Any], timers: tuple[dict[str, Any
     came = {"source": "raw/server.pcapng", "direction": "up", "time_ns": 499_980_000, "protocol": "udp"}
     found = {"losses": tables("losses", *losses), "timers": tables("timers", *timers)}
     found |= {"ip_packets": tables("ip_packets", came), "packets": tables("packets")}
-    return Evidence(found, {"protocol": protocol})
+    return Evidence(found, record({"protocol": protocol}))
 
 
 @pytest.mark.parametrize("rule", ["timeout", "tail_loss_probe"])

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trial_records import changed
 from unit.evidence.metrics.scenes import quic_scene, tcp_scene
-from unit.why.account.stories import evidence_of_scene, sums
+from unit.why.account.stories import Quic, evidence_of_scene, metrics_row, sums
 
 from quiclab.evidence.metrics import Evidence, Unknown
 from quiclab.model.tables import TABLES
+from quiclab.store.record_form import as_json
 from quiclab.why.account import account_of_transfer, account_table, account_totals
 from quiclab.why.account.edges import gaps
 
@@ -71,12 +73,11 @@ def _delayed(evidence: Evidence, after_ns: int, by_ns: int) -> Evidence:
         )
         for name, table in evidence.tables.items()
     }
-    client = evidence.trial["client"]
     request = {
-        key: value + by_ns if key.endswith("_ns") and value > after_ns else value
-        for key, value in client["requests"][0].items()
+        key: value + by_ns if key.endswith("_ns") and isinstance(value, int) and value > after_ns else value
+        for key, value in as_json(evidence.trial.first_request).items()
     }
-    return Evidence(tables, {**evidence.trial, "client": {**client, "requests": [request]}})
+    return Evidence(tables, changed(evidence.trial, client={"requests": [request]}))
 
 
 def pl_later(column: str, after_ns: int, by_ns: int) -> Any:
@@ -116,7 +117,7 @@ def test_causes_come_before_effects(scene: Any, tmp_path: Path) -> None:
 def test_what_is_not_covered_is_named(tmp_path: Path) -> None:
     """No number is made up for a kind of transfer whose time passes by other rules; its table has no row."""
     evidence = evidence_of_scene(tcp_scene(), tmp_path)
-    other = Evidence(evidence.tables, {**evidence.trial, "expected": {"video": {"name": "a"}}})
+    other = Evidence(evidence.tables, changed(evidence.trial, expected={"video": {"name": "a"}}))
     with pytest.raises(Unknown, match="none of a transfer"):
         account_of_transfer(other)
     assert account_table(other).is_empty()
@@ -129,3 +130,37 @@ def test_without_the_links_log_there_is_no_account(tmp_path: Path) -> None:
     without = {name: table for name, table in evidence.tables.items() if name != "link_packets"}
     with pytest.raises(Unknown, match="no log of its link"):
         account_of_transfer(Evidence(without, evidence.trial))
+
+
+_PACKET_BYTES = 1268
+"""Size of a packet with 1,200 bytes of the response, IP header included."""
+_WINDOW, _TRIP_MS = 50_000, 20.0
+_PACED_MS = _PACKET_BYTES * _TRIP_MS / (1.25 * _WINDOW)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "window", "why"),
+    [
+        ([1.0] * 12, _WINDOW, "pacing"),
+        ([0.3, 1.7] * 6, _WINDOW, "pacing"),
+        ([0.0, 0.0, 3.0] * 4, _WINDOW, "pacing"),
+        ([1.3] * 12, _WINDOW, "pacing_or_program"),
+        ([0.7] * 12, _WINDOW, "pacing_or_program"),
+        ([1.0] * 5, _WINDOW, "pacing_or_program"),
+        ([1.0] * 12, None, "pacing_or_program"),
+    ],
+    ids=["its rate", "late and making up", "in bursts", "slower", "faster", "too few packets", "no window in the log"],
+)
+def test_waits_at_the_rate_of_a_pacer(gaps: list[float], window: int | None, why: str, tmp_path: Path) -> None:
+    """RFC 9002 section 7.7: 1.25 windows in a round trip. No packet of the client comes in between."""
+    story, sent_ms = Quic(), 33.0
+    story.down(sent_ms, 0)
+    for number, gap in enumerate(gaps, start=1):
+        sent_ms += gap * _PACED_MS
+        story.down(sent_ms, 1200 * number, fin=number == len(gaps))
+    row = metrics_row(32, window or 0, 0) | {"smoothed_rtt_ms": _TRIP_MS}
+    rows = [row if window else row | {"cwnd_bytes": None}]
+    scene = story.end(sent_ms + 10, 1200 * (len(gaps) + 1))
+    found = sums(account_of_transfer(evidence_of_scene(scene, tmp_path, transport_metrics=rows)))
+    assert found[why] == pytest.approx(sent_ms - 33)
+    assert {"pacing", "pacing_or_program"} - {why} - found.keys()

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 from decoders import writers
+from trial_records import record
 from unit.evidence.metrics.scenes import ns
 from unit.why.account.stories import Quic
 
@@ -58,7 +59,7 @@ class OverTwoLinks(Quic):
             tables["ip_packets"] = tables["ip_packets"].with_columns(
                 pl.when(there).then(number).otherwise("packet_index").alias("packet_index")
             )
-        return evidence_of(tables, trial)
+        return evidence_of(tables, record(trial))
 
     def _send(
         self, direction: str, ms: float, frames: list[dict[str, Any]], length: int, *more: Any, **how: Any

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+from trial_records import record
 
 from quiclab.evidence.metrics import evidence_of
 from quiclab.model.tables import TABLES
@@ -99,7 +100,7 @@ class Case:
     def trial(self) -> Trial:
         """The trial as mechanisms see it."""
         tables = {name: _frame(name, rows) for name, rows in self.rows.items()}
-        return Trial(evidence_of(tables, {"protocol": self.protocol, **self.record}), self.account())
+        return Trial(evidence_of(tables, record({"protocol": self.protocol, **self.record})), self.account())
 
     def account(self) -> pl.DataFrame:
         """The account, its edges one behind the other from 0 on."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from trial_records import record
 from unit.why.mechanisms.cases import AFTER_LOSS, CASES, SET_UP
 from unit.why.mechanisms.scenes import Case, busy, edge, facts, full, named, ns
 
@@ -42,7 +43,9 @@ def test_what_the_queue_dropped_of_others_is_none_of_this_flows_losses() -> None
     case = Case([SET_UP, busy(), *AFTER_LOSS]).packet("down", 5, 1, "loss_entry").captured("server", "down", 5, 1)
     case.packet("down", 6, 2, "loss_entry", flow=2)
     alone = case.trial()
-    beside = Trial(Evidence(alone.evidence.tables, {"protocol": "h3", "competition": {"flows": []}}), alone.account)
+    beside = Trial(
+        Evidence(alone.evidence.tables, record({"protocol": "h3", "competition": {"flows": []}})), alone.account
+    )
     assert (alone.drops("down").height, beside.drops("down")["index"].to_list()) == (2, [5])
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from trial_records import record
 from unit.why.mechanisms.cases import CASES
 from unit.why.mechanisms.scenes import Case, full, named
 
@@ -68,7 +69,7 @@ def test_a_claim_needs_no_table(name: str) -> None:
     """Of a trial with an account and nothing else no claim raises, and all are of its length."""
     account = CASES[name][0]().account()
     for protocol in ("h2", "h3"):
-        trial = Trial(evidence_of({}, {"protocol": protocol}), account)
+        trial = Trial(evidence_of({}, record({"protocol": protocol})), account)
         assert {claim.edges.len() for claim in (each.claim(trial) for each in MECHANISMS)} == {account.height}
 
 

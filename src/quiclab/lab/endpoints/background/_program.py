@@ -36,7 +36,7 @@ def main() -> None:
         _receive(job)
 
 
-def _udp(job: dict[str, Any]) -> socket.socket:
+def _udp(job: dict[str, object]) -> socket.socket:
     return socket.socket(socket.AF_INET if job["ip_version"] == 4 else socket.AF_INET6, socket.SOCK_DGRAM)
 
 
@@ -68,7 +68,7 @@ def _wait_for_go(job: dict[str, Any]) -> None:
     sys.stdin.readline()
 
 
-def _receive(job: dict[str, Any]) -> None:
+def _receive(job: dict[str, object]) -> None:
     """Ask until something arrives, then receive for ever."""
     sink = _udp(job)
     sink.settimeout(_ASK_AGAIN_S)

@@ -31,7 +31,7 @@ class Download:
     def __init__(self, url: str, start_ns: int) -> None:
         self.url = url
         self.body: list[bytes] = []
-        self.facts: dict[str, Any] = {"start_ns": start_ns, "first_byte_ns": None, "status": None}
+        self.facts: dict[str, object] = {"start_ns": start_ns, "first_byte_ns": None, "status": None}
         self.done = False
 
     def take(self, event: H3Event) -> bool:
@@ -141,7 +141,7 @@ async def run(job: dict[str, Any]) -> list[dict[str, Any]]:
     return [_account(download, common, error) for download in downloads]
 
 
-def _account(download: Download, common: dict[str, Any], error: str | None) -> dict[str, Any]:
+def _account(download: Download, common: dict[str, object], error: str | None) -> dict[str, object]:
     body = b"".join(download.body)
     told = {"url": download.url, "protocol": "h3", "last_byte_ns": common["close_ns"], **download.facts, **common}
     if error is not None and not download.done:

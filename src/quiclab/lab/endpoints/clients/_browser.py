@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+Json = dict[str, Any]
+"""An object that comes as JSON: the job of such a program, and what a browser tells of itself."""
 START_PATIENCE_S = 60.0
 """Time limit of each step of a browser's start, on a machine that does other things too."""
 CLOSE_PATIENCE_S = 5.0
@@ -81,11 +83,11 @@ class Browser(Protocol):
     """A browser that is running and shows the page."""
 
     clock: PageClock
-    facts: dict[str, Any]
+    facts: dict[str, object]
     """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
-    def fetch(self, url: str) -> dict[str, Any]:
+    def fetch(self, url: str) -> dict[str, object]:
         """Run FETCH_FUNCTION in the page."""
         ...
 
@@ -93,12 +95,12 @@ class Browser(Protocol):
         """Let the browser end by itself, so that its logs are whole."""
         ...
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> dict[str, object]:
         """Facts about the request from the browser's logs, after `close`: http_version, alpn, error, …"""
         ...
 
 
-def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[Browser]]) -> int:
+def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[Browser]]) -> int:
     """Run the whole program; exit code 0 if the request got an answer."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())
@@ -122,10 +124,10 @@ def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[Browser]
     return 0
 
 
-def _request(job: Mapping[str, Any], browser: Browser, answer: Mapping[str, Any]) -> dict[str, Any]:
+def _request(job: Json, browser: Browser, answer: Json) -> Json:
     clock = browser.clock
     first = answer["first"]
-    request: dict[str, Any] = {
+    request: Json = {
         "url": job["url"],
         "protocol": job["protocol"],
         "start_ns": clock.at(answer["start"]),

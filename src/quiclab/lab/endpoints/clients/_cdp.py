@@ -14,7 +14,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-from quiclab.lab.endpoints.clients._browser import START_PATIENCE_S, BrowserError
+from quiclab.lab.endpoints.clients._browser import START_PATIENCE_S, BrowserError, Json
 
 BROWSER_FDS = (3, 4)
 """File descriptors at which Chromium reads commands and writes answers."""
@@ -58,12 +58,12 @@ class Cdp:
         self._pipes = pipes
         self._unread = b""
         self._number = 0
-        self._events: list[dict[str, Any]] = []
+        self._events: list[Json] = []
 
     def send(self, method: str, session: str | None = None, **parameters: Any) -> int:
         """Send a command without waiting for its answer; return its number."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
         if session is not None:
             message["sessionId"] = session
         try:
@@ -74,7 +74,7 @@ class Cdp:
 
     def call(
         self, method: str, session: str | None = None, *, patience_s: float | None = START_PATIENCE_S, **parameters: Any
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send a command and wait for its answer. Raises BrowserError; a patience of None waits for ever."""
         number = self.send(method, session, **parameters)
         deadline = None if patience_s is None else time.monotonic() + patience_s
@@ -85,17 +85,17 @@ class Cdp:
             elif "error" in message:
                 raise BrowserError(f"{method}: {message['error'].get('message')}")
             else:
-                result: dict[str, Any] = message["result"]
+                result: Json = message["result"]
                 return result
 
-    def wait_for(self, event: str, patience_s: float = START_PATIENCE_S) -> dict[str, Any]:
+    def wait_for(self, event: str, patience_s: float = START_PATIENCE_S) -> dict[str, object]:
         """The parameters of the next event of that name. Raises BrowserError."""
         deadline = time.monotonic() + patience_s
         while True:
             for position, message in enumerate(self._events):
                 if message.get("method") == event:
                     del self._events[: position + 1]
-                    parameters: dict[str, Any] = message["params"]
+                    parameters: dict[str, object] = message["params"]
                     return parameters
             self._events.append(self._receive(event, deadline))
 
@@ -105,7 +105,7 @@ class Cdp:
         while True:
             self._receive("its end", deadline)
 
-    def _receive(self, what: str, deadline: float | None) -> dict[str, Any]:
+    def _receive(self, what: str, deadline: float | None) -> Json:
         while b"\0" not in self._unread:
             remaining = None if deadline is None else max(0.0, deadline - time.monotonic())
             if not select.select([self._pipes.from_browser], [], [], remaining)[0]:
@@ -115,5 +115,5 @@ class Cdp:
                 raise BrowserError("the browser ended")
             self._unread += data
         text, _, self._unread = self._unread.partition(b"\0")
-        message: dict[str, Any] = json.loads(text)
+        message: Json = json.loads(text)
         return message

@@ -15,10 +15,9 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints.clients import _browser
-from quiclab.lab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json, PageClock
 from quiclab.lab.endpoints.clients._chromium_first_visit import split_netlog, visit_once
 from quiclab.lab.endpoints.clients._chromium_program import ChromiumPage, open_chromium
 from quiclab.lab.endpoints.clients._page_load import LAST_PATIENCE_S, MOST_RESOURCES, run, wait_until_whole
@@ -83,17 +82,17 @@ class PageLoad(ChromiumPage):
         keep = self._job["session"] != "fresh"
         visit_once(self._cdp, self._job["url"], float(self._job["limit_s"]), keep_sessions=keep)
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> Json:
         """Navigate; return what the browser reports once the page is whole. `error` says why it is not."""
         deadline = time.monotonic() + float(self._job["limit_s"])
         error = self._navigate(deadline)
         fired = error is None
         if fired:
             wait_until_whole(self._job, self._count_requests, deadline)
-        requests: list[dict[str, Any]] = []
+        requests: list[Json] = []
         # A page that is caught in a script of its own no longer answers.
         with contextlib.suppress(BrowserError):
-            entries: list[dict[str, Any]] = self.evaluate(_ACCOUNT, LAST_PATIENCE_S)
+            entries: list[Json] = self.evaluate(_ACCOUNT, LAST_PATIENCE_S)
             clock = self._place_clock(_CLOCK_RESOLUTION_NS)
             requests = [_request(self._job, clock, entry) for entry in entries]
         return {"load_fired": fired, "error": error, "requests": requests}
@@ -135,7 +134,7 @@ class PageLoad(ChromiumPage):
             (folder / "client-page.jpg").write_bytes(base64.b64decode(shot["data"]))
 
 
-def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> dict[str, Any]:
+def _request(job: Json, clock: PageClock, entry: Json) -> Json:
     """A resource as client.json has it; an instant of 0 is none."""
 
     def instant(name: str) -> int | None:
@@ -160,7 +159,7 @@ def _request(job: dict[str, Any], clock: PageClock, entry: dict[str, Any]) -> di
 
 
 @contextlib.contextmanager
-def open_page(job: dict[str, Any]) -> Iterator[PageLoad]:
+def open_page(job: Json) -> Iterator[PageLoad]:
     """Open Chromium; where a session is asked for, after a visit that makes it know the servers, or only warms it."""
     with open_chromium(job, PageLoad) as browser:
         if job["session"] is not None:

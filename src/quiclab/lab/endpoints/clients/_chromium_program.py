@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from quiclab.lab.endpoints.clients import _browser
-from quiclab.lab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json, PageClock
 from quiclab.lab.endpoints.clients._cdp import BROWSER_FDS, Cdp, Pipes
 
 _PAGE = "<!doctype html><link rel=icon href=data:,>"
@@ -38,12 +38,12 @@ Page = TypeVar("Page", bound="ChromiumPage")
 class ChromiumPage:
     """Chromium with a page. Subclasses decide which page, and what happens with it."""
 
-    def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
+    def __init__(self, job: Json, cdp: Cdp) -> None:
         self._job = job
         self._cdp = cdp
         product = cdp.call("Browser.getVersion")["product"]
         self.versions = {"chromium": product.rpartition("/")[2]}
-        self.facts: dict[str, Any] = {}
+        self.facts: Json = {}
         self._session = self._open_page()
 
     def _open_page(self) -> str:
@@ -88,7 +88,7 @@ class ChromiumPage:
             self._cdp.call("Browser.close", patience_s=_browser.CLOSE_PATIENCE_S)
             self._cdp.wait_for_end(_browser.CLOSE_PATIENCE_S)
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> Json:
         """Facts about the request from the NetLog, if there is one; the network's error says more than the page's."""
         if self._job["netlog"] is None:
             return {"http_version_from": "resource timing"}
@@ -103,7 +103,7 @@ class ChromiumPage:
 class Chromium(ChromiumPage):
     """Chromium with a page of the server's own origin."""
 
-    def __init__(self, job: dict[str, Any], cdp: Cdp) -> None:
+    def __init__(self, job: Json, cdp: Cdp) -> None:
         super().__init__(job, cdp)
         self.clock = self._place_clock(_CLOCK_RESOLUTION_NS)
 
@@ -128,14 +128,14 @@ class Chromium(ChromiumPage):
         cdp.call("Page.disable", session)
         return session
 
-    def fetch(self, url: str) -> dict[str, Any]:
+    def fetch(self, url: str) -> Json:
         """Fetch a URL in the page, without a time limit: the laboratory has one."""
-        answer: dict[str, Any] = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
+        answer: Json = self.evaluate(f"({_browser.FETCH_FUNCTION})({json.dumps(url)})", None)
         return answer
 
 
 @contextlib.contextmanager
-def open_chromium(job: dict[str, Any], kind: type[Page]) -> Iterator[Page]:
+def open_chromium(job: Json, kind: type[Page]) -> Iterator[Page]:
     """Open Chromium with that kind of page, and with its sandbox where the machine allows one."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
@@ -159,7 +159,7 @@ def open_chromium(job: dict[str, Any], kind: type[Page]) -> Iterator[Page]:
 
 
 @contextlib.contextmanager
-def _start(job: dict[str, Any], kind: type[Page], arguments: list[str], home: Path, log: Path) -> Iterator[Page]:
+def _start(job: Json, kind: type[Page], arguments: list[str], home: Path, log: Path) -> Iterator[Page]:
     # Chromium makes a socket in TMPDIR, and the path of a socket has 107 bytes at most: its folder is named short.
     env = {"TMPDIR": "/proc/self/cwd", **job["env"]}
     with Pipes() as pipes, _browser.browser_process(arguments, env, home, log, BROWSER_FDS) as process:
@@ -172,7 +172,7 @@ def _start(job: dict[str, Any], kind: type[Page], arguments: list[str], home: Pa
         yield browser
 
 
-def _trust(job: dict[str, Any], home: Path) -> tuple[str, list[str]]:
+def _trust(job: Json, home: Path) -> tuple[str, list[str]]:
     """Put the study's CA into the profile's own store; where certificates are not or cannot be checked, make an
     exception for the server's key."""
     if job["verify"] is not False and job["certutil"] is not None:
@@ -219,10 +219,8 @@ _EARLY_DATA = {
 _BEGIN = 1
 """Phase that begins an event with a duration."""
 
-Event = Mapping[str, Any]
 
-
-def proof_of(file: Path, url: str) -> dict[str, Any]:
+def proof_of(file: Path, url: str) -> Json:
     """Facts about a request, as far as the log has them: http_version, alpn, quic_version, number of connections, the
     network's error, and why the first QUIC session was closed."""
     lines = file.read_text(errors="replace").splitlines() if file.exists() else []
@@ -241,7 +239,7 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
         for name, event in events
         if name == "URL_REQUEST_START_JOB" and event.get("params", {}).get("url") == url
     }
-    found: dict[str, Any] = {}
+    found: Json = {}
     for name, event in events:
         parameters = event.get("params", {})
         if event["source"]["id"] in mine:
@@ -265,12 +263,12 @@ def proof_of(file: Path, url: str) -> dict[str, Any]:
     return found
 
 
-def _connections(events: Iterable[tuple[str, Event]]) -> int:
+def _connections(events: Iterable[tuple[str, Json]]) -> int:
     """Number of connections that the browser began, to any server."""
     return sum(name in _CONNECTION_EVENTS and event["phase"] == _BEGIN for name, event in events)
 
 
-def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[str, Event]]:
+def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[str, Json]]:
     """Events of a log: Chromium writes one a line, its type last; the last line of a browser that was killed may be cut
     off."""
     for line in lines:
@@ -278,7 +276,7 @@ def _events(lines: Iterable[str], wanted: Mapping[int, str]) -> Iterator[tuple[s
         if not number.isdecimal() or int(number) not in wanted:
             continue
         try:
-            event: Event = json.loads(line.rstrip(",]"))
+            event: Json = json.loads(line.rstrip(",]"))
         except ValueError:
             continue
         yield wanted[int(number)], event

@@ -11,11 +11,9 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from quiclab.lab.endpoints.clients._browser import BrowserError
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json
 from quiclab.lab.endpoints.clients._chromium_program import Chromium, open_chromium
 from quiclab.lab.endpoints.clients._player import PAGE_SCRIPT, player_log, problem
 
@@ -61,13 +59,13 @@ def _load(browser: Chromium, script: Path) -> None:
     browser.evaluate(f"{text}\n;true")
 
 
-def _request(job: Mapping[str, Any], browser: Chromium, log: Mapping[str, Any], trouble: str | None) -> dict[str, Any]:
+def _request(job: Json, browser: Chromium, log: Json, trouble: str | None) -> Json:
     """Account of one request that stands for all of the player's; it has no last byte, because the player sends
     requests while it plays."""
     proof = browser.proof()
     # A player cancels requests whose answers it does not want yet, which is no failure of the trial.
     network_error = proof.pop("error", None)
-    request: dict[str, Any] = {
+    request: Json = {
         "url": job["url"],
         "protocol": job["protocol"],
         "start_ns": log["start_ns"],

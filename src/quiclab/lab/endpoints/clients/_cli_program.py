@@ -122,14 +122,14 @@ def _object_account(account: dict[str, Any], end_ns: int) -> dict[str, Any]:
     return found | ({"error": account["errormsg"]} if account["errormsg"] else {})
 
 
-def _curl_account(said: str) -> dict[str, Any]:
+def _curl_account(said: str) -> dict[str, object]:
     """Account from curl's `--write-out %{json}`, the last line on its stderr; before that come its complaints."""
     complaints, _, line = said.rpartition("\n")
     try:
         account = json.loads(line)
     except json.JSONDecodeError:
         return {"error": said} if said else {}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "content_type": account["content_type"],
         "status": account["http_code"],
         "http_version": _HTTP_VERSIONS.get(str(account["http_version"]), "unknown"),

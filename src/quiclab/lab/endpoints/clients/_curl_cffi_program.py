@@ -135,14 +135,14 @@ class Transfer:
         if redirect := cast("bytes | None", curl.getinfo(CurlInfo.REDIRECT_URL)):
             result["redirect"] = redirect.decode(errors="replace")
 
-    def account(self, close_ns: int) -> dict[str, Any]:
+    def account(self, close_ns: int) -> dict[str, object]:
         """Complete account of the request; the body is hashed only now."""
         body = b"".join(self._chunks)
         digest = hashlib.sha256(body).hexdigest()
         return self.result | {"close_ns": close_ns, "body_bytes": len(body), "sha256": digest}
 
 
-def perform(transfer: Transfer) -> dict[str, Any]:
+def perform(transfer: Transfer) -> dict[str, object]:
     """Make one request on a new connection, which is closed before the account is returned."""
     transfer.begin()
     try:
@@ -154,7 +154,7 @@ def perform(transfer: Transfer) -> dict[str, Any]:
     return transfer.account(time.monotonic_ns())
 
 
-def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, Any]]:
+def perform_all(transfers: list[Transfer], concurrency: int) -> list[dict[str, object]]:
     """Make requests in their order on one new connection, at most `concurrency` of them at once."""
     multi = lib.curl_multi_init()
     # By default libcurl has at most 100 streams on a connection, and opens another for the rest. The binding hands the

@@ -6,7 +6,8 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from quiclab.lab.endpoints.clients._browser import Json
 
 _TYPES = {
     2: "Script",
@@ -30,7 +31,7 @@ def har(
     version: str,
     navigation_ns: int | None,
     moments: Mapping[str, float | None],
-    seen: Sequence[dict[str, Any]],
+    seen: Sequence[Json],
 ) -> str:
     """HAR as text. `navigation_ns`: instant that the page counts its moments from, by the wall clock; None leaves the
     page out. `seen`: requests with instants in microseconds of the wall clock, 0 where there was none."""
@@ -53,7 +54,7 @@ def har(
     return json.dumps({"log": log}, indent=1)
 
 
-def _entry(seen: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(seen: Json) -> Json:
     timings = _timings(seen)
     version = seen["hop"] or ""
     response = {
@@ -89,7 +90,7 @@ def _entry(seen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _timings(seen: Mapping[str, Any]) -> dict[str, float]:
+def _timings(seen: Json) -> dict[str, float]:
     """Phases in milliseconds, one after the other, so that each begins where Firefox says; -1 is none."""
     at = seen["start"]
     timings: dict[str, float] = {}

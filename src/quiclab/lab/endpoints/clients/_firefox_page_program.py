@@ -14,10 +14,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints.clients import _browser
-from quiclab.lab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json, PageClock
 from quiclab.lab.endpoints.clients._firefox_har import har
 from quiclab.lab.endpoints.clients._firefox_program import Firefox, open_firefox, realtime_minus_monotonic_ns, show_in
 from quiclab.lab.endpoints.clients._marionette import Marionette
@@ -81,10 +80,10 @@ _LARGEST_PATIENCE_MS = 500
 class PageLoad(Firefox):
     """Firefox with an empty page, and then with the one under test."""
 
-    def __init__(self, job: dict[str, Any], marionette: Marionette, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, job: Json, marionette: Marionette, process: subprocess.Popen[bytes]) -> None:
         super().__init__(job, marionette, process)
-        self._seen: list[dict[str, Any]] = []
-        self._account: dict[str, Any] = {"decoded": {}, "moments": {}}
+        self._seen: list[Json] = []
+        self._account: Json = {"decoded": {}, "moments": {}}
         self._zero_ns: int | None = None
         self._process_before = 0
         show_in(marionette, job["viewport"])
@@ -97,7 +96,7 @@ class PageLoad(Firefox):
     def _page_process(self) -> int:
         return int(self._run("chrome", "return gBrowser.selectedBrowser.browsingContext.currentWindowGlobal.osPid"))
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> Json:
         """Navigate; return what the browser reports once the page is whole. `error` says why it is not."""
         limit_s = float(self._job["limit_s"])
         deadline = time.monotonic() + limit_s
@@ -144,7 +143,7 @@ class PageLoad(Firefox):
             (folder / "client-page.png").write_bytes(base64.b64decode(shot["value"]))
 
 
-def _request(job: dict[str, Any], clock: PageClock, seen: dict[str, Any], decoded: dict[str, int]) -> dict[str, Any]:
+def _request(job: Json, clock: PageClock, seen: Json, decoded: dict[str, int]) -> Json:
     """A request as client.json has it; an instant of 0 is none."""
 
     def instant(name: str) -> int | None:

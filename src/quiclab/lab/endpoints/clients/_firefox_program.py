@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from quiclab.lab.endpoints.clients import _browser
-from quiclab.lab.endpoints.clients._browser import BrowserError, PageClock
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json, PageClock
 from quiclab.lab.endpoints.clients._marionette import Marionette
 
 _TRIES = 20
@@ -104,14 +104,14 @@ _OF_ONE_START = ("MarionetteActivePort", "lock", ".parentlock", "user.js", "pref
 class Firefox:
     """Firefox with its page."""
 
-    def __init__(self, job: dict[str, Any], marionette: Marionette, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, job: Json, marionette: Marionette, process: subprocess.Popen[bytes]) -> None:
         self._job = job
         self._marionette = marionette
         self._process = process
-        self._network: dict[str, Any] = {"connections": []}
+        self._network: Json = {"connections": []}
         self.versions = {"firefox": marionette.version}
         sandbox = self._run("chrome", _PREPARE, job["names"], _base64_of(job["ca"]))
-        self.facts: dict[str, Any] = {"trust": "profile store", "sandbox": bool(sandbox)}
+        self.facts: Json = {"trust": "profile store", "sandbox": bool(sandbox)}
         self._run("chrome", _OPEN_PAGE, f"https://{urlsplit(job['url']).netloc}")
         windows = marionette.call("WebDriver:GetWindowHandles", {})
         marionette.call("WebDriver:SwitchToWindow", {"handle": windows[0]})
@@ -140,10 +140,10 @@ class Firefox:
             time.sleep(0.1)
         raise BrowserError("the page in Firefox does not tell its time")
 
-    def fetch(self, url: str) -> dict[str, Any]:
+    def fetch(self, url: str) -> dict[str, object]:
         """Fetch a URL in the page, without a time limit: the laboratory has one."""
         script = f"return ({_browser.FETCH_FUNCTION})(arguments[0])"
-        answer: dict[str, Any] = self._marionette.run("content", script, url, patience_s=None)
+        answer: dict[str, object] = self._marionette.run("content", script, url, patience_s=None)
         return answer
 
     def close(self) -> None:
@@ -172,11 +172,11 @@ class Firefox:
             time.sleep(_LOOK_S)
         return False
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> Json:
         """Facts about the request from the network stack's own list of connections; its error says more than the
         page's."""
         connections = self._network["connections"]
-        found: dict[str, Any] = {"connections": sum(connection["open"] for connection in connections)}
+        found: Json = {"connections": sum(connection["open"] for connection in connections)}
         for connection in connections:
             if connection["host"] == self._job["host"] and connection["httpVersion"] in _ALPN:
                 found["http_version"] = connection["httpVersion"]
@@ -190,7 +190,7 @@ Window = TypeVar("Window", bound=Firefox)
 
 
 @contextlib.contextmanager
-def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
+def open_firefox(job: Json, kind: type[Window]) -> Iterator[Window]:
     """Open Firefox with a profile of its own, either new or as the first start of a new one left it."""
     home = Path(job["home"])
     shutil.rmtree(home, ignore_errors=True)
@@ -210,7 +210,7 @@ def open_firefox(job: dict[str, Any], kind: type[Window]) -> Iterator[Window]:
         yield browser
 
 
-def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
+def _start_once(job: Json, home: Path, kept: Path) -> None:
     """Start Firefox once, for all trials of the study to copy the profile: the first start takes a second longer,
     because Firefox fills stores and caches of its own code. It does so here without a page, and with the preferences
     that no trial changes."""
@@ -235,9 +235,7 @@ def _start_once(job: dict[str, Any], home: Path, kept: Path) -> None:
 
 
 @contextlib.contextmanager
-def _started(
-    job: dict[str, Any], home: Path, preferences: dict[str, Any]
-) -> Iterator[tuple[Marionette, subprocess.Popen[bytes]]]:
+def _started(job: Json, home: Path, preferences: Json) -> Iterator[tuple[Marionette, subprocess.Popen[bytes]]]:
     profile, log = home / _PROFILE, home / _LOG
     profile.mkdir(exist_ok=True)
     lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from quiclab.lab.endpoints.clients._browser import START_PATIENCE_S, BrowserError
+from quiclab.lab.endpoints.clients._browser import START_PATIENCE_S, BrowserError, Json
 
 
 class Marionette:
@@ -49,7 +49,7 @@ class Marionette:
         parameters = {"script": script, "args": list(arguments), "sandbox": None, "newSandbox": False}
         return self.call("WebDriver:ExecuteScript", parameters, patience_s)["value"]
 
-    def call(self, command: str, parameters: dict[str, Any], patience_s: float | None = START_PATIENCE_S) -> Any:
+    def call(self, command: str, parameters: Json, patience_s: float | None = START_PATIENCE_S) -> Any:
         """Send a command and wait for its answer. Raises BrowserError; a patience of None waits for ever."""
         self._number += 1
         text = json.dumps([0, self._number, command, parameters]).encode()

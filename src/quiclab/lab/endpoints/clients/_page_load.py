@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from quiclab.lab.endpoints.clients._browser import BrowserError
+from quiclab.lab.endpoints.clients._browser import BrowserError, Json
 
 MOST_RESOURCES = 10_000
 """Most resources of a page that the browser has to remember."""
@@ -27,7 +27,7 @@ LAST_PATIENCE_S = 5.0
 class PageBrowser(Protocol):
     """A browser that is running and shows an empty page."""
 
-    facts: dict[str, Any]
+    facts: dict[str, object]
     """Facts about how it was started, for client.json."""
     versions: dict[str, str]
 
@@ -35,7 +35,7 @@ class PageBrowser(Protocol):
         """Begin to keep what the browser reports about the load."""
         ...
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> Json:
         """Navigate; return `requests`, `load_fired`, and in `error` why the page is not whole."""
         ...
 
@@ -47,12 +47,12 @@ class PageBrowser(Protocol):
         """Let the browser end by itself, so that its logs are whole."""
         ...
 
-    def proof(self) -> dict[str, Any]:
+    def proof(self) -> dict[str, object]:
         """Facts about the document's request from the browser's logs, after `close`."""
         ...
 
 
-def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrowser]]) -> int:
+def run(open_browser: Callable[[dict[str, object]], AbstractContextManager[PageBrowser]]) -> int:
     """Run the whole program; exit code 0 if the page's load event fired."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     job = json.loads(Path(sys.argv[1]).read_text())
@@ -93,15 +93,13 @@ def run(open_browser: Callable[[dict[str, Any]], AbstractContextManager[PageBrow
     return 0
 
 
-def _came(job: dict[str, Any], requests: Sequence[dict[str, Any]]) -> str:
+def _came(job: Json, requests: Sequence[Json]) -> str:
     came = sum(request["first_byte_ns"] is not None for request in requests)
     known = job["resources"]
     return f"{came} resources had arrived" + (f", of {known} or more" if known > 1 else "")
 
 
-def wait_until_whole(
-    job: dict[str, Any], count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S
-) -> None:
+def wait_until_whole(job: Json, count_requests: Callable[[], int], deadline: float, quiet_s: float = QUIET_S) -> None:
     """Wait until all known resources, including the document, have come and nothing more for `quiet_s`; or until the
     deadline."""
     count, quiet = -1, time.monotonic()

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from quiclab.lab.endpoints.clients._browser import PageClock
+from quiclab.lab.endpoints.clients._browser import Json, PageClock
 from quiclab.model.video import QUALITIES, Video
 from quiclab.project import stacks_folder
 
@@ -18,7 +16,7 @@ _MODEL_STARTS_WITH_S = 1.0
 """Seconds of video that must be there before the player without a decoder starts, or goes on after a stall."""
 
 
-def player_settings(video: Video) -> dict[str, Any]:
+def player_settings(video: Video) -> dict[str, object]:
     """Settings as player.js reads them; the URL is added later."""
     names = {"progressive": "element", "dash": "dash.js"}
     return {
@@ -33,7 +31,7 @@ def player_settings(video: Video) -> dict[str, Any]:
     }
 
 
-def player_log(told: Mapping[str, Any], url: str, clock: PageClock) -> dict[str, Any]:
+def player_log(told: Json, url: str, clock: PageClock) -> Json:
     """The page's report with its instants by CLOCK_MONOTONIC; what is not known of a sample is null."""
     return {
         "quiclab_player": 1,
@@ -50,7 +48,7 @@ def player_log(told: Mapping[str, Any], url: str, clock: PageClock) -> dict[str,
     }
 
 
-def problem(told: Mapping[str, Any], watch_ms: float) -> str | None:
+def problem(told: Json, watch_ms: float) -> str | None:
     """Reason why the video was not watched: it never started, or its player gave up; None if it was."""
     refused = next((event[4] for event in told["events"] if event[1] in ("play_refused", "player_error")), None)
     started = any(event[1] in ("first_frame", "playing") for event in told["events"])

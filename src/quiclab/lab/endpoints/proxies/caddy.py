@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._caddy import KNOBS, KNOWN, PAYLOAD, caddy_facts, caddy_lacks, caddy_of_hosts, probe_caddy
@@ -45,7 +45,7 @@ class CaddyProxy:
         return caddy_of_hosts(context, [_relay(context)])
 
 
-def _relay(context: Context) -> dict[str, Any]:
+def _relay(context: Context) -> dict[str, object]:
     origin = context.origin
     return {
         "handler": "reverse_proxy",

@@ -102,7 +102,7 @@ def _find(prefix: str | None) -> Launch | None:
     )
 
 
-def _configuration(context: Context) -> dict[str, Any]:
+def _configuration(context: Context) -> dict[str, object]:
     runtime = {_DEFAULTS_TO_BBR: context.knobs.congestion_control != "cubic"}
     return {
         "static_resources": {
@@ -113,7 +113,7 @@ def _configuration(context: Context) -> dict[str, Any]:
     }
 
 
-def _listeners(context: Context) -> list[dict[str, Any]]:
+def _listeners(context: Context) -> list[dict[str, object]]:
     """Listeners, one for each kind of socket at every address of a page's hosts."""
     # The document's name may be a second one, beside that of the warm-up, at the same address.
     first = context.page.hosts[:1] if context.page else ()
@@ -127,7 +127,7 @@ def _listeners(context: Context) -> list[dict[str, Any]]:
     return listeners
 
 
-def _certificates(files: Sequence[tuple[Path, Path]]) -> list[dict[str, Any]]:
+def _certificates(files: Sequence[tuple[Path, Path]]) -> list[dict[str, object]]:
     return [
         {"certificate_chain": {"filename": str(certificate)}, "private_key": {"filename": str(key)}}
         for certificate, key in dict.fromkeys(files)
@@ -169,7 +169,7 @@ def _listener(
     return listener
 
 
-def _http(context: Context, *, quic: bool) -> dict[str, Any]:
+def _http(context: Context, *, quic: bool) -> dict[str, object]:
     route = {
         "match": {"prefix": "/"},
         "route": {"cluster": "origin", "timeout": "0s", "host_rewrite_literal": context.host},
@@ -178,7 +178,7 @@ def _http(context: Context, *, quic: bool) -> dict[str, Any]:
     # The origin's Alt-Svc names the origin's own port.
     own = quic and context.page is not None
     fields = {"response_headers_to_add": [here]} if own else {"response_headers_to_remove": [HTTP3_FIELD]}
-    manager: dict[str, Any] = {
+    manager: dict[str, object] = {
         "@type": f"{_API}.filters.network.http_connection_manager.v3.HttpConnectionManager",
         "codec_type": "HTTP3" if quic else "AUTO",
         "stat_prefix": "quic" if quic else "tcp",
@@ -205,10 +205,10 @@ def _windows(knobs: Knobs) -> dict[str, int]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _origin(context: Context) -> dict[str, Any]:
+def _origin(context: Context) -> dict[str, object]:
     origin = context.origin
     protocol = origin.protocol if origin else "h1"
-    tls: dict[str, Any] = {
+    tls: dict[str, object] = {
         "sni": context.host,
         "common_tls_context": {
             # Towards an origin Envoy would use TLS 1.2 by default.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from quiclab.lab.endpoints._api import Ability, Available, BoundedRun, Command, Context, Role, Unsupported
 from quiclab.lab.endpoints._caddy import KNOBS, KNOWN, PAYLOAD, caddy_facts, caddy_lacks, caddy_of_hosts, probe_caddy
@@ -41,7 +41,7 @@ class Caddy:
 
     def command(self, context: Context) -> Command:
         """Command for one listener and one site, or one of each for every host of a page."""
-        handlers: list[dict[str, Any]] = [
+        handlers: list[dict[str, object]] = [
             {"handler": "headers", "response": {"set": _headers(context)}},
             *_thinking(context),
             {"handler": "file_server", "root": str(context.root)},
@@ -55,7 +55,7 @@ def _headers(context: Context) -> dict[str, list[str]]:
     return {"Cache-Control": ["no-store"], **{name: [value] for name, value in HEADERS.items()}}
 
 
-def _types(context: Context) -> list[dict[str, Any]]:
+def _types(context: Context) -> list[dict[str, object]]:
     """Routes that set the media type by a file's ending; objects have the type of the spec."""
     if context.page is None:
         return []
@@ -68,7 +68,7 @@ def _types(context: Context) -> list[dict[str, Any]]:
     ]
 
 
-def _thinking(context: Context) -> list[dict[str, Any]]:
+def _thinking(context: Context) -> list[dict[str, object]]:
     """Handlers that wait. Caddy has no such handler: this is a proxy without an upstream, which looks for one again
     after an interval and then gives up, whereupon the file is served."""
     waits = context.page.waits if context.page else {}
