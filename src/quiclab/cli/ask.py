@@ -7,6 +7,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask, run and answer. Raises SpecError for a question that cannot be asked, HostError where programs are not
     here."""
     # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.foreseen import print_foreseen
+    from quiclab.plan.part import WHOLE
     from quiclab.study.question import new_folder, refuse_too_long, usable_name, with_programs
+    from quiclab.study.selection import keep_part
     from quiclab.study.specs import as_begun, held
 
     question = read_question(arguments)
@@ -85,21 +89,24 @@ def run(arguments: argparse.Namespace) -> int:
     question, arms = with_programs(question, *programs)
     folder = new_folder(question.name) if arguments.out is None else arguments.out
     study_dir = StudyDir(folder.resolve())
-    with tempfile.TemporaryDirectory() as place:
-        spec_file = Path(place, "spec.toml")
-        spec_file.write_text(question.spec(arms, usable_name(study_dir.root.name)), encoding="utf-8")
-        study = as_begun(_loaded(spec_file), spec_file, study_dir)
-        if not study_dir.has_begun:
-            refuse_too_long(study, arguments.minutes)
-        with held(study_dir, spec_file, study) as changes:
-            _print_question(question, arms, study, study_dir, arguments.minutes)
-            for change in changes:
-                print(change)
-            code = _trials(arguments, study, study_dir)
-            if code not in RAN:
-                return code
-            told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
-            return code_of(lambda: _answer(study, study_dir, code), told)
+    with ExitStack() as holding:
+        with tempfile.TemporaryDirectory() as place:
+            spec_file = Path(place, "spec.toml")
+            spec_file.write_text(question.spec(arms, usable_name(study_dir.root.name)), encoding="utf-8")
+            study = as_begun(_loaded(spec_file), spec_file, study_dir)
+            if not study_dir.has_begun:
+                refuse_too_long(study, arguments.minutes)
+            changes = holding.enter_context(held(study_dir, spec_file, study))
+        _print_question(question, arms, study, study_dir, arguments.minutes)
+        print_foreseen(study)
+        for change in changes:
+            print(change)
+        keep_part(study_dir, WHOLE)
+        code = _trials(arguments, study, study_dir)
+        if code not in RAN:
+            return code
+        told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
+        return code_of(lambda: _answer(study, study_dir, code), told)
 
 
 def _loaded(spec_file: Path) -> Study:

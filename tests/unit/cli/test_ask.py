@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from quiclab.cli.ask_options import read_programs, read_question
 from quiclab.cli.main import main, parser
-from quiclab.model.errors import ExitCode
+from quiclab.model.errors import ExitCode, SpecError
 from quiclab.study.contenders import ProgramChoice
 from quiclab.study.question import Question
 
@@ -41,6 +42,21 @@ def test_objects_uploads_and_profiles() -> None:
     up = _question("--size", "5MB", "--upload", "--profile", "verizon-lte", "--rtt", "30ms")
     assert up.workload == {"name": "5MB-upload", "size": "5 MB", "direction": "upload"}
     assert up.path["name"] == "verizon-lte-30ms"
+
+
+def test_a_page_is_that_of_a_har(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its whole path, as the spec is kept elsewhere; one that is no HAR is refused by the option's name."""
+    response = {"status": 200, "content": {"mimeType": "text/html"}, "bodySize": 1000}
+    entry = {"request": {"url": "https://server/"}, "response": response, "timings": {"wait": 5}}
+    (tmp_path / "my shop.har").write_text(json.dumps({"log": {"entries": [entry]}}))
+    monkeypatch.chdir(tmp_path)
+    found = _question("--page", "my shop.har", "--rtt", "40ms")
+    assert found.workload == {"name": "my-shop", "kind": "page", "page": {"har": str(tmp_path / "my shop.har")}}
+    assert found.asked.page is not None
+    (tmp_path / "none.har").write_text("{}")
+    with pytest.raises(SpecError) as caught:
+        _question("--page", "none.har", "--rtt", "40ms")
+    assert caught.value.problems[0].startswith("--page: ")
 
 
 def test_programs_of_each_arm() -> None:
