@@ -180,6 +180,7 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
             if time.monotonic() >= until_s:
                 print(f"{pairs}: the time is over", flush=True)
                 return code
+            print(f"{pairs}: not decided yet, more follow", flush=True)
 
 
 def _answer(study: Study, study_dir: StudyDir, code: int) -> int:

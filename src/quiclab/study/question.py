@@ -28,6 +28,7 @@ have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""
 _SEED = 1
+_HEADER = "# Written by `quiclab ask`. docs/reference/spec.md describes every key.\n"
 _LONGEST_NAME = 64
 _FOLDER = Path("studies")
 
@@ -70,7 +71,7 @@ class Question:
             "path": [dict(self.path)],
             "arm": [_arm_table(arms.h2), _arm_table(arms.h3)],
         }
-        return toml_text(document)
+        return f"{_HEADER}\n{toml_text(document)}"
 
 
 def with_programs(question: Question, h2: ProgramChoice, h3: ProgramChoice) -> tuple[Question, Contenders]:
