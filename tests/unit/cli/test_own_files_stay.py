@@ -154,6 +154,7 @@ def test_an_export_replaces_exports_alone(tmp_path: Path, capsys: pytest.Capture
 
 
 WRITES = {
+    "ask": {"--out"},
     "run": {"--out", "--events"},
     "report": {"--single-file"},
     "merge": {"study"},

@@ -200,7 +200,8 @@ def test_congestion_control_by_place(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ('rtt = "40 ms"', "write delay, which is one way in each direction: half of the round trip"),
+        ('[path.up]\nrtt = "40 ms"', "write delay, which is one way in each direction: half of the round trip"),
+        ('round_trip = "40 ms"', "write rtt"),
         ('bandwidth = "1 Mbit/s"', "write rate"),
         ('[path.up]\npacket_loss = "1 %"', "write loss"),
         ('delai = "1 ms"', 'did you mean "delay"?'),
