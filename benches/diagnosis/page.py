@@ -61,8 +61,8 @@ def text(
     programs: Sequence[Result] = (),
     before: str = "",
 ) -> str:
-    """The whole page. Verdicts put to the test and results of real programs, where there are none, are those of the page
-    `before`, which is said.
+    """The whole page. Verdicts put to the test and results of real programs, where there are none, are those of the
+    page `before`, which is said.
 
     `frozen` has the number of cases of each seed that was frozen.
     """
