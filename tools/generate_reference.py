@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import causes_page
@@ -64,8 +65,8 @@ def page() -> str:
         _section("competition (in [[workload]])", study.Competition, workloads.COMPETITION_KEYS),
         _section("competitors (in competition)", study.Competitor, workloads.COMPETITOR_KEYS),
         _section("background (in competition)", study.Background, workloads.BACKGROUND_KEYS),
-        _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS)),
-        _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS)),
+        _section("[[path]]", study.Path, _without(paths.PATH_KEYS, "link", *paths.DIRECTION_KEYS), more=_MORE),
+        _section("[[path.link]]", study.Link, _without(paths.LINK_KEYS, *paths.DIRECTION_KEYS), more=_MORE),
         _section(
             "Keys of a direction (in [[path]] or [[path.link]] for both, in [path.up] or [path.link.up] for one)",
             study.Direction,
@@ -90,13 +91,25 @@ def page() -> str:
     return "\n".join(parts)
 
 
+_MORE = {
+    "rtt": "Round-trip time of the link without queues, in place of `delay`: half of it is the delay of each direction."
+}
+
+
 def _without(keys: Keys, *names: str) -> Keys:
     return {name: kind for name, kind in keys.items() if name not in names}
 
 
 def _section(
-    title: str, cls: type[Any], keys: Keys, *, optional: bool = False, lookup: Iterable[type[Any]] | None = None
+    title: str,
+    cls: type[Any],
+    keys: Keys,
+    *,
+    optional: bool = False,
+    lookup: Iterable[type[Any]] | None = None,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
+    """A section about the keys of a dataclass; `more` has the meaning of those that are no fields of it."""
     docs: dict[str, str] = {}
     for described in lookup or (cls,):
         docs = {**field_docs(described), **docs}
@@ -104,6 +117,9 @@ def _section(
     lines = [f"## `{title}`" if " (" not in title else f"## {title}", "", _first_paragraph(cls), ""]
     lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
     for key, kind in keys.items():
+        if key in more:
+            lines.append(f"| `{key}` | {_cell(kind.wanted)} | none | {_cell(more[key])} |")
+            continue
         default = "" if optional and fields[key].default is dataclasses.MISSING else _default(cls, key, fields[key])
         lines.append(f"| `{key}` | {_cell(kind.wanted)} | {_cell(default)} | {_cell(docs[key])} |")
     return "\n".join([*lines, ""])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,10 +15,19 @@ from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.documents import ReportDocument
+    from quiclab.compare.model import StudyAnalysis
+    from quiclab.compare.study import Study
 
 
-def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = None) -> ReportDocument:
-    """Decode what is not decoded yet (everything, with `again`), test, print the result table; return what it says.
+Show = Callable[["Study", "StudyAnalysis", VisibleConsole], None]
+"""Prints what an analysis found."""
+
+
+def analyse(
+    study_dir: StudyDir, *, again: bool = False, metric: str | None = None, show: Show | None = None
+) -> ReportDocument:
+    """Decode what is not decoded yet (everything, with `again`), test, print the result table, or what `show` prints in
+    its place, and write the report; return what it says.
 
     `metric` is what the table and a page of its own are about, beside the usual one. Raises SpecError where the study
     has nothing to compare by it.
@@ -27,14 +37,9 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
     from quiclab.cli.status_document import VERSION
     from quiclab.compare.analyse import analyse_study, with_notes
     from quiclab.compare.interim_analyses import remember_look
-    from quiclab.compare.papers.claims_section import claims_lines
     from quiclab.compare.study import read_study
     from quiclab.report.page.metric_pages import metrics_of_pages
     from quiclab.report.page.write import write_report
-    from quiclab.report.words.explanation_text import because_lines
-    from quiclab.report.words.remarks import remark_lines
-    from quiclab.report.words.shares import shares
-    from quiclab.report.words.terminal import render
     from quiclab.study.edited_limits import edited_limits
 
     console = VisibleConsole()
@@ -45,13 +50,27 @@ def analyse(study_dir: StudyDir, *, again: bool = False, metric: str | None = No
         edited = edited_limits(study_dir)
         analysis = with_notes(analyse_study(study_dir.root, metric), edited)
         remember_look(study, metrics)
-        render(analysis, console)
-        claims = claims_lines(study, analysis) if analysis.metric.name == metrics[0] else []
-        for line in (*remark_lines(study, analysis), *shares(study), *claims, *because_lines(study, analysis)):
-            console.print(line, highlight=False, markup=False)
+        if show is not None:
+            show(study, analysis, console)
+        else:
+            _show_all(study, analysis, console, of_paper=analysis.metric.name == metrics[0])
         report = write_report(study_dir.root, metric, edited)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return ReportDocument(VERSION, str(study_dir.root), str(report), analysis)
+
+
+def _show_all(study: Study, analysis: StudyAnalysis, console: VisibleConsole, *, of_paper: bool) -> None:
+    """Print the result table, what limits it, and why the arms differ; the claims of a paper where `of_paper`."""
+    from quiclab.compare.papers.claims_section import claims_lines
+    from quiclab.report.words.explanation_text import because_lines
+    from quiclab.report.words.remarks import remark_lines
+    from quiclab.report.words.shares import shares
+    from quiclab.report.words.terminal import render
+
+    render(analysis, console)
+    claims = claims_lines(study, analysis) if of_paper else []
+    for line in (*remark_lines(study, analysis), *shares(study), *claims, *because_lines(study, analysis)):
+        console.print(line, highlight=False, markup=False)
 
 
 def make_tables_visibly(study_dir: StudyDir, console: Console, *, again: bool = False) -> None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from quiclab.cli.trouble import code_of
+from quiclab.model.errors import ExitCode
 from quiclab.model.study import Study
 from quiclab.plan.part import WHOLE, Part
 from quiclab.store.keep_raw import KEEP_ALL, KeepRaw
@@ -33,11 +34,15 @@ def run_behind_bar(
     keep_raw: KeepRaw = KEEP_ALL,
     anyway: bool = True,
     watched_by: Callable[[Bar], Observer] | None = None,
+    until_s: float | None = None,
+    repeated_by: str = "The same command",
 ) -> int:
     """Run all trials of a study that are not done yet, as `run_trials` does, and say what did not go well.
 
     To be called in the sandbox, before this process has threads. The first Ctrl-C finishes the blocks under way, a
-    second one stops at once, and `interrupted` is what is told then. Returns an exit code.
+    second one stops at once, and `interrupted` is what is told then. No block begins from `until_s` on, by the clock of
+    `time.monotonic`: what has run by then is a good end. `repeated_by` is told as what tries disturbed blocks again.
+    Returns an exit code.
     """
 
     def work() -> int:
@@ -46,25 +51,28 @@ def run_behind_bar(
         with up_to(jobs) as side_by_side:
             from quiclab.cli.trials import Bar, tell
             from quiclab.study.observer import Both
-            from quiclab.study.stopping import Stop
+            from quiclab.study.stopping import Stop, TimeIsOver
             from quiclab.study.trials import run_trials
 
             bar = Bar(anyway=anyway, rounds_later=rounds_later)
             observer = bar if watched_by is None else Both(bar, watched_by(bar))
-            with Stop(observer.stopping) as stop:
-                outcome = run_trials(
-                    study,
-                    study_dir,
-                    backend,
-                    blocks=blocks,
-                    part=part,
-                    rounds_later=rounds_later,
-                    observer=observer,
-                    side_by_side=side_by_side,
-                    keep_raw=keep_raw,
-                    stop=stop,
-                    check_machine=True,
-                )
-            return tell(outcome)
+            try:
+                with Stop(observer.stopping, until_s) as stop:
+                    outcome = run_trials(
+                        study,
+                        study_dir,
+                        backend,
+                        blocks=blocks,
+                        part=part,
+                        rounds_later=rounds_later,
+                        observer=observer,
+                        side_by_side=side_by_side,
+                        keep_raw=keep_raw,
+                        stop=stop,
+                        check_machine=True,
+                    )
+            except TimeIsOver:
+                return ExitCode.OK
+            return tell(outcome, repeated_by)
 
     return code_of(work, interrupted)

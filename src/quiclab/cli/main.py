@@ -18,6 +18,9 @@ from quiclab.model.errors import ExitCode
 from quiclab.model.terminal_escape import guard_terminal
 
 _EPILOG = """\
+a first answer:
+  quiclab ask --size 300KB --rtt 40ms --loss 0.5%
+
 the usual way:
   quiclab plan spec.toml     what would run, for how long, and whether it can decide
   quiclab run spec.toml      run it, or go on with it, and write report.html
@@ -38,7 +41,10 @@ exit codes:
 
 
 _MODULES = {
-    **{verb: verb for verb in ("plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")},
+    **{
+        verb: verb
+        for verb in ("ask", "plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")
+    },
     **{verb: verb for verb in ("sql", "decode", "export", "trial", "bundle", "verify")},
     "note": "remark",
     "exclude": "remark",

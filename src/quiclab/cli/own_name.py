@@ -12,6 +12,7 @@ from pathlib import Path
 
 VERBS = (
     *(
+        "ask",
         "plan",
         "run",
         "status",

@@ -52,6 +52,7 @@ def print_plan(
     console.print(Text(f"Study {study.name}" + (f": {study.question}" if study.question else "")))
     console.print()
     console.print(_paths(study))
+    console.print(Text(_rtts(study)))
     for path in study.paths:
         for extra in extras(path, size.samples):
             console.print(Padding(Text(f"{path.name}: {extra}"), (0, 0, 0, 2)))
@@ -80,6 +81,13 @@ def _paths(study: Study) -> Table:
                 table.add_row(name, "up", *_cells(link.up, path))
                 table.add_row("", "down", *_cells(link.down, path))
     return table
+
+
+def _rtts(study: Study) -> str:
+    """Say the round-trip time of every path, as its delays are one way."""
+    if len(study.paths) == 1:
+        return f"Round-trip time without queues: {study.paths[0].base_rtt}."
+    return f"Round-trip times without queues: {', '.join(f'{path.name} {path.base_rtt}' for path in study.paths)}."
 
 
 def _cells(direction: Direction, path: Path) -> tuple[str, ...]:

@@ -157,6 +157,8 @@ def _changed_link(link: Toml, change: Change) -> Toml:
         table = with_profile(table, DIRECTION_KEYS)
         del table["profile"]
     table = _without(table, change.key)
+    if change.key == "delay":
+        table.pop("rtt", None)  # the same time, both ways
     for side in _SIDES:
         if side in table:
             table[side] = _without(table[side], change.key)

@@ -145,16 +145,22 @@ _OTHER_NAMES = {
         ("rtt", "round_trip", "base_rtt"),
         ("delay", "write delay, which is one way in each direction: half of the round trip"),
     ),
-    **dict.fromkeys(("latency", "owd"), ("delay", "write delay, which is one way, in each direction")),
+    **dict.fromkeys(
+        ("latency", "owd"), ("delay", "write delay, which is one way, in each direction; rtt is of both together")
+    ),
     **dict.fromkeys(("bandwidth", "bw", "throughput", "speed"), ("rate", "write rate")),
     **dict.fromkeys(("packet_loss", "plr", "loss_rate"), ("loss", "write loss")),
     **dict.fromkeys(("repeats", "repetitions", "runs", "pairs"), ("blocks", "write blocks")),
 }
 """Names that other tools have for a key → our key, and what to do."""
+_ROUND_TRIP = ("round_trip", "base_rtt", "ping")
+"""Names that other tools have for `rtt`, where a table has that key."""
 
 
 def _meant(key: str, kinds: Mapping[str, Kind[Any]]) -> str:
     """Hint for an unknown key."""
+    if key.lower() in _ROUND_TRIP and "rtt" in kinds:
+        return "write rtt"
     ours, told = _OTHER_NAMES.get(key.lower(), ("", ""))
     return told if ours in kinds else closest(key, list(kinds), "keys")
 

@@ -12,14 +12,26 @@ from dataclasses import replace
 from typing import Any
 
 from quiclab.model.addresses import Addresses
+from quiclab.model.bounds import MINUTE
 from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
-from quiclab.model.units import Bitrate, ByteCount
+from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec import kinds, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
 from quiclab.spec.link import reference_rate
-from quiclab.spec.nodes import Kind, Node, ReportedError, Values, WrongValueError, build, read_keys, show
+from quiclab.spec.nodes import (
+    FAILED,
+    Kind,
+    Node,
+    ReportedError,
+    Values,
+    WrongValueError,
+    build,
+    read_keys,
+    read_or_report,
+    show,
+)
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 
@@ -88,7 +100,8 @@ _OVERRIDES: Kind[dict[str, object]] = Kind(
 )
 _BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
 _PROFILE = kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"')
-LINK_KEYS: Mapping[str, Kind[Any]] = {"name": kinds.NAME, "profile": _PROFILE, **_BOTH_DIRECTIONS}
+RTT: Kind[Duration] = kinds.quantity(Duration, "a round-trip time", "40 ms", Duration(0), Duration(2 * MINUTE.ns))
+LINK_KEYS: Mapping[str, Kind[Any]] = {"name": kinds.NAME, "profile": _PROFILE, "rtt": RTT, **_BOTH_DIRECTIONS}
 
 
 def _read_links(node: Node) -> list[Node]:
@@ -105,6 +118,7 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
     "mtu": kinds.whole(576, 65535),
     "ip_version": kinds.choice((4, 6)),
     "link": _LINKS,
+    "rtt": RTT,
     **_BOTH_DIRECTIONS,
 }
 
@@ -112,6 +126,8 @@ PATH_KEYS: Mapping[str, Kind[Any]] = {
 def read_path(node: Node) -> Path:
     """Read one `[[path]]` with its defaults filled in."""
     before = len(node.source.problems)
+    if isinstance(node.value, dict) and "link" not in node.value:
+        node = _with_delay(node)
     if isinstance(node.value, dict) and node.value.get("profile") in profiles() and "link" not in node.value:
         node = replace(node, value=with_profile(node.value, DIRECTION_KEYS))
     values = _without_rate_and_trace(node, read_keys(node, PATH_KEYS, required=("name",)))
@@ -139,7 +155,7 @@ def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
     """Read several links in a row. Raises ReportedError."""
     before = len(path.source.problems)
     for key in path.value:
-        if key in _BOTH_DIRECTIONS or key == "profile":
+        if key in (*_BOTH_DIRECTIONS, "profile", "rtt"):
             path.child(key).report("where a path has [[path.link]], this key belongs to each of those links")
     links: dict[str, Link] = {}
     for node in nodes:
@@ -154,12 +170,31 @@ def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:
 
 def read_link(node: Node, mtu: int, keys: Mapping[str, Kind[Any]], required: tuple[str, ...] = ()) -> Link:
     """A link that is described by a table of its own, with its profile's values and its defaults filled in."""
+    if isinstance(node.value, dict):
+        node = _with_delay(node)
     if isinstance(node.value, dict) and node.value.get("profile") in profiles():
         merged = with_profile(node.value, DIRECTION_KEYS)
         node = replace(node, value={key: value for key, value in merged.items() if key in keys})
     values = _without_rate_and_trace(node, read_keys(node, keys, required=required))
     directions = _directions(node, values, mtu)
     return Link(values.get("name", ""), directions["up"], directions["down"], values.get("profile", ""))
+
+
+def _with_delay(node: Node) -> Node:
+    """The table of a link with a delay in place of its RTT: half of it in each direction."""
+    if "rtt" not in node.value:
+        return node
+    rtt, at = read_or_report(node.child("rtt"), RTT), node.child("rtt")
+    sides = [side for side in ("up", "down") if "delay" in (node.value.get(side) or ())]
+    if "delay" in node.value or sides:
+        beside = "" if "delay" in node.value else f" of {sides[0]}"
+        at.report(f'it cannot stand beside "delay"{beside}, which is half of it; write one or the other')
+    elif rtt is not FAILED and rtt.ns % 2:
+        at.report(f"{rtt} is no whole number of nanoseconds each way; write an even number")
+    elif rtt is not FAILED:
+        kept = {key: value for key, value in node.value.items() if key != "rtt"}
+        return replace(node, value={**kept, "delay": str(Duration(rtt.ns // 2))})
+    return replace(node, value={key: value for key, value in node.value.items() if key != "rtt"})
 
 
 def _directions(node: Node, values: Values, mtu: int) -> dict[str, Direction]:

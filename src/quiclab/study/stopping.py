@@ -7,6 +7,7 @@ A block is what is compared, so a whole one is worth its last trial; and whateve
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
@@ -15,12 +16,18 @@ from typing import Self
 from quiclab.lab.testbed.sandbox import ctrl_c_count, raise_if_interrupted
 
 
+class TimeIsOver(Exception):  # noqa: N818 - the end that was agreed, not a mistake
+    """The time for a run is over: the blocks that ran are whole, and no other begins."""
+
+
 class Stop:
     """Asked for or not. As a context manager, in the main thread, it has SIGINT ask for it."""
 
-    def __init__(self, told: Callable[[], None] = lambda: None) -> None:
-        """`told` is called when it is asked for."""
+    def __init__(self, told: Callable[[], None] = lambda: None, until_s: float | None = None) -> None:
+        """`told` is called when it is asked for. No block begins from `until_s` on, by the clock of `time.monotonic`;
+        None is no such instant."""
         self._told = told
+        self._until_s = until_s
         self._signals = 0
         self._asked = False
         self._waits = False
@@ -54,10 +61,15 @@ class Stop:
             yield
         finally:
             self._waits = False
-        self.check()
+        self._check_asked()
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt where it was asked for. To be called before a block begins."""
+        """Raise KeyboardInterrupt where it was asked for, TimeIsOver where its time is over: for before a block."""
+        self._check_asked()
+        if self._until_s is not None and time.monotonic() >= self._until_s:
+            raise TimeIsOver
+
+    def _check_asked(self) -> None:
         raise_if_interrupted()
         if self.asked:
             self._at_once(signal.SIGINT, None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from quiclab.study import stopping
-from quiclab.study.stopping import Stop, deaf_to_ctrl_c
+from quiclab.study.stopping import Stop, TimeIsOver, deaf_to_ctrl_c
 
 
 @pytest.fixture(autouse=True)
@@ -129,3 +130,11 @@ def test_forked_processes_leave_it_to_their_parent() -> None:
         child = os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "kill -INT $$; exit 3")
     assert child == -signal.SIGINT
     assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+
+
+def test_no_block_begins_when_the_time_is_over() -> None:
+    """The blocks that ran are a good end: what comes after them goes on."""
+    with Stop(until_s=time.monotonic() - 1) as stop, stop.while_blocks_run(), pytest.raises(TimeIsOver):
+        stop.check()
+    with Stop(until_s=time.monotonic() + 3600) as stop, stop.while_blocks_run():
+        stop.check()

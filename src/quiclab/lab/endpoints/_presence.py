@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from quiclab.lab.endpoints._api import Available, BoundedRun, Endpoint, Role
 from quiclab.lab.endpoints._registry import find
@@ -61,11 +62,15 @@ def is_of(found: str, asked: str) -> bool:
     return re.match(re.escape(asked) + r"(?![0-9])", found) is not None
 
 
+def installed_releases() -> list[Path]:
+    """Return the folders of Debian releases that `quiclab doctor --install` has unpacked."""
+    return sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
+
+
 def _where(role: Role, program: Program, run: BoundedRun) -> str:
     """Advice to get another version: names the installed release that has it, if there is one."""
     endpoint: Endpoint = find(role, program.name)
-    releases = sorted(folder for folder in stacks_folder().glob("*") if (folder / "usr").is_dir())
-    for release in releases:
+    for release in installed_releases():
         other = endpoint.probe(run, str(release))
         if isinstance(other, Available) and is_of(other.version, program.version or ""):
             return f'{other.version} is installed; write prefix = "{release}"'

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reaction of senders to loss, for estimates of how long trials take."""
+"""Senders by what their programs declare: their reaction to loss, for estimates of how long trials take, and their
+initial window."""
 
 from __future__ import annotations
+
+import re
 
 from quiclab.lab.endpoints._api import KeepsWindow, Role
 from quiclab.lab.endpoints._registry import known
 from quiclab.model.study import Arm, Study
 from quiclab.plan.duration import Sender
+
+_PACKETS = re.compile(r"(\d+) packets(?: of \d+ bytes)?(?: \(as of [^)]*\))?")
+"""An initial window as programs declare it; what is said of it beyond that is no number of packets."""
+
+
+def declared_packets(initial_window: str) -> int | None:
+    """Return the packets of an initial window as a program declares it; None where that is no number of packets."""
+    found = _PACKETS.fullmatch(initial_window)
+    return int(found[1]) if found else None
 
 
 def senders_of(study: Study) -> dict[str, Sender]:

@@ -8,12 +8,12 @@ from the slower arm tests what it costs there. One of the path, which both share
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quiclab.lab.endpoints import find
+from quiclab.lab.endpoints.senders import declared_packets
 from quiclab.model.errors import SpecError
 from quiclab.spec.counterfactual import Change, Value, role_of
 from quiclab.study.confirm.variants import Cell, for_other, same_sender, value_of
@@ -27,8 +27,6 @@ _EQUAL = frozenset({"initial_window", "max_window", "pacing", "stream_window", "
                     "receive_buffer", "congestion_control", "ack_delay", "ack_frequency", "packet_threshold",
                     "time_threshold", "hystart"})  # fmt: skip
 """Keys that two arms may have alike: windows, buffers, pace, and rules of sender and receiver."""
-_PACKETS = re.compile(r"(\d+) packets(?: of \d+ bytes)?")
-"""An initial window as programs declare it; what is said of it beyond that is no number of packets."""
 
 
 @dataclass(frozen=True)
@@ -122,5 +120,4 @@ def _declared_window(cell: Cell, change: Change) -> int | None:
         return None
     program, protocol = next((program, protocol) for each, program, protocol in cell.arm.programs() if each == role)
     told = find(role, program.name).traits(program, protocol, cell.arm.tcp).get("initial_window", "")
-    found = _PACKETS.fullmatch(told)
-    return int(found[1]) if found else None
+    return declared_packets(told)

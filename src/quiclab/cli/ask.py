@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab ask`: one question in one line, answered in three sentences, with the study behind it."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.cli.ask_options import USUAL_MINUTES, add_question, read_minutes, read_programs, read_question
+from quiclab.cli.behind_bar import run_behind_bar
+from quiclab.cli.neighbours import add_wait, measuring
+from quiclab.cli.own_name import as_typed
+from quiclab.cli.run_options import ONE_JOB, add_backend
+from quiclab.cli.trouble import code_of
+from quiclab.model.errors import RAN, SpecError
+from quiclab.model.number_text import from_here
+from quiclab.store.layout import StudyDir
+
+if TYPE_CHECKING:
+    from quiclab.cli.console import VisibleConsole
+    from quiclab.compare.model import StudyAnalysis
+    from quiclab.compare.study import Study as AnalysedStudy
+    from quiclab.model.study import Study
+    from quiclab.study.contenders import Contenders
+    from quiclab.study.question import Question
+
+_DESCRIPTION = """\
+Ask whether HTTP/3 is faster than HTTP/2 for one transfer over one network. It writes the spec of a study, runs pairs of
+trials until a confidence sequence decides or the minutes are over, and prints who is faster, because of what, and what
+would change it, with the path of the full report.
+"""
+
+_EPILOG = """\
+examples:
+  quiclab ask --size 300KB --rtt 40ms --loss 0.5%
+  quiclab ask --size 1MB --rtt 80ms --rate 10mbit --server caddy --minutes 5
+  quiclab ask --size 20KB --count 20 --profile verizon-lte
+  quiclab ask --size 5MB --upload --rtt 30ms
+  quiclab ask --page shop.har --rtt 40ms
+  quiclab ask --size 300KB --rtt 40ms --h2 curl/nginx --h3 quiche/quiche
+  quiclab ask --size 300KB --rtt 40ms --out studies/ask-300KB-40ms --minutes 10    go on with that study
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Teach the command line this verb."""
+    parser = verbs.add_parser(
+        "ask",
+        help="ask one question in one line: is HTTP/3 faster here, by how much, and why",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    add_question(parser)
+    parser.add_argument(
+        "--minutes",
+        type=read_minutes,
+        default=USUAL_MINUTES,
+        metavar="N",
+        help=f"most time for trials (default: {USUAL_MINUTES:g}); a question that is decided before ends then",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="STUDY",
+        help="study directory: a new one, or one of the same question to go on with (default: a new one in studies)",
+    )
+    add_backend(parser)
+    add_wait(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask, run and answer. Raises SpecError for a question that cannot be asked, HostError where programs are not
+    here."""
+    # Only light imports before the sandbox: it must be entered before the process has threads.
+    from quiclab.cli.foreseen import print_foreseen
+    from quiclab.plan.part import WHOLE
+    from quiclab.study.question import new_folder, refuse_too_long, usable_name, with_programs
+    from quiclab.study.selection import keep_part
+    from quiclab.study.specs import as_begun, held
+
+    question = read_question(arguments)
+    programs = read_programs(arguments)
+    question, arms = with_programs(question, *programs)
+    folder = new_folder(question.name) if arguments.out is None else arguments.out
+    study_dir = StudyDir(folder.resolve())
+    with ExitStack() as holding:
+        with tempfile.TemporaryDirectory() as place:
+            spec_file = Path(place, "spec.toml")
+            spec_file.write_text(question.spec(arms, usable_name(study_dir.root.name)), encoding="utf-8")
+            study = as_begun(_loaded(spec_file), spec_file, study_dir)
+            if not study_dir.has_begun:
+                refuse_too_long(study, arguments.minutes)
+            changes = holding.enter_context(held(study_dir, spec_file, study))
+        _print_question(question, arms, study, study_dir, arguments.minutes)
+        print_foreseen(study)
+        for change in changes:
+            print(change)
+        keep_part(study_dir, WHOLE)
+        code = _trials(arguments, study, study_dir)
+        if code not in RAN:
+            return code
+        told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
+        return code_of(lambda: _answer(study, study_dir, code), told)
+
+
+def _loaded(spec_file: Path) -> Study:
+    """Read the spec that was made. Raises SpecError without its lines, which nobody has seen yet."""
+    from quiclab.study.specs import load_study
+
+    try:
+        return load_study(spec_file)
+    except SpecError as error:
+        problems = tuple(each.partition(": ")[2] or each for each in error.problems)
+        raise SpecError("the question cannot be asked like this", "quiclab ask --help", problems) from error
+
+
+def _print_question(question: Question, arms: Contenders, study: Study, study_dir: StudyDir, minutes: float) -> None:
+    """Print what is asked, between which programs, where it is kept, and what runs it again."""
+    from quiclab.study.question import arm_text
+
+    spec, new = from_here(study_dir.spec), from_here(study_dir.root.with_name(f"{study_dir.root.name}-again"))
+    print(question.sentence)
+    for arm in (arms.h2, arms.h3):
+        print(f"  {arm.protocol}: {arm_text(arm)}")
+    if arms.unequal:
+        print(f"  {arms.unequal}")
+    print(f"  spec: {spec}; {minutes:g} min at most")
+    print(as_typed(f"  to run it again: quiclab run {spec} --until {_until(study)} --out {new}"), flush=True)
+
+
+def _again(study: Study, directory: Path) -> str:
+    """The command that goes on with a question."""
+    return f"quiclab run {from_here(directory)} --until {_until(study)}"
+
+
+def _until(study: Study) -> str:
+    """The goal of the question as an option."""
+    return f"{study.matters.pct:g}%"
+
+
+def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) -> int:
+    """Run pairs until the cell is decided or the time is over. Returns the exit code of the last trials."""
+    from quiclab.study.question import MOST_PAIRS
+    from quiclab.study.run import in_sandbox_of
+    from quiclab.study.sequential_run import Goal, look_once, planned_blocks
+
+    until_s = time.monotonic() + 60 * arguments.minutes
+    goal = Goal(study.matters.pct, MOST_PAIRS)
+    again = _again(study, study_dir.root)
+
+    def trials() -> int:
+        return run_behind_bar(
+            study,
+            study_dir,
+            backend=arguments.backend,
+            jobs=ONE_JOB,
+            interrupted=f"interrupted: finished trials are kept; continue with: {again}",
+            blocks=planned_blocks(study_dir),
+            anyway=False,
+            until_s=until_s,
+            repeated_by=f"`{again}`",
+        )
+
+    with measuring(arguments):
+        while True:
+            code = in_sandbox_of(study_dir, trials)
+            if code not in RAN:
+                return code
+            found = look_once(study_dir, study, goal)
+            pairs = f"{found.pairs} pairs"
+            if not found.goes_on:
+                print(f"{pairs}: decided" if not found.open_cells else f"{pairs}, the most of a question", flush=True)
+                return code
+            if time.monotonic() >= until_s:
+                print(f"{pairs}: the time is over", flush=True)
+                return code
+            print(f"{pairs}: not decided yet, more follow", flush=True)
+
+
+def _answer(study: Study, study_dir: StudyDir, code: int) -> int:
+    """Print the answer and write the report. Returns the exit code."""
+    from quiclab.cli.analyse import analyse
+    from quiclab.cli.ending import code_at_the_end
+
+    def show(opened: AnalysedStudy, analysis: StudyAnalysis, console: VisibleConsole) -> None:
+        for line in answer_lines(study, opened.directory, analysis):
+            console.print(line, highlight=False, markup=False)
+
+    result = analyse(study_dir, show=show)
+    return code_at_the_end(code, study_dir, result)
+
+
+def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequence[object]:
+    """Return the three sentences and the picture, for a console of Rich."""
+    from quiclab.report.words.short_answer import because, verdict
+    from quiclab.report.words.wait_bars import WaitBars
+    from quiclab.study.remedies import remedy
+    from quiclab.why.explanation import readable_explanations
+
+    if not analysis.comparisons:
+        return ["Not measured: no pair has run to its end."]
+    comparison = analysis.comparisons[0]
+    explained = readable_explanations(directory, analysis, foretold=False) or ()
+    explanation = next(iter(explained), None)
+    picture = [WaitBars(explanation.waterfall)] if explanation is not None and explanation.waterfall.pairs else []
+    sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
+    more = [] if comparison.conclusion.decided else [f"More pairs of the same: {_again(study, directory)}"]
+    return ["", *filter(None, sentences), *more, *picture, ""]

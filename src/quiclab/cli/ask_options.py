@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `quiclab ask`, in the words of the spec and read by the spec's own readers."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from quiclab.model.errors import SpecError
+from quiclab.spec.lines import KeyPath
+from quiclab.spec.nodes import Node, Source, read_keys, read_or_report
+
+if TYPE_CHECKING:
+    from quiclab.spec.nodes import Kind, Values
+    from quiclab.spec.toml_text import Toml
+    from quiclab.study.contenders import ProgramChoice
+    from quiclab.study.question import Question
+
+USUAL_RATE = "50 Mbit/s"
+"""Rate of the bottleneck where neither an option nor a profile says another."""
+USUAL_MINUTES = 3.0
+_MOST_MINUTES = 10_000.0
+_HINT = "quiclab ask --size 300KB --rtt 40ms"
+_TITLES = {"rtt": "RTT {}", "loss": "{} loss"}
+"""Words of what a title of a path has beside its rate."""
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Teach a verb the words of a question."""
+    what = parser.add_argument_group("what is transferred")
+    what.add_argument("--size", metavar="SIZE", help='size of the object, "300KB"')
+    what.add_argument("--count", metavar="N", help="so many objects of that size, on one connection")
+    what.add_argument("--upload", action="store_true", help="upload in place of a download")
+    what.add_argument("--page", metavar="HAR", help="a page, as a HAR file recorded it, in a browser")
+    network = parser.add_argument_group("over which network")
+    network.add_argument("--rtt", metavar="TIME", help='round-trip time, "40ms"')
+    network.add_argument("--loss", metavar="SHARE", help='random loss of packets, each way, "0.5%%" (default: none)')
+    network.add_argument(
+        "--rate", metavar="RATE", help=f'rate of the bottleneck, each way, "50mbit" (default: {USUAL_RATE})'
+    )
+    network.add_argument(
+        "--profile", metavar="NAME", help="begin with a named path, which the others override; quiclab paths lists them"
+    )
+    programs = parser.add_argument_group(
+        "between which programs",
+        "Without these: a client and a server for both protocols, in the newest build here, with CUBIC on both sides "
+        "if there is one.",
+    )
+    programs.add_argument("--client", metavar="NAME", help="client of both arms; quiclab doctor lists them")
+    programs.add_argument("--server", metavar="NAME", help="server of both arms")
+    for arm in ("h2", "h3"):
+        programs.add_argument(f"--{arm}", metavar="CLIENT/SERVER", help=f"programs of the HTTP/{arm[1]} arm")
+
+
+def read_question(arguments: argparse.Namespace) -> Question:
+    """Read the question. Raises SpecError with every wrong option at once."""
+    from quiclab.spec import kinds
+    from quiclab.spec.paths import RTT
+    from quiclab.spec.profiles import profiles
+    from quiclab.spec.workloads import MOST_OBJECTS, WORKLOAD
+    from quiclab.study.question import Question, usable_name
+
+    readers: Mapping[str, Kind[Any]] = {
+        "size": kinds.SIZE,
+        "count": kinds.whole(1, MOST_OBJECTS),
+        "page": kinds.FILE,
+        "rtt": RTT,
+        "loss": kinds.SHARE,
+        "rate": kinds.RATE,
+        "profile": kinds.choice(tuple(profiles()), "the name of a profile such as lte; quiclab paths lists them"),
+    }
+    given = {key: _number(getattr(arguments, key)) if key == "count" else getattr(arguments, key) for key in readers}
+    table = {key: value for key, value in given.items() if value is not None}
+    options = _Options(table, {}, pathlib.Path.cwd())
+    found = read_keys(Node(table, (), options), readers)
+    for told in _contradictions(arguments):
+        options.report((), told)
+    workload = {} if options.problems else _workload(found, arguments)
+    asked = read_or_report(Node(workload, (), options), WORKLOAD) if workload else None
+    if options.problems or asked is None:
+        raise SpecError(
+            "the question cannot be asked like this", f"such as {_HINT}; quiclab ask --help", options.problems
+        )
+    path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
+    if found.get("loss") is not None and not found["loss"].value:
+        del path["loss"]
+    if "profile" in found:
+        path = {"profile": found["profile"], **path}
+    elif "rate" not in path:
+        path = {"rate": USUAL_RATE, **path}
+    named = [path.get("profile", ""), path.get("rtt", "").replace(" ", "")]
+    own = [_TITLES.get(key, "{}").format(path[key]) for key in ("rate", "rtt", "loss") if key in path]
+    title = ", ".join([*([profiles()[path["profile"]].title] if "profile" in path else []), *own])
+    name = usable_name("-".join(filter(None, named)))
+    return Question(asked, workload, {"name": name, "title": title, **path})
+
+
+def read_programs(arguments: argparse.Namespace) -> tuple[ProgramChoice, ProgramChoice]:
+    """Read the programs of both arms. Raises SpecError for a form that is not CLIENT/SERVER."""
+    from quiclab.study.contenders import ProgramChoice
+
+    found = []
+    for arm in ("h2", "h3"):
+        text = getattr(arguments, arm)
+        client, slash, server = (text or "").partition("/")
+        if text is None:
+            found.append(ProgramChoice(arguments.client, arguments.server))
+        elif not (client and slash and server) or "/" in server:
+            hint = f"write --{arm} CLIENT/SERVER, such as curl/nginx"
+            raise SpecError(f"--{arm} {text}: these are not two programs", hint)
+        else:
+            found.append(ProgramChoice(client, server))
+    return found[0], found[1]
+
+
+def read_minutes(text: str) -> float:
+    """Read a number of minutes, for argparse."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= _MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes, such as 3 or 0.5")
+    return minutes
+
+
+def _workload(found: Values, arguments: argparse.Namespace) -> Toml:
+    from quiclab.study.question import usable_name
+
+    if "page" in found:
+        return {"name": usable_name(found["page"].stem), "kind": "page", "page": {"har": str(found["page"])}}
+    size = str(found["size"])
+    several = found.get("count", 1) > 1
+    words = [f"{found['count']}x" if several else "", size.replace(" ", ""), "-upload" if arguments.upload else ""]
+    more = ({"count": found["count"]} if several else {}) | ({"direction": "upload"} if arguments.upload else {})
+    return {"name": "".join(words), "size": size, **more}
+
+
+def _contradictions(arguments: argparse.Namespace) -> list[str]:
+    """Say what is missing, and what does not go together."""
+    told = []
+    if arguments.size is None and arguments.page is None:
+        told.append("what is transferred? --size 300KB, or --page FILE.har")
+    if arguments.rtt is None and arguments.profile is None:
+        told.append("over which network? --rtt 40ms, or --profile NAME")
+    if arguments.page is not None:
+        beside = [f"--{key}" for key in ("size", "count", "upload") if getattr(arguments, key)]
+        told += [f"{option} is of objects, and --page asks for a page: leave one of them out" for option in beside]
+    if arguments.h2 is not None and arguments.h3 is not None:
+        told += [
+            f"--{key} is of both arms, which --h2 and --h3 name: leave it out"
+            for key in ("client", "server")
+            if getattr(arguments, key) is not None
+        ]
+    return told
+
+
+def _number(text: str | None) -> int | str | None:
+    """A whole number, or what was written: it is reported together with all other offenders."""
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return text
+
+
+class _Options(Source):
+    """Reports problems by option instead of by line."""
+
+    def report(self, path: KeyPath, text: str) -> None:
+        self._problems[0, f"--{path[0]}: {text}" if path else text] = None

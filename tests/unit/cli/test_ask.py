@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab ask`: what is a question, and that a wrong one is refused before anything is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quiclab.cli.ask_options import read_programs, read_question
+from quiclab.cli.main import main, parser
+from quiclab.model.errors import ExitCode, SpecError
+from quiclab.study.contenders import ProgramChoice
+from quiclab.study.question import Question
+
+
+def _question(*words: str) -> Question:
+    return read_question(parser("ask").parse_args(["ask", *words]))
+
+
+def test_a_question_is_a_workload_and_a_path() -> None:
+    """In the spec's own forms, whatever the user's; what is not said has a default."""
+    found = _question("--size", "300KB", "--rtt", "40ms", "--loss", "0.5%", "--rate", "20mbit")
+    assert found.workload == {"name": "300KB", "size": "300 KB"}
+    assert found.path == {
+        "name": "40ms",
+        "title": "20 Mbit/s, RTT 40 ms, 0.5 % loss",
+        "rate": "20 Mbit/s",
+        "rtt": "40 ms",
+        "loss": "0.5 %",
+    }
+    assert found.name == "ask-300KB-40ms"
+    assert _question("--size", "1MB", "--rtt", "40ms", "--loss", "0%").path["title"] == "50 Mbit/s, RTT 40 ms"
+
+
+def test_objects_uploads_and_profiles() -> None:
+    """A profile brings its rate and delay; what is said beside it overrides it."""
+    several = _question("--size", "20 KB", "--count", "20", "--profile", "verizon-lte")
+    assert several.workload == {"name": "20x20KB", "size": "20 KB", "count": 20}
+    assert several.path.keys() == {"name", "title", "profile"}
+    up = _question("--size", "5MB", "--upload", "--profile", "verizon-lte", "--rtt", "30ms")
+    assert up.workload == {"name": "5MB-upload", "size": "5 MB", "direction": "upload"}
+    assert up.path["name"] == "verizon-lte-30ms"
+
+
+def test_a_page_is_that_of_a_har(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its whole path, as the spec is kept elsewhere; one that is no HAR is refused by the option's name."""
+    response = {"status": 200, "content": {"mimeType": "text/html"}, "bodySize": 1000}
+    entry = {"request": {"url": "https://server/"}, "response": response, "timings": {"wait": 5}}
+    (tmp_path / "my shop.har").write_text(json.dumps({"log": {"entries": [entry]}}))
+    monkeypatch.chdir(tmp_path)
+    found = _question("--page", "my shop.har", "--rtt", "40ms")
+    assert found.workload == {"name": "my-shop", "kind": "page", "page": {"har": str(tmp_path / "my shop.har")}}
+    assert found.asked.page is not None
+    (tmp_path / "none.har").write_text("{}")
+    with pytest.raises(SpecError) as caught:
+        _question("--page", "none.har", "--rtt", "40ms")
+    assert caught.value.problems[0].startswith("--page: ")
+
+
+def test_programs_of_each_arm() -> None:
+    """Both, or one of them beside those of the other."""
+    words = ["ask", "--client", "curl", "--server", "nginx", "--h3", "quiche/quiche"]
+    h2, h3 = read_programs(parser("ask").parse_args(words))
+    assert (h2, h3) == (ProgramChoice("curl", "nginx"), ProgramChoice("quiche", "quiche"))
+
+
+_ENOUGH = ("--size", "300KB", "--rtt", "40ms")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), ("--size 300KB", "--rtt 40ms")),
+        (("--size", "300KB"), ("over which network?",)),
+        (("--size", "300", "--rtt", "40", "--loss", "2"), ("--size: ", "--rtt: ", "--loss: ")),
+        ((*_ENOUGH, "--rate", "fast", "--count", "x"), ("--rate: ", "--count: ")),
+        ((*_ENOUGH, "--count", "1000"), ("--count: 1000 is out of range",)),
+        ((*_ENOUGH, "--profile", "verizon"), ("--profile: ", "did you mean")),
+        ((*_ENOUGH, "--page", "nowhere.har"), ("--page: ",)),
+        (("--rtt", "40ms", "--page", __file__), ("--page",)),
+        ((*_ENOUGH, "--h3", "curl"), ("CLIENT/SERVER",)),
+        ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is of both arms",)),
+        ((*_ENOUGH, "--client", "curl-cfi"), ("did you mean 'curl-cffi'",)),
+        ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
+        ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),
+        ((*_ENOUGH, "--minutes", "nan"), ("is not a number of minutes",)),
+        (("--siz", "300KB"), ("did you mean --size",)),
+        (("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"), ("minutes are too few",)),
+    ],
+)
+def test_a_wrong_question(
+    tmp_path: Path,
+    words: tuple[str, ...],
+    told: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every offender is named, and no folder is made."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["ask", *words]) == ExitCode.SPEC
+    error = capsys.readouterr().err
+    for each in told:
+        assert each in error
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_folder_of_the_users_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no study, whatever the names in it."""
+    (tmp_path / "spec.toml").write_text("precious")
+    assert main(["ask", *_ENOUGH, "--server", "caddy", "--out", str(tmp_path)]) == ExitCode.SPEC
+    assert "is no study" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["spec.toml"]
+    assert (tmp_path / "spec.toml").read_text() == "precious"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of a question: which are chosen, and what is made equal."""
+
+from __future__ import annotations
+
+import pytest
+
+from quiclab.model.errors import SpecError
+from quiclab.model.study import Workload
+from quiclab.model.units import ByteCount
+from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders, equalised
+
+_OBJECT = Workload("object", size=ByteCount(300_000))
+_CLIENT = Build("client", "curl-cffi", None, "0.16.3")
+
+
+def _of_server(name: str, version: str) -> Contenders:
+    """Arms of one server of a version, whether it is here or not."""
+    build = Build("server", name, None, version)
+    over_quic = equalised(Contender("h3", _CLIENT, build), upload=False)
+    return Contenders(Contender("h2", _CLIENT, build), over_quic)
+
+
+def test_a_server_with_cubic_and_a_known_window_is_equal() -> None:
+    """By its own defaults, or by its knob; the window of TCP's arm is that of the other."""
+    assert _of_server("nginx", "1.30.6").unequal == ""
+    aioquic = _of_server("aioquic", "1.7.2")
+    assert aioquic.h3.knobs["server"].congestion_control == "cubic"
+    assert aioquic.unequal == ""
+
+
+def test_what_a_program_cannot_have_is_told() -> None:
+    """Versions differ: nginx before 1.27.5 has NewReno and a window without a number of packets."""
+    told = _of_server("nginx", "1.26.3").unequal
+    assert "NewReno" in told
+    assert "initial windows differ" in told
+
+
+def test_tcp_takes_the_window_of_the_quic_program() -> None:
+    """Caddy's cannot be changed, and TCP's can."""
+    found = contenders(_OBJECT, *(ProgramChoice("curl-cffi", "caddy"),) * 2)
+    assert found.h2.arm.tcp.initial_window == 32
+    assert found.h2.arm.tcp.congestion_control == "cubic"
+    assert "initial windows" not in found.unequal
+    assert "no CUBIC in h3 (New Reno" in found.unequal
+
+
+def test_without_names_both_arms_have_the_same_programs() -> None:
+    """Whatever is here: the demo's programs always are."""
+    found = contenders(_OBJECT, ProgramChoice(), ProgramChoice())
+    assert (found.h2.client, found.h2.server) == (found.h3.client, found.h3.server)
+
+
+def test_of_an_upload_the_client_is_the_sender() -> None:
+    """Its congestion control and window are compared."""
+    upload = Workload("up", size=ByteCount(1000), direction="upload")
+    found = contenders(upload, *(ProgramChoice("curl-cffi"),) * 2)
+    assert found.h3.congestion_control == "ngtcp2 cubic with beta 0.7"
+    assert found.unequal == ""
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        (ProgramChoice("curl-cffi", "cady"), "did you mean 'caddy'"),
+        (ProgramChoice("curl-cffi", "quiche"), "speaks h3, not h2"),
+        (ProgramChoice("wget2", "caddy"), "speaks"),
+    ],
+)
+def test_programs_that_cannot_do_it(named: ProgramChoice, told: str) -> None:
+    """The reason is that of the program."""
+    with pytest.raises(SpecError) as caught:
+        contenders(_OBJECT, named, named)
+    assert told in " ".join([caught.value.hint, *caught.value.problems])
