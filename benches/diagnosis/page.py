@@ -51,14 +51,18 @@ mechanism; "several" and "unknown cause" are no names. Coverage is the share of 
 names that are right. Bounds are one-sided, 95 %, by Clopper and Pearson.
 """
 
+_OF_BEFORE = "*Measured with the verdicts of an earlier version, and not yet again.*\n\n"
+
 
 def text(
     results: Sequence[Result],
     frozen: Mapping[int, int],
     tests: Sequence[Tested] = (),
     programs: Sequence[Result] = (),
+    before: str = "",
 ) -> str:
-    """The whole page; verdicts put to the test and results of real programs where there are some.
+    """The whole page. Verdicts put to the test and results of real programs, where there are none, are those of the
+    page `before`, which is said.
 
     `frozen` has the number of cases of each seed that was frozen.
     """
@@ -75,11 +79,19 @@ def text(
         _null(null),
         _open(one),
         _attribution(one),
-        *([confirmed(tests, results)] if tests else []),
-        *([real(programs)] if programs else []),
+        confirmed(tests, results) if tests else _kept(before, "## Put to the test\n"),
+        real(programs) if programs else _kept(before, "## Real programs\n"),
         _LIMITS,
     ]
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
+
+
+def _kept(before: str, heading: str) -> str:
+    """A section of the page before, with a sentence that says so; empty if it has none."""
+    if heading not in before:
+        return ""
+    section = before.partition(heading)[2].partition("\n## ")[0].strip().removeprefix(_OF_BEFORE.strip()).strip()
+    return f"{heading}\n{_OF_BEFORE}{section}\n"
 
 
 def _extent(results: Sequence[Result], frozen: Mapping[int, int]) -> str:

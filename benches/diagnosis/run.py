@@ -50,9 +50,11 @@ def main() -> None:
         from scoring import read
 
         frozen = {each["seed"]: each["cases"] for each in json.loads(FROZEN.read_text()).values()}
-        text = page(read(arguments.score), frozen, lines(arguments.confirmed), read(arguments.real))
+        target = FROZEN.parents[2] / "docs" / "reference" / "diagnosis-accuracy.md"
+        results = (read(arguments.score), frozen, lines(arguments.confirmed), read(arguments.real))
+        text = page(*results, target.read_text())
         if arguments.write:
-            (FROZEN.parents[2] / "docs" / "reference" / "diagnosis-accuracy.md").write_text(text)
+            target.write_text(text)
         else:
             print(text)
         return

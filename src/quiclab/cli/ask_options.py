@@ -13,7 +13,8 @@ from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Node, Source, read_keys, read_or_report
 
 if TYPE_CHECKING:
-    from quiclab.spec.nodes import Kind
+    from quiclab.spec.nodes import Kind, Values
+    from quiclab.spec.toml_text import Toml
     from quiclab.study.contenders import ProgramChoice
     from quiclab.study.question import Question
 
@@ -82,7 +83,7 @@ def read_question(arguments: argparse.Namespace) -> Question:
         raise SpecError(
             "the question cannot be asked like this", f"such as {_HINT}; quiclab ask --help", options.problems
         )
-    path: dict[str, Any] = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
+    path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
     if found.get("loss") is not None and not found["loss"].value:
         del path["loss"]
     if "profile" in found:
@@ -125,7 +126,7 @@ def read_minutes(text: str) -> float:
     return minutes
 
 
-def _workload(found: Mapping[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+def _workload(found: Values, arguments: argparse.Namespace) -> Toml:
     from quiclab.study.question import usable_name
 
     if "page" in found:

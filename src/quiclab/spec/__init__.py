@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study as it is asked for: a TOML file read into frozen dataclasses, with all its mistakes told at once.
 
-What each key means stands where it is declared, in `quiclab.model`; `workloads.py`, `paths.py` and `arms.py` read
-them. `nodes.py` and `kinds.py` are the reader, which names the line of every offender. Paths by name, with their
-sources, are in `profiles.toml`; a page comes from a HAR file (`har.py`), a video's settings from `video.py`; how
-large the A/A control is: `control.py`. Which packets a spec addresses: `addresses.py`; what takes part in ECN:
-`ecn.py`. An effect of the link is translated for its process by `link.py`.
+What each key means stands where it is declared, in `quiclab.model`; `workloads.py`, `paths.py` and `arms.py` read them.
+`nodes.py` and `kinds.py` are the reader, which names the line of every offender. Paths by name, with their sources, are
+in `profiles.toml`; a page comes from a HAR file (`har.py`), how large the A/A control is: `control.py`; what takes part
+in ECN: `ecn.py`. An effect of the link is translated for its process by `link.py`.
 
 Specs that no user writes are made here: of two builds as arms (`two_builds.py`), of a run without a cause
 (`counterfactual.py`). A paper's claims are read by `paper.py` and cross to the report as JSON (`paper_json.py`).

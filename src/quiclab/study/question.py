@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
 from quiclab.plan.size import plan_size
-from quiclab.spec.toml_text import toml_text
+from quiclab.spec.toml_text import Toml, toml_text
 from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders
 
 LEAST_PAIRS = 8
@@ -39,8 +37,8 @@ class Question:
 
     asked: Workload
     """The workload as it is read from its table."""
-    workload: Mapping[str, Any]
-    path: Mapping[str, Any]
+    workload: Toml
+    path: Toml
 
     @property
     def name(self) -> str:
@@ -125,9 +123,9 @@ def _build_text(build: Build) -> str:
     return f"{build.name} {build.version.partition(' ')[0]}"
 
 
-def _arm_table(found: Contender) -> dict[str, Any]:
+def _arm_table(found: Contender) -> Toml:
     arm = found.arm
-    table: dict[str, Any] = {"name": arm.name, "protocol": arm.protocol}
+    table: Toml = {"name": arm.name, "protocol": arm.protocol}
     for role, program, _ in arm.programs():
         knobs = {key: getattr(program.knobs, key) for key in program.knobs.asked()}
         more = {**({} if program.prefix is None else {"prefix": program.prefix}), **knobs}

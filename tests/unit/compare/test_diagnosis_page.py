@@ -55,3 +55,15 @@ def test_a_condition_is_a_verdict_of_its_own() -> None:
     assert (wrong["condition"], wrong["confirmed"], wrong["undecided"]) == ("1", "0", "0")
     assert _cells(page, "right names, one cause")["confirmed"] == "1"
     assert "confirmed and wrong" not in page
+
+
+def test_what_is_not_scored_anew_stays_and_is_of_an_earlier_version() -> None:
+    """However often the page is written; results of this version take its place."""
+    results, sentence = [_result(0), _result(5)], "verdicts of an earlier version"
+    tests = [_tested(0, "slow_start", "confirmed", right=True)]
+    first = text(results, {7: 2}, tests)
+    kept = text(results, {7: 2}, before=text(results, {7: 2}, before=first))
+    assert kept.count(sentence) == 1
+    assert _cells(kept, "right names, one cause") == _cells(first, "right names, one cause")
+    assert text(results, {7: 2}, tests, before=kept) == first
+    assert "## Put to the test" not in text(results, {7: 2})

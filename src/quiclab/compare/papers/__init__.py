@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The claims of a paper that a study follows, held against the study's own numbers.
 
-`claims.py` has the claims, `claim_verdict.py` the verdict on each, `claim_correlations.py` those of two metrics that
-go together. `tools/headlines.py` makes docs/papers.md and its pictures of the claims of experiments/headlines.
+`claims.py` has the claims, those of two metrics that go together too, `claim_verdict.py` the verdict on each.
+`tools/headlines.py` makes docs/papers.md and its pictures of the claims of experiments/headlines.
 """

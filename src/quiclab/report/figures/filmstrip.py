@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13).
-
-Screenshots of browsers as small pictures that a page can hold.
-"""
+"""The screen over the load of a page, an arm a strip, and the visual progress below (Yu and Benson 2021, Figure 13)."""
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import Any, ClassVar
 
 import polars as pl
@@ -17,24 +12,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-
-_PICTURE_PX = 220
-"""Width of a frame: enough for a strip across a wide page, also at two pixels a point."""
-
-
-def as_uri(image: bytes) -> str | None:
-    """Return a small JPEG as a `data:` URI; None of what is no picture."""
-    from PIL import Image  # imported late: few figures have pictures
-
-    try:
-        picture = Image.open(io.BytesIO(image)).convert("RGB")
-    except OSError:
-        return None
-    picture.thumbnail((_PICTURE_PX, 4 * _PICTURE_PX))
-    small = io.BytesIO()
-    picture.save(small, "JPEG", quality=75)
-    return "data:image/jpeg;base64," + base64.b64encode(small.getvalue()).decode("ascii")
-
+from quiclab.report.figures._pictures import as_uri
 
 _STRIP_PX, _CURVE_PX, _GAP_PX = 78, 210, 28
 

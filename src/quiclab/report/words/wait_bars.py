@@ -59,12 +59,16 @@ class WaitBars:
     def _waits(self, widths: list[int]) -> list[_Wait]:
         """The waits that have a column in either bar, in the order of the timeline."""
         found = [
-            (step.label, (step.baseline_ms, step.other_ms))
+            (step.label, step.baseline_ms, step.other_ms)
             for step in self._waterfall.steps
             if isinstance(step.label, Why)
         ]
-        shared = [shared_out([times[arm] for _, times in found], width) for arm, width in enumerate(widths)]
-        waits = [_Wait(why, times, (shared[0][place], shared[1][place])) for place, (why, times) in enumerate(found)]
+        times = ([first for _, first, _ in found], [second for _, _, second in found])
+        shared = [shared_out(each, width) for each, width in zip(times, widths, strict=True)]
+        waits = [
+            _Wait(why, (first, second), (shared[0][place], shared[1][place]))
+            for place, (why, first, second) in enumerate(found)
+        ]
         return [each for each in waits if any(each.columns)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from unit.logs.decoders.test_tcp_info import LENGTH_IN_6_18, header, info, message, record, written
+from unit.logs.decoders.test_tcp_info_tables import LENGTH_IN_6_18, header, info, message, record, written
 
 from quiclab.logs.decoders import Context
 from quiclab.logs.decoders.tcp_info_tables import TcpInfo

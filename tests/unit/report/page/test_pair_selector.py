@@ -59,4 +59,4 @@ def test_thinning_keeps_ends_and_stalls() -> None:
 def test_no_tables_no_selector(tmp_path: Path) -> None:
     """Without any curve there is nothing to select."""
     analysis = analyse_study(tmp_path)
-    assert selector(analysis, bytes_acknowledged(tmp_path, distributions(analysis))) == {}
+    assert selector(analysis, bytes_acknowledged(tmp_path, distributions(analysis))) is None
