@@ -241,7 +241,7 @@ def _cut(study: Path) -> None:
 
 
 def _of_another_form(study: Path) -> None:
-    _rewrite(study, lambda trial: trial.update(host=None, time_ns=None, asked=None))
+    _rewrite(study, lambda trial: trial.update(host=[]))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def _of_another_form(study: Path) -> None:
         (_without_logs, "--keep-raw none"),
         (_without_keys, "keys were left out"),
         (_cut, "raw/client.pcapng has 100 bytes"),
-        (_of_another_form, "cannot be judged"),
+        (_of_another_form, "host is no object"),
     ],
 )
 def test_what_cannot_be_verified_is_told(tmp_path: Path, study: Path, change: Any, told: str) -> None:
@@ -263,6 +263,16 @@ def test_what_cannot_be_verified_is_told(tmp_path: Path, study: Path, change: An
     assert states["h2"] == ("same", "")
     assert states["h3"][0] == "not_verified"
     assert told in states["h3"][1]
+
+
+def test_members_that_are_null_are_no_reason_not_to_judge(tmp_path: Path, study: Path) -> None:
+    """They stand for what is not known, which is not what the spec asks for."""
+    shutil.copytree(study, tmp_path / "study")
+    _rewrite(tmp_path / "study", lambda trial: trial.update(host=None, time_ns=None, asked=None))
+    found = verification(StudyDir(tmp_path / "study"))
+    (changed,) = (each for each in found.attempts if each.arm == "h3")
+    assert changed.state == "differs"
+    assert "asked" in {each.what for each in changed.differences}
 
 
 def _without_a_trial(study: Path) -> None:
