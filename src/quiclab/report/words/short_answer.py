@@ -62,7 +62,8 @@ def because(explanation: Explanation | None) -> str:
     along = [each for each in shown if each.difference_ms * forward > 0]
     against = [each for each in shown if each.difference_ms * forward <= 0]
     told = ", but ".join(_spent(each) for each in (along, against) if each)
-    return f"Because on average {other} spends {told}.{chance}"
+    lead = "Because on average" if explanation.comparison.conclusion.found else "On average"
+    return f"{lead} {other} spends {told}.{chance}"
 
 
 def _sure(comparison: Comparison, metric: Metric) -> str:

@@ -64,9 +64,12 @@ def test_alike_and_inconclusive_are_not_the_same(analysis: StudyAnalysis) -> Non
 def test_causes_that_go_with_the_difference_come_first() -> None:
     """Those that work against it stand behind a but; what is not shown is not told as a cause."""
     found = waterfall(-20.0, link_busy=5.0, set_up=-25.0)
+    found = replace(found, comparison=replace(found.comparison, conclusion=Conclusion.DIFFERENT))
     told = because(Explanation(found, (), 0.05))
     less, more = Why("set_up").heading, Why("link_busy").heading
     assert told == f"Because on average h3 spends 25.0 ms less on {less}, but 5.00 ms more on {more}."
+    undecided = replace(found, comparison=replace(found.comparison, conclusion=Conclusion.UNDECIDED))
+    assert because(Explanation(undecided, (), 0.05)).startswith("On average h3 spends")
     steps = tuple(replace(each, adjusted_p=0.5) for each in found.steps)
     assert because(Explanation(replace(found, steps=steps), (), 0.05)).startswith("Why is not clear yet: 8 pairs")
     assert because(None).startswith("Why is not known")
