@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars
 
-from quiclab.logs.decoders.tcp_info import read_tcp_info_log
+from quiclab.logs.decoders.tcp_info_tables import read_tcp_info_log
 
 
 def windows_bytes(study: Path, trial: Path) -> list[int]:
