@@ -39,8 +39,8 @@ def test_a_program_has_its_bytes_after_their_packets(tmp_path: Path) -> None:
         evidence = Evidence(tables, record(document))
         undecrypted = Evidence({**tables, "http_requests": TABLES["http_requests"].empty()}, record(document))
         (response,), (request,) = response_rows(evidence).rows(named=True), evidence.requests
-        assert response["first_byte_ns"] < request["first_byte_ns"], name
-        assert response["last_byte_ns"] < request["last_byte_ns"], name
+        assert response["first_byte_ns"] < request.first_byte_ns, name
+        assert response["last_byte_ns"] < request.last_byte_ns, name
         assert ttlb_ms(evidence) == evidence.since_zero_ms(response["last_byte_ns"]), name
         told_first, told_last = ttfb_ms(undecrypted), ttlb_ms(undecrypted)
         assert isinstance(told_first, Noted)
