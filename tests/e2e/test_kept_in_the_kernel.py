@@ -92,7 +92,7 @@ def test_a_piece_that_waits_for_the_acknowledgment_of_the_one_before_is_nagles(
 
 def test_a_corked_piece_waits_for_its_program(totals: dict[str, dict[str, float]]) -> None:
     """120 ms of a program that had said that more would follow; CUBIC does not pace."""
-    assert totals["corked"]["cork"] == pytest.approx(120, abs=10)
+    assert totals["corked"].get("cork") == pytest.approx(120, abs=10)
     assert not {"nagle", "pacing"} & set(totals["corked"])
 
 

@@ -22,6 +22,8 @@ _NO_LIMIT = (2**64 - 1, 2**32 - 1)
 """The bound of a socket's rate where nothing limits it."""
 _FOR_A_BURST = 3
 """One part in so many of its window may a sender leave free, so as to send a longer burst."""
+_ENDS = r"^(.*):\d+-(.*):\d+$"
+"""Addresses of the client and of the server in the name of a connection."""
 _COLUMNS = (
     "time_ns", "ca_state", "snd_cwnd", "snd_ssthresh", "notsent_bytes", "rwnd_limited_us", "sndbuf_limited_us",
     "unacked", "sacked", "lost", "retrans", "wmem_queued_bytes", "sndbuf_bytes", "snd_mss_bytes",
@@ -158,9 +160,21 @@ def _grown(before: int | None, after: int | None) -> int:
     return 0 if before is None or after is None else after - before
 
 
+def sender_samples(evidence: Evidence) -> pl.DataFrame:
+    """Samples of the sender's connections to another host; of all its connections where there is none.
+
+    A connection whose two ends have one address does not use the link: by such ones the laboratory finds out that a
+    server is ready, and fetches from it what is to be warm.
+    """
+    rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender)
+    ends = pl.col("connection").str.extract_groups(_ENDS).struct
+    over_a_link = rows.filter(ends.field("1").ne_missing(ends.field("2")))
+    return over_a_link if over_a_link.height else rows
+
+
 def kernel(evidence: Evidence) -> Kernel:
     """The samples of the connection that sent the most; none where the trial has none."""
-    rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender)
+    rows = sender_samples(evidence)
     if rows.height:
         sent = rows.group_by("connection").agg(pl.col("data_segs_out").max(), pl.len()).sort("data_segs_out", "len")
         rows = rows.filter(pl.col("connection") == sent["connection"][-1])

@@ -13,6 +13,7 @@ from statistics import median
 
 import polars as pl
 
+from quiclab.why.account.kernel import sender_samples
 from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._trial import Trial
 
@@ -30,7 +31,7 @@ def windows(trial: Trial) -> pl.DataFrame:
     """Instants (`time_ns`) and the window from each on, in full packets (`packets`); no row where nothing tells."""
     evidence = trial.evidence
     if not evidence.quic:
-        rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender).drop_nulls("snd_cwnd")
+        rows = sender_samples(evidence).drop_nulls("snd_cwnd")
         if rows.height:  # of several connections the one that sends the bodies
             sent = rows.group_by("connection").agg(pl.col("data_segs_out").max()).sort("data_segs_out", "connection")
             rows = rows.filter(pl.col("connection") == sent["connection"][-1])
@@ -139,7 +140,7 @@ def _left_by_samples(trial: Trial, events: Sequence[int]) -> list[Left]:
     for each in slow start, for every second one by CUBIC after it, and for a window of them by Reno. A timeout leaves
     what the kernel says.
     """
-    rows = trial.evidence.table("tcp_info").filter(pl.col("vantage") == trial.evidence.sender)
+    rows = sender_samples(trial.evidence)
     columns = ("time_ns", "snd_cwnd", "snd_ssthresh", "delivered", "ca_state", "congestion_control")
     samples = list(rows.drop_nulls(columns[:4]).sort("time_ns").select(columns).iter_rows())
     at_ns = [sample[0] for sample in samples]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.model.cause import Why
+from quiclab.why.account.kernel import sender_samples
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, settings_of_both_transports
 from quiclab.why.mechanisms._trial import Trial
@@ -54,9 +55,7 @@ def _estimates(trial: Trial) -> pl.DataFrame:
         rows = rows.sort("time_ns").with_columns(pl.col("phase", "bandwidth_bit_per_s").forward_fill())
         settled = (pl.col("phase") != "startup").alias("settled")
         return rows.drop_nulls("phase").select("time_ns", pl.col("bandwidth_bit_per_s").alias("bit_per_s"), settled)
-    rows = evidence.table("tcp_info").filter(
-        pl.col("vantage") == evidence.sender, pl.col("bbr_bw_bytes_per_s") > 0, pl.col("bbr_pacing_gain_256ths") > 0
-    )
+    rows = sender_samples(evidence).filter(pl.col("bbr_bw_bytes_per_s") > 0, pl.col("bbr_pacing_gain_256ths") > 0)
     return rows.sort("time_ns").select(
         "time_ns",
         (8.0 * pl.col("bbr_bw_bytes_per_s")).alias("bit_per_s"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.model.cause import Why
+from quiclab.why.account.kernel import sender_samples
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting, Transport
 from quiclab.why.mechanisms._trial import Trial
@@ -16,9 +17,7 @@ def _claim(trial: Trial) -> Claim:
     if not edges.any():
         return Claim(edges)
     begin_ns = int(trial.account["from_ns"].filter(edges)[0])
-    told = (
-        trial.evidence.table("tcp_info").filter(pl.col("vantage") == trial.evidence.sender).drop_nulls("snd_wnd_bytes")
-    )
+    told = sender_samples(trial.evidence).drop_nulls("snd_wnd_bytes")
     at = told.filter(pl.col("time_ns") <= begin_ns).sort("time_ns")["snd_wnd_bytes"]
     size = (Fact("window_at_the_first_wait", float(at[-1]), "bytes"),) if at.len() else ()
     return Claim(edges, size)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from quiclab.model.cause import Why
+from quiclab.why.account.kernel import sender_samples
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
 from quiclab.why.mechanisms._queue import standing_ms
@@ -40,7 +41,7 @@ def _rise_ms(trial: Trial, exit_ns: int, trip_ns: int) -> float | None:
         rows = evidence.table("transport_metrics").filter(pl.col("vantage") == evidence.sender, ~pl.col("estimate"))
         samples = rows.drop_nulls("latest_rtt_ms").select("time_ns", pl.col("latest_rtt_ms").alias("ms"))
     else:
-        rows = evidence.table("tcp_info").filter(pl.col("vantage") == evidence.sender).drop_nulls("rtt_us")
+        rows = sender_samples(evidence).drop_nulls("rtt_us")
         samples = rows.select("time_ns", (pl.col("rtt_us") / 1000).alias("ms"))
     before = samples.filter(pl.col("time_ns") <= exit_ns)
     last = before.filter(pl.col("time_ns") >= exit_ns - 2 * trip_ns)

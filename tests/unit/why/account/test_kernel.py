@@ -13,6 +13,7 @@ from unit.evidence.metrics.scenes import ns
 from unit.why.account.stories import SEGMENT, Tcp, evidence_of_scene, sample_row, sums
 
 from quiclab.why.account import account_of_transfer
+from quiclab.why.account.kernel import kernel
 
 _ROWS = dict[str, list[dict[str, Any]]]
 
@@ -239,3 +240,19 @@ def test_a_queue_below_the_socket_that_paces_is_enough(tmp_path: Path) -> None:
     scene = story.end(81, 2)
     scene.extra["host"] = {"tcp_queues": ["fq", "noqueue"]}
     assert sums(account_of_transfer(evidence_of_scene(scene, tmp_path, tcp_info=rows)))["pacing"] == 20
+
+
+def test_a_connection_within_the_servers_host_is_not_the_sender(tmp_path: Path) -> None:
+    """The laboratory fetched an object there so that it is warm: as much was sent, and is looked at longer."""
+    story = Tcp()
+    story.down(51, 0)
+    story.ack(61, 1)
+    story.down(91, 1)
+    kept = {"snd_cwnd": 10, "snd_mss_bytes": SEGMENT, "unacked": 0, "sacked": 0, "lost": 0, "retrans": 0}
+    own = [sample_row(at, notsent_bytes=100, data_segs_out=2, **kept) for at in range(50, 91, 5)]
+    warm = {"connection": "10.0.0.2:40000-10.0.0.2:443", "notsent_bytes": 0, "data_segs_out": 3}
+    others = [sample_row(at, **kept) | warm for at in range(30, 120, 5)]
+    evidence = evidence_of_scene(story.end(101, 2), tmp_path, tcp_info=[*own, *others])
+    assert {sample.unsent_bytes for sample in kernel(evidence).samples} == {100}
+    alone = evidence_of_scene(story.end(101, 2), tmp_path, tcp_info=others)
+    assert {sample.unsent_bytes for sample in kernel(alone).samples} == {0}
