@@ -12,7 +12,7 @@ import pytest
 from accounts import account_of, sums_ms
 from stack_study import need, run_arms
 
-pytestmark = [pytest.mark.e2e, pytest.mark.netns]
+pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]
 
 _SERVER = """\
 import socket, ssl, sys, threading, time
