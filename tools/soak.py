@@ -346,13 +346,27 @@ def processes_of(study: Path) -> list[str]:
 
 
 def contents(study: Path) -> dict[str, str]:
-    """Rows of the ledger, and the digest of each file but the report, which says when it was written."""
+    """Rows of the ledger, and the digest of each file but the report, which says when it was written; of looks at the
+    results, all but when they were."""
     with contextlib.closing(sqlite3.connect(f"file:{study / 'ledger.sqlite'}?mode=ro", uri=True)) as ledger:
         found = {"ledger.sqlite": str(sorted(ledger.iterdump()))}
+    found["looks.jsonl"] = str([look | {"when_utc": ""} for look in looks(study)])
     for file in study.rglob("*"):
-        if file.is_file() and file.name not in (".lock", "report.html") and not file.name.startswith("ledger.sqlite"):
+        if (
+            file.is_file()
+            and file.name not in (".lock", "report.html", "looks.jsonl")
+            and not file.name.startswith("ledger.sqlite")
+        ):
             found[str(file.relative_to(study))] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found
+
+
+def looks(study: Path) -> Iterator[dict[str, object]]:
+    """Looks at a study's results, without a line that a kill cut off."""
+    file = study / "looks.jsonl"
+    for line in file.read_text().splitlines() if file.is_file() else ():
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
 
 
 def documents(study: Path) -> dict[str, str]:
