@@ -36,9 +36,6 @@ CIRCUMSTANCES = re.compile(
 ASKING = re.compile(r"how|what|whatever|whether|where|why")
 """Openings that ask for what the docstring is to say."""
 
-COMPILED_APART = "stack-"
-"""Beginning of the crates that `make stacks` compiles for minutes: these may ask until something else changes there."""
-
 SMALL = re.compile(
     r"aioquic|apt|curl|gtlsclient|gtlsserver|libcurl|nghttp|nginx|pcap|pcapng|qlog|quic-go|quiche|quiclab|quinn|wget2"
 )
@@ -66,10 +63,10 @@ class Text(NamedTuple):
     """True if the text is shown alone, as a docstring is."""
 
 
-def faults(text: str, *, describes: bool = True, may_ask: bool = False) -> list[str]:
+def faults(text: str, *, describes: bool = True) -> list[str]:
     """Faults of a docstring, or of a comment, which is read in its place and so may begin in any way."""
     plain = " ".join(re.sub(r"`[^`]*`", "`code`", text).split())
-    if describes and (opening := _opening(plain, may_ask=may_ask)):
+    if describes and (opening := _opening(plain)):
         return opening
     found = [f'"{hit[2]}" for what is no person' for hit in _WHO.finditer(plain) if not _after(PEOPLE, hit)]
     found += ['"of which" where nothing is divided' for hit in _OF_WHICH.finditer(plain) if not _after(PARTS, hit)]
@@ -80,14 +77,14 @@ def _after(words: re.Pattern[str], hit: re.Match[str]) -> bool:
     return words.fullmatch((hit[1] or "").lower()) is not None
 
 
-def _opening(text: str, *, may_ask: bool) -> list[str]:
+def _opening(text: str) -> list[str]:
     words = _WORD.findall(text)
     if len(words) < 2:
         return ["fewer than two words"]
     first = words[0].strip(",.;:()").lower()
     if REFERRING.fullmatch(first) or CIRCUMSTANCES.fullmatch(first):
         return [f'begins with "{words[0]}"']
-    if ASKING.fullmatch(first) and not may_ask:
+    if ASKING.fullmatch(first):
         return [f'asks: begins with "{words[0]}"']
     if first == "the" and words[1] == "same":
         return ['begins with "The same"']
@@ -140,13 +137,9 @@ def complaints(folder: Path) -> list[str]:
         name = path.resolve().relative_to(ROOT).as_posix() if path.resolve().is_relative_to(ROOT) else str(path)
         for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
             line, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
-            found = faults(text.text, describes=text.describes, may_ask=_is_compiled_apart(path))
+            found = faults(text.text, describes=text.describes)
             lines += [f"{line}: {fault}: {said}" for fault in found]
     return lines
-
-
-def _is_compiled_apart(path: Path) -> bool:
-    return any(part.startswith(COMPILED_APART) for part in path.parts)
 
 
 def main(asked: list[str]) -> int:

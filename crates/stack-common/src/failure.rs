@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a program ended: one line for people, and an exit code.
+//! Failure that ends a program: one line for people, and an exit code.
 
 use std::fmt::Display;
 use std::io;

@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// What every client is asked for: one download over one new connection.
+/// Job of every client: one download over one new connection.
 #[derive(Debug, Deserialize)]
 pub struct Transfer {
-    /// What is fetched.
+    /// URL of the object to fetch.
     pub url: String,
-    /// What is fetched beside it on the same connection.
+    /// URLs of further objects, fetched on the same connection.
     pub other_urls: Option<Vec<String>>,
-    /// How many of them may be under way at once.
+    /// Most requests under way at once, where there are several objects.
     pub concurrency: Option<usize>,
     /// Address of the server.
     pub address: IpAddr,
@@ -32,30 +32,30 @@ pub struct Transfer {
     protocol: String,
     /// The only authority that is trusted, in PEM.
     pub ca: PathBuf,
-    /// Whether the certificate is verified.
+    /// True if the certificate is verified.
     #[serde(default = "yes")]
     pub verify: bool,
-    /// Where qlogs go.
+    /// Folder of the qlogs; none are written without one.
     pub qlog_dir: Option<PathBuf>,
-    /// Where TLS secrets go.
+    /// File of the TLS secrets (SSLKEYLOGFILE); none is written without one.
     pub keylog: Option<PathBuf>,
-    /// Where the account goes.
+    /// File of the client's account.
     pub output: PathBuf,
-    /// Where a session is kept from one visit to the next.
+    /// File that keeps a TLS session from one visit to the next.
     pub session_file: Option<PathBuf>,
-    /// Whether this is a first visit, which only fetches a session.
+    /// True for a first visit, which only fetches a session.
     #[serde(default)]
     pub priming: bool,
-    /// How the address changes.
+    /// Kind of the address change, if there is one.
     pub migration: Option<Migration>,
     /// Bytes of body after which the address changes.
     pub migrate_at_bytes: Option<u64>,
 }
 
-/// What every server is asked for: to serve files until SIGTERM.
+/// Job of every server: serve files until SIGTERM.
 #[derive(Debug, Deserialize)]
 pub struct Service {
-    /// Where it listens.
+    /// Address and port that the server listens at.
     pub listen: SocketAddr,
     protocols: Vec<String>,
     /// Folder of the files.
@@ -64,14 +64,14 @@ pub struct Service {
     pub certificate: PathBuf,
     /// Private key in PEM.
     pub key: PathBuf,
-    /// Where qlogs go.
+    /// Folder of the qlogs; none are written without one.
     pub qlog_dir: Option<PathBuf>,
-    /// Where TLS secrets go.
+    /// File of the TLS secrets (SSLKEYLOGFILE); none is written without one.
     pub keylog: Option<PathBuf>,
-    /// Whether 0-RTT data are taken.
+    /// True if 0-RTT data are accepted.
     #[serde(default)]
     pub early_data: bool,
-    /// What all files are said to be.
+    /// Content type of all files.
     pub content_type: Option<String>,
 }
 
@@ -118,7 +118,7 @@ pub trait Job: DeserializeOwned {
     /// Passes what the library can do.
     ///
     /// # Errors
-    /// What it cannot do, in words.
+    /// A sentence with the first thing that the library cannot do.
     fn check(&self) -> Result<(), String>;
 }
 
@@ -143,7 +143,7 @@ pub fn parse<J: Job>(text: &str) -> Result<J, String> {
 }
 
 impl Transfer {
-    /// Where the server is.
+    /// Address and port of the server.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.port)
@@ -158,7 +158,7 @@ impl Transfer {
     /// Passes what every client can do. `unknown` has what is left of the job.
     ///
     /// # Errors
-    /// What it cannot do, in words.
+    /// A sentence with the first thing that the library cannot do.
     pub fn check(&self, library: &str, unknown: &Unknown) -> Result<(), String> {
         check_unknown(library, "client", unknown)?;
         if self.protocol != "h3" {
@@ -178,7 +178,7 @@ impl Service {
     /// Passes what every server can do. `unknown` has what is left of the job.
     ///
     /// # Errors
-    /// What it cannot do, in words.
+    /// A sentence with the first thing that the library cannot do.
     pub fn check(&self, library: &str, unknown: &Unknown) -> Result<(), String> {
         check_unknown(library, "server", unknown)?;
         if self.protocols != ["h3"] {
@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Whatever else it would speak.
+    /// Another protocol is refused, even beside HTTP/3.
     #[test]
     fn a_server_speaks_h3_only() {
         let job = |protocols: &str| {

@@ -10,7 +10,7 @@ use crate::clock::monotonic_ns;
 use crate::failure::Failure;
 use crate::lock::Versions;
 
-/// What became of the offer to send data in 0-RTT.
+/// Outcome of the offer to send data in 0-RTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EarlyData {
@@ -22,7 +22,7 @@ pub enum EarlyData {
     Rejected,
 }
 
-/// What a client saw of the change of its address. Instants are those at which the program had read the bytes.
+/// Change of the client's address as the client saw it. Instants are those at which the program had read the bytes.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Moved {
     /// Instant at which it noticed.
@@ -40,7 +40,7 @@ pub struct Moved {
 pub struct Request {
     /// The object.
     pub url: String,
-    /// What was asked for.
+    /// Protocol that was asked for.
     pub protocol: &'static str,
     /// Instant at which it was asked for.
     pub start_ns: u64,
@@ -65,31 +65,31 @@ pub struct Request {
     /// The group of the key exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_group: Option<String>,
-    /// Whether the server asked for another key share.
+    /// True if the server answered with a HelloRetryRequest.
     #[serde(
         rename = "hello_retry_request",
         skip_serializing_if = "Option::is_none"
     )]
     pub retried: Option<bool>,
-    /// Whether the session was resumed.
+    /// True if the session was resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<bool>,
-    /// What became of 0-RTT.
+    /// Outcome of 0-RTT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_data: Option<EarlyData>,
-    /// Whether the server followed to the new address.
+    /// True if the server followed to the new address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migrated: Option<bool>,
-    /// Why the address did not change, or not as it should.
+    /// Reason for which the address did not change as it should.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration_failure: Option<String>,
     /// The change of the address, where somebody else made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_change: Option<Moved>,
-    /// Why it is not whole.
+    /// Reason for which the answer is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether it was whole before others of its connection failed.
+    /// True if it was whole before others of its connection failed.
     #[serde(skip)]
     pub spared: bool,
 }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// What the laboratory reads of an account stands in it, as in the golden file of all writers of this format.
+    /// The account has all that the laboratory reads, as the golden file of all writers of this format.
     #[test]
     fn the_account_is_the_golden_one() {
         let golden: Value = serde_json::from_str(include_str!("../../../tests/golden/client.json"))

@@ -5,7 +5,7 @@ use quiche::h3::{self, Header, NameValue};
 
 use stack_common::clock::monotonic_ns;
 
-/// What has come so far.
+/// Part of the answer that has come.
 #[derive(Default)]
 pub struct Answer {
     pub status: Option<u16>,
@@ -13,7 +13,7 @@ pub struct Answer {
     pub first_byte_ns: Option<u64>,
     /// Set when nothing more will come.
     pub last_byte_ns: Option<u64>,
-    /// Why it is not whole.
+    /// Reason for which it is not whole.
     pub error: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Answer {
         self.body.extend_from_slice(piece);
     }
 
-    /// Whatever else happens on its stream.
+    /// Takes the status and whether all came from an event of its stream.
     pub fn note(&mut self, event: &h3::Event) {
         match event {
             // Trailers have no status.

@@ -22,7 +22,7 @@ use stack_common::failure::Failure;
 use stack_common::report::{self, EarlyData, Moved, Request};
 use stack_common::{http3, program};
 
-/// How long a first visit waits for a ticket after the last byte.
+/// Longest time for which a first visit waits for a ticket after the last byte.
 const TICKET_PATIENCE: Duration = Duration::from_secs(2);
 /// `ssl_early_data_accepted` of BoringSSL.
 const EARLY_DATA_ACCEPTED: u32 = 2;
@@ -76,7 +76,7 @@ struct Download {
     wants_early_data: bool,
     offered_early_data: bool,
     migrates: bool,
-    /// Where somebody else changes the address.
+    /// Notice of a change of address that somebody else makes.
     notice: Option<Notice>,
     moved: Moved,
     held_acks: Option<HeldAcks>,
@@ -280,7 +280,7 @@ impl Download {
         }
     }
 
-    /// Whether the library is not to make packets now, because all that they would bear is acknowledgements.
+    /// True if the library is not to make packets now, because all that they would bear is acknowledgements.
     fn holds_back(&mut self) -> bool {
         let Some(held) = &mut self.held_acks else {
             return false;

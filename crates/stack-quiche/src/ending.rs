@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a connection ended before its answer was complete.
+//! Reason for which a connection ended before its answer was complete.
 
 /// The reason in words; the library keeps which end closed it, and TLS why a certificate was not accepted.
 pub fn reason_of_end(quic: &mut quiche::Connection) -> String {

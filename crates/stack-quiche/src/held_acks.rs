@@ -38,7 +38,7 @@ impl HeldAcks {
         }
     }
 
-    /// Whether the library may be asked for a packet.
+    /// True if the library may be asked for a packet.
     pub fn due(&self, received: usize, now: Instant) -> bool {
         received.saturating_sub(self.answered) >= self.packets
             || self.deadline().is_some_and(|deadline| deadline <= now)

@@ -48,7 +48,7 @@ pub struct ServerJob {
     unknown: Unknown,
 }
 
-/// What both ends can set.
+/// Settings of both ends.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Knobs {
@@ -83,7 +83,7 @@ impl CongestionControl {
     }
 }
 
-/// What the client brings of an earlier visit.
+/// Use of the session of an earlier visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Session {

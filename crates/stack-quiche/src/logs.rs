@@ -14,7 +14,7 @@ use crate::tap::{Numbers, Tap};
 /// Few large writes, because they happen between two packets.
 const QLOG_BUFFER: usize = 256 << 10;
 
-/// Where the logs of every connection go.
+/// Folders and files of the logs of every connection.
 pub struct Logs {
     qlog_dir: Option<PathBuf>,
     keylog: Option<File>,
@@ -36,7 +36,7 @@ impl Logs {
         })
     }
 
-    /// Whether secrets are wanted.
+    /// True if secrets are wanted.
     pub fn wants_keys(&self) -> bool {
         self.keylog.is_some()
     }

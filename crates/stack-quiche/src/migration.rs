@@ -82,7 +82,7 @@ impl Paths {
         self.open[0].known_as
     }
 
-    /// What to wait for.
+    /// Files to wait for.
     pub fn files(&self, writable: bool) -> Vec<(RawFd, bool)> {
         self.open
             .iter()
@@ -227,7 +227,7 @@ impl Paths {
         self.told = true;
     }
 
-    /// Whether a socket was destroyed since this was asked last.
+    /// True if a socket was destroyed since this was asked last.
     pub fn take_reset(&mut self) -> bool {
         std::mem::take(&mut self.reset)
     }
@@ -237,18 +237,18 @@ impl Paths {
         self.open.iter().map(|path| path.received).sum()
     }
 
-    /// Whether anything has come over a new path.
+    /// True if anything has come over a new path.
     pub fn is_heard(&self) -> bool {
         self.open.iter().any(|path| path.new && path.received > 0)
     }
 
-    /// Why it stays at an address that is gone.
+    /// Reason for which it stays at an address that is gone.
     pub fn stranded(&self) -> Option<&str> {
         let settled = self.told && matches!(self.state, State::Settled);
         self.failure.as_deref().filter(|_| settled)
     }
 
-    /// Whether packets came over the new path after the move, and if not, why.
+    /// True if packets came over the new path after the move; if not, with the reason.
     pub fn outcome(self) -> (bool, Option<String>) {
         match self.state {
             State::Moved(new, before) if self.received_on(new) > before => (true, None),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How this client learns that its address is another, when somebody else changes it in the middle of a transfer.
+//! Notice of a change of this client's address that somebody else makes in the middle of a transfer.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub struct AddressChange {
     pub reached: PathBuf,
 }
 
-/// What tells the client.
+/// Source of the notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -53,7 +53,7 @@ impl Notice {
         }
     }
 
-    /// What to wait for beside the sockets.
+    /// File to wait for beside the sockets.
     pub fn file(&self) -> Option<RawFd> {
         let listens = self.change.notice == Kind::Told && !self.noticed && !self.deaf;
         listens.then_some(libc::STDIN_FILENO)
@@ -81,7 +81,7 @@ impl Notice {
         self.last_packet = Instant::now();
     }
 
-    /// Whether the client learns of the change now: once, and only in the way that it was meant to.
+    /// True if the client learns of the change now: once, and only in the way that it was meant to.
     pub fn comes(&mut self, reset: bool, received: u64) -> bool {
         if self.noticed {
             return false;

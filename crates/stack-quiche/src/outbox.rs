@@ -144,13 +144,13 @@ impl Outbox {
         earliest(due, self.make_more_at)
     }
 
-    /// Whether packets, or the making of more, wait for their time.
+    /// True if packets, or the making of more, wait for their time.
     pub fn is_paced(&self) -> bool {
         let now = Instant::now();
         self.make_more_at.is_some() || self.waiting.front().is_some_and(|batch| batch.at > now)
     }
 
-    /// Whether the socket must become writable first.
+    /// True if the socket must become writable first.
     pub fn is_blocked(&self) -> bool {
         self.blocked
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a connection of the server does not send, in its qlog: `*_data_blocked_updated`, whenever that changes.
+//! Reasons for which a connection of the server does not send, in its qlog: `*_data_blocked_updated`, whenever that changes.
 //!
 //! The library does not say why `send()` is done. Told by it are times of release (pacing), that the amplification limit
 //! was reached, and that a stream's credit is used up, by the frame that it writes then. Told by this program are what it
 //! has to write and that its socket is full. Concluded (`inferred`) are the other two, where the program has bytes that the
 //! library does not take: the congestion window has no room for a datagram, by the numbers in the library's log; or it
 //! has, and the library has announced that the connection's credit does not suffice. Where neither holds, nothing is said.
-//! What the library itself still holds, mostly lost data, is not seen.
+//! Data that the library itself still holds, mostly lost ones, are not seen.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use stack_common::blocked;
 
 use crate::tap::Numbers;
 
-/// What this program and its outbox know after the library has made all packets that it would.
+/// State of this program and its outbox after the library has made all packets that it would.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Own {
     /// Bytes of bodies that the library has not taken.
@@ -24,9 +24,9 @@ pub struct Own {
     pub taken: u64,
     /// The stream of the only open response.
     pub stream: Option<u64>,
-    /// Whether packets, or the making of more, wait for their time.
+    /// True if packets, or the making of more, wait for their time.
     pub paced: bool,
-    /// Whether the socket takes no more.
+    /// True if the socket takes no more.
     pub socket_full: bool,
 }
 
@@ -37,7 +37,7 @@ struct Window {
     is_full: bool,
 }
 
-/// What the library counts.
+/// Counters of the library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     received: usize,

@@ -111,13 +111,13 @@ impl Requests {
         bytes.sum::<usize>() as u64
     }
 
-    /// Whether any body has begun.
+    /// True if any body has begun.
     pub fn have_begun(&self) -> bool {
         let mut answers = self.objects.iter().map(|object| &object.answer);
         answers.any(|answer| answer.first_byte_ns.is_some())
     }
 
-    /// Why the first is not whole of those that ended so.
+    /// Reason of the first answer that is not whole.
     pub fn error(&self) -> Option<&str> {
         let mut answers = self.objects.iter().map(|object| &object.answer);
         answers.find_map(|answer| answer.error.as_deref())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a connection of the server still has to say on each stream.
+//! Answers that a connection of the server still has to send on each stream.
 
 use std::collections::BTreeMap;
 use std::fs::File;

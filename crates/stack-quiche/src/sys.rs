@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the standard library lacks of Linux: waiting for several files, signals, and UDP's options.
+//! Calls of Linux that the standard library lacks: waiting for several files, signals, and UDP's options.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -73,7 +73,7 @@ impl Signals {
         }
     }
 
-    /// Whether one has come.
+    /// True if one has come.
     pub fn arrived(&self) -> bool {
         let mut buffer = [0_u8; size_of::<libc::signalfd_siginfo>()];
         // SAFETY: the buffer is as long as said.

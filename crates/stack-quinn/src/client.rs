@@ -26,7 +26,7 @@ use crate::knobs::CongestionControl;
 use crate::rebinding::ReplaceableSocket;
 use crate::{qlog, socket, tls, transport, versions};
 
-/// How long the connection may take to send its `CONNECTION_CLOSE`.
+/// Longest time in which the connection sends its `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(200);
 
 /// Loads everything, waits for the word, downloads, writes the report.
@@ -67,7 +67,7 @@ struct Visit {
     ecn: Option<bool>,
 }
 
-/// What has arrived so far.
+/// Part of the answer that has arrived.
 #[derive(Default)]
 struct Answer {
     status: Option<u16>,

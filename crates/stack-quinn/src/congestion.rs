@@ -135,7 +135,7 @@ impl ControllerFactory for CappedConfig {
 struct Capped {
     inner: Box<dyn Controller>,
     max_window: u64,
-    /// Whether its window grows with each acknowledgement. Such a controller is not told of acknowledgements while it
+    /// True if its window grows with each acknowledgement. Such a controller is not told of acknowledgements while it
     /// is at its largest window: it would go on growing, and a loss would then halve a window that was never in use.
     /// BBR measures with every acknowledgement and must hear of all.
     loss_based: bool,

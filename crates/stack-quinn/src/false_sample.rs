@@ -171,7 +171,7 @@ struct Misled {
     sample: RttEstimator,
     /// Datagrams sent before the first acknowledgement.
     packets: u32,
-    /// Whether the false sample was taken; `None` before the first acknowledgement.
+    /// True if the false sample was taken; `None` before the first acknowledgement.
     believes: Option<bool>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a job may set, and the bounds within which quinn takes it.
+//! Settings of a job, and the bounds within which quinn takes them.
 
 use std::num::NonZeroU32;
 
@@ -28,9 +28,9 @@ pub struct Knobs {
     /// UDP payload of full packets from the first on, without discovery.
     pub max_payload_bytes: Option<u16>,
     pub scheduler: Option<Scheduler>,
-    /// Whether packets larger than the first are looked for.
+    /// True if path MTU discovery is on.
     pub path_mtu_discovery: Option<bool>,
-    /// Whether datagrams leave with ECT(0).
+    /// True if datagrams leave with ECT(0).
     pub ecn: Option<bool>,
     /// Ack-eliciting packets that the peer is asked to receive before it acknowledges at once.
     pub peer_ack_frequency: Option<NonZeroU32>,

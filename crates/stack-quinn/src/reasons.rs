@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a connection does not send, in its qlog, as far as quinn lets anybody know.
+//! Reasons for which a connection does not send, in its qlog, as far as quinn shows them.
 //!
 //! With each batch of acknowledgements quinn tells its congestion controller whether it had had nothing to send before:
 //! that is its own word, and comes late. That the window is full is concluded by quinn's rule from the numbers in its log:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A socket that can be replaced beneath a connection without its knowledge, as a NAT does that maps it anew.
 //!
-//! What is still under way to the old port arrives, until the first datagram arrives at the new one. Were it lost, a
+//! Datagrams that are under way to the old port arrive, until the first datagram arrives at the new one. Were it lost, a
 //! client that only receives would have nothing to acknowledge, hence nothing to send, and its server would never learn
 //! of the new port.
 

@@ -21,7 +21,7 @@ use tokio::signal::unix::{signal, SignalKind};
 use crate::job::{ServerJob, Trickle};
 use crate::{false_sample, qlog, socket, tls, transport};
 
-/// How long open connections may take to say that they close.
+/// Longest time in which open connections send their `CONNECTION_CLOSE`.
 const CLOSING: Duration = Duration::from_millis(100);
 
 /// Bytes of a file that are read at a time.

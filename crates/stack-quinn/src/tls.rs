@@ -82,7 +82,7 @@ pub fn with_itself(job: &ServerJob) -> Result<(QuicClientConfig, QuicServerConfi
     Ok((client, server))
 }
 
-/// What every server of a job has: its certificate, groups and protocol.
+/// TLS settings of every server of a job: certificate, groups and protocol.
 fn serving(job: &ServerJob) -> Result<rustls::ServerConfig, Failure> {
     let chain = certificates(&job.service.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&job.service.key)

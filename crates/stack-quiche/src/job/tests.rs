@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a job file may say.
+//! Contents that a job file may have.
 
 use super::*;
 use serde_json::{json, Value};
@@ -70,7 +70,7 @@ fn unknown_value_is_refused() {
     assert!(refusal(&json!({"url": "http://quiclab.test/"})).contains("not an https URL"));
 }
 
-/// What the library would silently ignore is refused.
+/// A setting that the library would silently ignore is refused.
 #[test]
 fn knobs_without_effect_are_refused() {
     assert!(refusal(&json!({"pacing": true, "congestion_control": "cubic"})).contains("bbr2 only"));

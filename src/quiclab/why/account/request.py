@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence for when a server had the request that it answers first, and for what else may have held the answer back.
+"""Evidence for when a server had the request that it answers first, when its answer begins, and what else held it back.
 
 Packets that have nothing to do with an answer come while a program makes it: acknowledgments of its settings, of a
 handshake, updates of credit. The wait for an answer begins with the request, and another packet ends it only where the
@@ -8,7 +8,7 @@ server's transport could not send before that came.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from quiclab.evidence.metrics.evidence import CAPTURES
 from quiclab.model.activity import What
 from quiclab.model.cause import Why
 from quiclab.why.account.amplification import Amplification
+from quiclab.why.account.contents import Content
 from quiclab.why.account.critical_path import Path
 from quiclab.why.account.edges import PROMPT_NS, Reason
 from quiclab.why.account.kernel import Kernel, kernel
@@ -136,3 +137,28 @@ def _acknowledged(evidence: Evidence, number: int) -> bool:
         pl.col("vantage") == "server", pl.col("direction") == "down", pl.col("packet_type") == "1RTT"
     )
     return not rows.filter(pl.col("first") <= number, pl.col("last") >= number).is_empty()
+
+
+def answers_ns(evidence: Evidence, sent: Iterable[tuple[int, Content]]) -> int | None:
+    """Instant at which the response begins: its headers in the server's capture or log, else the first data.
+
+    Over TCP a capture shows headers when their TLS record is whole, round trips after they left with its beginning.
+    """
+    rows = evidence.table("http_requests").filter(pl.col("vantage") == evidence.sender)
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
+    captured = rows.filter(pl.col("source").is_in(captures))
+    first = (captured if captured.height else rows)["headers_ns"].min()
+    if isinstance(first, int):
+        return first if evidence.quic or captured.is_empty() else _record_begun(evidence, first, captured)
+    if not evidence.quic:
+        return None
+    return next((at for at, content in sent if content.reached and content.reached.bodies), None)
+
+
+def _record_begun(evidence: Evidence, whole_ns: int, requests: pl.DataFrame) -> int:
+    """Instant at which the server sent the first segment of the TLS record that it had sent whole at an instant."""
+    asked_ns = requests["send_end_ns"].min()
+    sent = evidence.packets(evidence.sender, evidence.way).filter(pl.col("time_ns") <= whole_ns)
+    begun_ns = sent.filter(pl.col("tls_application_data").fill_null(value=False))["time_ns"].max()
+    known = isinstance(begun_ns, int) and isinstance(asked_ns, int) and begun_ns >= asked_ns
+    return begun_ns if known else whole_ns  # type: ignore[return-value]

@@ -9,19 +9,17 @@ nothing decides, the label says only whether a packet of the other end prompted 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from quiclab.evidence.metrics import Evidence
-from quiclab.evidence.metrics.evidence import CAPTURES
 from quiclab.model.activity import What
 from quiclab.model.cause import UNIONS, Why
 from quiclab.why.account.amplification import Amplification
 from quiclab.why.account.blocked_log import OwnWord, own_word
 from quiclab.why.account.buffer import SendBuffer, send_buffer
-from quiclab.why.account.contents import Content
 from quiclab.why.account.credit import Credit, credit
 from quiclab.why.account.critical_path import Before, Cause, Path, own_with_more
 from quiclab.why.account.edges import PROMPT_NS, Reason
@@ -29,6 +27,7 @@ from quiclab.why.account.forward_path import Way
 from quiclab.why.account.header_captures import hides_credit
 from quiclab.why.account.kernel import Kernel, kernel
 from quiclab.why.account.objects import Objects
+from quiclab.why.account.request import answers_ns
 from quiclab.why.account.small_segments import SmallSegments, small_segments
 from quiclab.why.account.timers import Expired, expired
 from quiclab.why.account.window import LoggedWindow, logged_window
@@ -356,31 +355,6 @@ def _end(path: Path, completing: int) -> int:
     """Bytes sent until the packet that completes the bodies: TCP's stream goes on behind it."""
     sent = (path.content(path.ahead, position) for position in range(completing + 1))
     return max((each.reached.bodies for each in sent if each and each.reached), default=0)
-
-
-def answers_ns(evidence: Evidence, sent: Iterable[tuple[int, Content]]) -> int | None:
-    """Instant at which the response begins: its headers in the server's capture or log, else the first data.
-
-    Over TCP a capture shows headers when their TLS record is whole, round trips after they left with its beginning.
-    """
-    rows = evidence.table("http_requests").filter(pl.col("vantage") == evidence.sender)
-    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
-    captured = rows.filter(pl.col("source").is_in(captures))
-    first = (captured if captured.height else rows)["headers_ns"].min()
-    if isinstance(first, int):
-        return first if evidence.quic or captured.is_empty() else _record_begun(evidence, first, captured)
-    if not evidence.quic:
-        return None
-    return next((at for at, content in sent if content.reached and content.reached.bodies), None)
-
-
-def _record_begun(evidence: Evidence, whole_ns: int, requests: pl.DataFrame) -> int:
-    """Instant at which the server sent the first segment of the TLS record that it had sent whole at an instant."""
-    asked_ns = requests["send_end_ns"].min()
-    sent = evidence.packets(evidence.sender, evidence.way).filter(pl.col("time_ns") <= whole_ns)
-    begun_ns = sent.filter(pl.col("tls_application_data").fill_null(value=False))["time_ns"].max()
-    known = isinstance(begun_ns, int) and isinstance(asked_ns, int) and begun_ns >= asked_ns
-    return begun_ns if known else whole_ns  # type: ignore[return-value]
 
 
 # A sender that sends of its own accord may have been idle for longer than it could be pacing.

@@ -37,10 +37,9 @@ from quiclab.why.account.forward_path import Way, arrived_at
 from quiclab.why.account.links import path_of
 from quiclab.why.account.loads import Load, first_on, loads_of
 from quiclab.why.account.objects import objects
-from quiclab.why.account.request import request_came_ns
+from quiclab.why.account.request import answers_ns, request_came_ns
 from quiclab.why.account.response import response_edges
 from quiclab.why.account.second_network import told_apart, told_together
-from quiclab.why.account.sender_cause import answers_ns
 from quiclab.why.account.series import Steps, steps
 from quiclab.why.account.set_up import SetUp
 

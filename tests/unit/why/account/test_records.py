@@ -13,7 +13,7 @@ from trial_records import record
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
 from quiclab.why.account.one_recording import _record_begun
-from quiclab.why.account.sender_cause import answers_ns
+from quiclab.why.account.request import answers_ns
 
 _MS = 1_000_000
 
