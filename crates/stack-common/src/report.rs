@@ -65,7 +65,7 @@ pub struct Request {
     /// The group of the key exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_group: Option<String>,
-    /// True if the server answered with a HelloRetryRequest.
+    /// True if the server answered with a `HelloRetryRequest`.
     #[serde(
         rename = "hello_retry_request",
         skip_serializing_if = "Option::is_none"
