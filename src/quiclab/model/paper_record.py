@@ -20,8 +20,8 @@ class ExpectedRecord(msgspec.Struct, frozen=True):
     range: bool = False
 
 
-class ClaimRecord(msgspec.Struct, frozen=True):
-    """One sentence of the paper."""
+class Sentence(msgspec.Struct, frozen=True, kw_only=True):
+    """One sentence of the paper; the keys of docs/reference/paper.md."""
 
     id: str
     section: str
@@ -34,8 +34,14 @@ class ClaimRecord(msgspec.Struct, frozen=True):
     arms: tuple[str, ...]
     workloads: tuple[str, ...]
     paths: tuple[str, ...]
+    second_metric: str = ""
+    """Metric with which a correlation is."""
+
+
+class ClaimRecord(Sentence, frozen=True, kw_only=True):
+    """A sentence with its finding as the file has it."""
+
     expected: ExpectedRecord | None
-    second_metric: str | None = None
 
 
 class PaperRecord(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from quiclab.compare import statistics
@@ -66,7 +67,7 @@ def strengths(claims: Iterable[Claim], cells: Cells, alpha: float) -> dict[Place
 
 def obstacle(claim: Claim, workload: str, path: str, cells: Cells) -> str:
     """Reason why a claim about a correlation cannot be tested in a cell; empty if it can."""
-    both = (claim, replace(claim, metric=claim.second_metric))
+    both = (claim, msgspec.structs.replace(claim, metric=claim.second_metric))
     return next(filter(None, (cells.obstacle(each, workload, path) for each in both)), "")
 
 

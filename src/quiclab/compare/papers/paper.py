@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.compare.study import read_json
-from quiclab.model.paper_record import ClaimRecord, ExpectedRecord, PaperRecord
+from quiclab.model.paper_record import ClaimRecord, ExpectedRecord, PaperRecord, Sentence
 from quiclab.store.record_form import view_of
 
 FORMAT = 1
@@ -38,24 +38,10 @@ class Expected:
     """True if the paper gives all from `low` to `high`, and no number."""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One sentence of the paper; the keys of docs/reference/paper.md."""
+class Claim(Sentence, frozen=True, kw_only=True):
+    """A sentence of the paper, with its finding."""
 
-    id: str
-    section: str
-    text: str
-    kind: str
-    testable: bool
-    why: str
-    metric: str
-    statistic: str
-    arms: tuple[str, ...]
-    workloads: tuple[str, ...]
-    paths: tuple[str, ...]
     expected: Expected | None
-    second_metric: str = ""
-    """Metric with which a correlation is."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -107,21 +93,8 @@ def _claim(entry: ClaimRecord) -> Claim:
     counts = _ARMS[entry.kind] if entry.testable else (0, *_ARMS[entry.kind])
     if len(entry.arms) not in counts:
         raise ValueError(f"a claim of kind {entry.kind} has {len(entry.arms)} arms")
-    return Claim(
-        id=entry.id,
-        section=entry.section,
-        text=entry.text,
-        kind=entry.kind,
-        testable=entry.testable,
-        why=entry.why,
-        metric=entry.metric,
-        statistic=entry.statistic,
-        arms=entry.arms,
-        workloads=entry.workloads,
-        paths=entry.paths,
-        expected=None if entry.expected is None else _expected(entry.expected),
-        second_metric=entry.second_metric or "",
-    )
+    own = {name: getattr(entry, name) for name in Sentence.__struct_fields__}
+    return Claim(**own, expected=None if entry.expected is None else _expected(entry.expected))
 
 
 def _expected(entry: ExpectedRecord) -> Expected:
