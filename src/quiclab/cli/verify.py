@@ -36,6 +36,8 @@ examples:
 
 exit codes: 0 every number follows, 1 some do not, 8 none differs but not all could be verified (damaged trials, too)
 """
+_NAMED = 5
+"""Most attempts that are named of those that could not be verified for one reason."""
 _SHOWN = 8
 """Differences of one attempt that are printed."""
 
@@ -119,8 +121,11 @@ def _print(found: Verification) -> None:
     if found.differences:
         print("The study as a whole:")
         _print_differences(found.differences)
-    for reason, number in Counter(each.reason for each in found.attempts if each.reason).items():
-        print(f"Not verified: {number_text.counted(number, 'attempt')}: {reason}.")
+    for reason in dict.fromkeys(each.reason for each in found.attempts if each.reason):
+        names = [f"{each.trial_id} attempt {each.attempt}" for each in found.attempts if each.reason == reason]
+        more = [f"{len(names) - _NAMED} more (--json has them)"] if len(names) > _NAMED else []
+        listed = number_text.listed([*names[:_NAMED], *more])
+        print(f"Not verified: {number_text.counted(len(names), 'attempt')}: {reason}. Trial {listed}.")
     for told in found.unchecked:
         print(told)
     states = Counter(each.state.value for each in found.attempts)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
+from quiclab.compare.sequential import rule_of
 from quiclab.compare.study import Study, read_study
 from quiclab.model import number_text
 from quiclab.model.errors import QuiclabError
@@ -80,9 +81,17 @@ def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
         dict(blocks.rows()),
         0.05 if spec.alpha is None else float(spec.alpha),
         tuple(metrics),
-        None if spec.matters_pct is None else float(spec.matters_pct),
+        _matters(study),
     )
     return Looks(now, tuple(read_looks(study.directory)))
+
+
+def _matters(study: Study) -> float | None:
+    """Smallest difference that matters, in per cent: by the rule of a study that goes on until it is decided, else by
+    its spec; None where nothing says so."""
+    if (rule := rule_of(study)) is not None:
+        return rule.effect_pct
+    return None if study.spec.matters_pct is None else float(study.spec.matters_pct)
 
 
 def remember_look(study: Study, metrics: Sequence[str]) -> None:

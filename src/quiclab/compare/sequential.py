@@ -7,7 +7,6 @@ of comparisons: with all of them together, at any time, the chance of one wrong 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,11 +20,8 @@ from quiclab.compare.paired import FloatArray, within_pairs
 from quiclab.compare.statistics import Shift
 from quiclab.compare.study import Study
 from quiclab.model import number_text
-from quiclab.model.sequential_record import SequentialGrowth
 from quiclab.model.text_table import TextTable
-from quiclab.store.layout import SEQUENTIAL
-from quiclab.store.own_files import read_own
-from quiclab.store.record_form import view_of
+from quiclab.store.growth import read_growth
 
 OPEN = "open"
 
@@ -46,10 +42,7 @@ class Rule:
 
 def rule_of(study: Study) -> Rule | None:
     """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
-    try:
-        found = view_of(json.loads(read_own(study.directory / SEQUENTIAL)), SequentialGrowth)
-    except (OSError, ValueError, RecursionError):
-        return None
+    found = read_growth(study.directory)
     return None if found is None else Rule(float(found.effect_pct), found.at_most, len(found.looks), found.blocks)
 
 

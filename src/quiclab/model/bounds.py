@@ -33,3 +33,6 @@ Period = Annotated[Duration, Bounds(Duration(10**6), Duration(3600 * _SECOND), "
 OneWayDelay = Annotated[Duration, Bounds(Duration(0), MINUTE, "a delay", "10 ms")]
 Burst = Annotated[ByteCount, Bounds(ByteCount(576), ByteCount(10**9), "a burst", "64 KB")]
 Quantum = Annotated[ByteCount, Bounds(ByteCount(64), ByteCount(10**6), "a quantum", "1514 B")]
+
+MOST_BLOCKS = 100_000
+"""Blocks of a cell that a study may have."""

@@ -19,3 +19,5 @@ class SequentialGrowth(msgspec.Struct, frozen=True):
     """Looks so far: what was seen of each comparison, and of how many pairs."""
     blocks: dict[str, int]
     """Cell → blocks that are planned."""
+    alpha: Number | None = None
+    """Level of its tests."""

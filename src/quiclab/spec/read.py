@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from quiclab.model.bounds import MOST_BLOCKS
 from quiclab.model.errors import SpecError
 from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.model.units import ByteCount
@@ -32,7 +33,7 @@ LEAST_QUIC_MTU = 1228
 MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 """Total size up to which captures keep whole packets by default."""
 
-AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, 100_000)}
+AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, MOST_BLOCKS)}
 _AA: Kind[dict[str, object]] = Kind(
     'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
 )
@@ -40,7 +41,7 @@ STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "question": kinds.TITLE,
     "seed": kinds.whole(0, 2**63 - 1),
-    "blocks": kinds.whole(1, 100_000),
+    "blocks": kinds.whole(1, MOST_BLOCKS),
     "alpha": kinds.fraction(),
     "matters": kinds.PART,
     "metric": kinds.NAME,

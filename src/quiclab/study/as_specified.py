@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study's account of what it ran, held against its spec: the resolved spec, each trial's path and all else that it
-was asked for, and the number of trials and attempts."""
+was asked for, the number of trials and attempts, and how far it grew."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -13,20 +15,25 @@ from typing import Any
 from quiclab.lab.runner.commands import path_of, workload_of
 from quiclab.lab.runner.document import asked_of, own_server_members
 from quiclab.lab.testbed.link import links_of
-from quiclab.model.errors import DecodeError
+from quiclab.model.errors import DecodeError, QuiclabError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
+from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
 from quiclab.spec.link import link_config
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import read_object
+from quiclab.store.growth import read_growth
 from quiclab.store.identity import essence_of
-from quiclab.store.layout import BLOCK_CUT, TOLERATED, Attempt, StudyDir
+from quiclab.store.layout import BLOCK_CUT, SEQUENTIAL, TOLERATED, Attempt, StudyDir
+from quiclab.store.look_records import FILE, read_looks
+from quiclab.store.own_files import is_own_file
 from quiclab.study.differences import Difference, json_differences, short_text
 from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.limits import EARLIER, tolerated_by
-from quiclab.study.specs import form_errors
+from quiclab.study.sequential_run import more_blocks, planned_blocks
+from quiclab.study.specs import form_errors, load_study
 
 SPEC = "the spec"
 """Source of what a trial was to be."""
@@ -135,3 +142,115 @@ def what_lacks(
     if earlier:
         told.append(f"The ledger lacks {counted(earlier, 'attempt')} that the numbers of later ones imply.")
     return told
+
+
+def growth_differences(study_dir: StudyDir, study: Study) -> list[Difference]:
+    """Differences between sequential.json and the spec; none of a study whose number of blocks was fixed."""
+    kept = read_growth(study_dir.root)
+    if kept is None or kept.alpha is None:
+        return []
+    return [*json_differences(SEQUENTIAL, kept.alpha, study.alpha, "alpha", SPEC)]
+
+
+def doubts_by_growth(study_dir: StudyDir, study: Study, run: Mapping[str, int]) -> list[str]:
+    """Sentences about a sequential.json that does not fit the rest of the study. `run` is cell → blocks that the ledger
+    has of it."""
+    kept = read_growth(study_dir.root)
+    grown = {cell: blocks for cell, blocks in run.items() if blocks > study.blocks}
+    told = []
+    if kept is None and (study_dir.root / SEQUENTIAL).exists():
+        told.append(f"{SEQUENTIAL} cannot be read: the rule by which the study stopped is not known.")
+    for cell, blocks in sorted(grown.items()):
+        known = study.blocks if kept is None else max(study.blocks, kept.blocks.get(cell, 0))
+        if blocks > known:
+            told.append(
+                f"The ledger has {blocks} blocks of {cell}, and the plan {known}: {SEQUENTIAL}, which says how far a "
+                "study grew, is missing or was changed."
+            )
+    if kept is None:
+        return told
+    least = max((_looks_before(study, cell, blocks, kept.at_most) for cell, blocks in kept.blocks.items()), default=0)
+    if len(kept.looks) < least:
+        told.append(
+            f"{SEQUENTIAL} has {counted(len(kept.looks), 'look')}, and a study grows so far after "
+            f"{counted(least, 'look')} or more: some were removed."
+        )
+    sizes = {look.matters_pct for look in read_looks(study_dir.root)} - {None}
+    if sizes and float(kept.effect_pct) not in sizes:
+        said = " or ".join(f"{each:g} %" for each in sorted(each for each in sizes if each is not None))
+        told.append(
+            f"{SEQUENTIAL} says that a difference matters from {kept.effect_pct:g} % on, and {FILE} that it did from "
+            f"{said} on when the result was seen."
+        )
+    return told
+
+
+def _looks_before(study: Study, cell: str, blocks: int, at_most: int) -> int:
+    """Fewest looks after which a cell has so many blocks: each makes it grow once."""
+    looks, now = 0, dict[str, int]()
+    while max(study.blocks, now.get(cell, 0)) < min(blocks, at_most):
+        looks, now = looks + 1, more_blocks({cell}, now, study.blocks, at_most)
+    return looks
+
+
+@dataclass(frozen=True)
+class AskedOfTrial:
+    """Everything that a study's spec says of one trial; nothing of one that it does not plan."""
+
+    is_readable: bool
+    """True if the spec could be read and planned."""
+    row: Mapping[str, object] | None
+    """Row of the plan."""
+    links: Mapping[str, object] | None
+    """Configuration of the links."""
+    members: Mapping[str, object] | None
+    """Members of its trial.json."""
+    tolerated: Sequence[float]
+    """Shares that the laboratory may have added by the limits, today's first."""
+
+
+@dataclass(frozen=True)
+class AskedOfStudy:
+    """Everything that a study's spec says of its trials, by their ids."""
+
+    rows: Mapping[str, Mapping[str, object]]
+    """Rows of the plan."""
+    links: Mapping[str, Mapping[str, object]]
+    """Configurations of the links."""
+    members: Mapping[str, Mapping[str, object]]
+    """Members of each trial.json."""
+    tolerated: Sequence[float] = ()
+    """Shares that the laboratory may have added by the limits, today's first."""
+    differences: tuple[Difference, ...] = ()
+    """Differences between the spec and resolved.json."""
+    doubts: tuple[str, ...] = ()
+    """Sentences about a growth of the study that does not fit the rest of it."""
+    problem: str = ""
+    """Sentence about why the spec says nothing; empty where it does."""
+
+    def about_trial(self, trial_id: str) -> AskedOfTrial:
+        """The part about one trial, which goes to another process."""
+        row, links, members = (each.get(trial_id) for each in (self.rows, self.links, self.members))
+        return AskedOfTrial(not self.problem, row, links, members, self.tolerated)
+
+
+def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
+    """Read the spec of a study, and plan it again, with at least the blocks that were `run` (cell → blocks)."""
+    if not is_own_file(study_dir.spec, study_dir.root):
+        return AskedOfStudy({}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
+    try:
+        study = load_study(study_dir.spec)
+        rows = grow_plan(study, Counter(run) | Counter(planned_blocks(study_dir)))
+        differences = [*resolved_differences(study_dir, study), *growth_differences(study_dir, study)]
+        tolerated, doubts = tolerances(study_dir, study), doubts_by_growth(study_dir, study, run)
+    except QuiclabError as error:
+        told = "; ".join((error.message.rstrip("."), *error.problems))
+        return AskedOfStudy({}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
+    return AskedOfStudy(
+        {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
+        {row.trial_id: link_asked(study, row) for row in rows},
+        {row.trial_id: asked_members(study, row) for row in rows},
+        tolerated,
+        tuple(differences),
+        tuple(doubts),
+    )

@@ -32,24 +32,26 @@ def unknown_folders(study_dir: StudyDir, known: Collection[Path]) -> list[str]:
     return [f"Not judged, as the ledger has no such attempt: {listed([*found[:_SHOWN], *more])}."]
 
 
-def doubts_by_looks(study_dir: StudyDir, rows: Mapping[str, Mapping[str, object]], tried: Collection[str]) -> list[str]:
-    """Sentences about interim looks that do not fit the ledger. `rows` is trial → row of the plan, and `tried` has the
-    trials with an attempt."""
+def blocks_in_ledger(rows: Mapping[str, Mapping[str, object]], tried: Collection[str]) -> Counter[str]:
+    """Cell → blocks of its comparison that have an attempt. `rows` is trial → row of the plan."""
+    main = (rows[each] for each in tried if rows.get(each, {}).get("kind") == "main")
+    return Counter(str(cell) for cell, _ in {(row.get("cell_id"), row.get("block")) for row in main})
+
+
+def doubts_by_looks(study_dir: StudyDir, run: Mapping[str, int]) -> list[str]:
+    """Sentences about interim looks that do not fit the ledger. `run` is cell → blocks that it has of it."""
     told = []
     if broken := unreadable_lines(study_dir.root):
         told.append(f"{FILE} has {counted(broken, 'line')} that cannot be read: interim looks may be missing.")
     looks = read_looks(study_dir.root)
     if study_dir.report.exists() and not looks and not _is_of_single_blocks(study_dir):
         told.append(f"There is a report, and {FILE} has no interim look: it was removed, or the report is another's.")
-    main = (rows[each] for each in tried if rows.get(each, {}).get("kind") == "main")
-    blocks = {(row["cell_id"], row["block"]) for row in main}
-    run = Counter(cell for cell, _ in blocks)
     seen = Counter[str]()
     for look in looks:
         seen |= Counter(look.blocks)
     for cell, number in sorted(seen.items()):
-        if number > run[cell]:
-            told.append(f"An interim look saw {counted(number, 'block')} of {cell}, and the ledger has {run[cell]}.")
+        if number > run.get(cell, 0):
+            told.append(f"An interim look saw {counted(number, 'block')} of {cell}; the ledger has {run.get(cell, 0)}.")
     return told
 
 

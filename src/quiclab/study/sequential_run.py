@@ -7,15 +7,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
 from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.growth import read_growth
 from quiclab.store.layout import SEQUENTIAL, StudyDir
-
-if TYPE_CHECKING:
-    from quiclab.model.sequential_record import SequentialGrowth
 
 _GROWTH = 0.25
 """Share of its blocks by which an open cell grows between two looks."""
@@ -46,13 +43,13 @@ class LookResult:
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
     """Cell → blocks, as far as the study has grown."""
-    grown = _read(study_dir)
+    grown = read_growth(study_dir.root)
     return grown.blocks if grown else {}
 
 
 def looks_so_far(study_dir: StudyDir) -> int:
     """Number of looks at the study before its next blocks."""
-    grown = _read(study_dir)
+    grown = read_growth(study_dir.root)
     return len(grown.looks) if grown else 0
 
 
@@ -70,7 +67,7 @@ def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
     from quiclab.study.tables import make_tables
 
     study_dir, study, goal = asked
-    grown = _read(study_dir)
+    grown = read_growth(study_dir.root)
     looks, before = (list(grown.looks), grown.blocks) if grown else ([], {})
     make_tables(study_dir)
     keep_growth(
@@ -101,20 +98,6 @@ def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, a
         now = max(planned, blocks.get(cell, 0))
         grown[cell] = min(at_most, now + max(_LEAST_GROWTH, math.ceil(_GROWTH * now)))
     return grown
-
-
-def _read(study_dir: StudyDir) -> SequentialGrowth | None:
-    """Growth of a study so far; None where it has a fixed number of blocks."""
-    file = study_dir.root / SEQUENTIAL
-    if not file.exists():
-        return None
-    from quiclab.model.sequential_record import SequentialGrowth
-    from quiclab.store.record_form import view_of
-
-    try:
-        return view_of(json.loads(file.read_text()), SequentialGrowth)
-    except (OSError, ValueError, RecursionError):
-        return None
 
 
 def keep_growth(

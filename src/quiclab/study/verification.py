@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +23,8 @@ from quiclab.evidence.verify.artefacts import register
 from quiclab.evidence.verify.disturbed import disturbance_problem
 from quiclab.evidence.verify.trial import judge_document
 from quiclab.logs.decoders import decode_trial, with_verdict
-from quiclab.model.errors import DecodeError, QuiclabError, SpecError
+from quiclab.model.errors import DecodeError, SpecError
 from quiclab.model.trial_record import TrialRecord
-from quiclab.plan.make import grow_plan
 from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
 from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_register, read_trial
@@ -34,20 +33,16 @@ from quiclab.store.own_files import is_own_file
 from quiclab.store.record_form import as_json, as_trial
 from quiclab.study.as_specified import (
     SPEC,
+    AskedOfTrial,
     asked_differences,
-    asked_members,
-    link_asked,
     link_differences,
-    resolved_differences,
-    tolerances,
+    planned_again,
     what_lacks,
 )
-from quiclab.study.beside_trials import doubts_by_looks, unknown_folders
+from quiclab.study.beside_trials import blocks_in_ledger, doubts_by_looks, unknown_folders
 from quiclab.study.differences import Difference, json_differences, raw_file_differences
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.kept_tables import study_table_differences, trial_table_differences
-from quiclab.study.sequential_run import planned_blocks
-from quiclab.study.specs import load_study
 from quiclab.study.tables import LedgerTrials, processes_for, raw_bytes, told_by
 from quiclab.study.trial import Weighed
 from quiclab.study.trial_tables import tables_of
@@ -62,8 +57,8 @@ NOT_CHECKED = (
     "Not checked: that the raw files are of a network, that the programs which ran are those that host.json names, "
     "that no attempt was left out at the end, that the study was begun with the level, the metric and the limits "
     "trial, ready and attempts that spec.toml and resolved.json agree on (the limit disturbance is in each trial.json, "
-    "and was compared), that looks.jsonl has every interim look, what remarks.json excludes, and what "
-    "report.html says."
+    "and was compared), that looks.jsonl has every interim look, that sequential.json has the rule by "
+    "which the study was begun, what remarks.json excludes, and what report.html says."
 )
 """Sentence about everything that no verification tells."""
 LEDGER = "the ledger"
@@ -138,9 +133,11 @@ def verification(
     """
     with study_dir.undisturbed(), borrowed_ledger(study_dir) as ledger:
         told = told_by(ledger)
-        spec = _planned_again(study_dir)
+        run = blocks_in_ledger(told.planned, told.attempts)
+        spec = planned_again(study_dir, run)
         unchecked = [
             *([spec.problem] if spec.problem else []),
+            *spec.doubts,
             *what_lacks(spec.rows, told.attempts, partial(_block_of, told)),
         ]
         known = {str(row["cell_id"]) for row in told.planned.values()}
@@ -164,7 +161,7 @@ def verification(
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
         if not cells:
             unchecked += unknown_folders(study_dir, [each.folder for each in asked])
-        unchecked += doubts_by_looks(study_dir, told.planned, told.attempts)
+        unchecked += doubts_by_looks(study_dir, run)
         found = by_all_processors(_verified, asked, at_most=at_most, done=done)
         differences = [*spec.differences, *study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
@@ -187,7 +184,7 @@ class _Asked:
     attempt: Attempt
     row: Mapping[str, object] | None
     """Row of the plan, by the ledger."""
-    spec: _OfTrial
+    spec: AskedOfTrial
     is_last: bool
     void_beside: bool
     """True if another trial of its block was void in the same attempt, by a reason of its own."""
@@ -213,65 +210,6 @@ class _Asked:
         """True if a folder is there and says that it is of this attempt."""
         register = read_register(folder) if folder.is_dir() else None
         return register is not None and register.attempt == self.attempt.attempt
-
-
-@dataclass(frozen=True)
-class _OfTrial:
-    """Everything that a study's spec says of one trial; nothing of one that it does not plan."""
-
-    is_readable: bool
-    """True if the spec could be read and planned."""
-    row: Mapping[str, object] | None
-    """Row of the plan."""
-    links: Mapping[str, object] | None
-    """Configuration of the links."""
-    members: Mapping[str, object] | None
-    """Members of its trial.json."""
-    tolerated: Sequence[float]
-    """Shares that the laboratory may have added by the limits, today's first."""
-
-
-@dataclass(frozen=True)
-class _OfSpec:
-    """Everything that a study's spec says of its trials, by their ids."""
-
-    rows: Mapping[str, Mapping[str, object]]
-    """Rows of the plan."""
-    links: Mapping[str, Mapping[str, object]]
-    """Configurations of the links."""
-    members: Mapping[str, Mapping[str, object]]
-    """Members of each trial.json."""
-    tolerated: Sequence[float] = ()
-    """Shares that the laboratory may have added by the limits, today's first."""
-    differences: tuple[Difference, ...] = ()
-    """Differences between the spec and resolved.json."""
-    problem: str = ""
-    """Sentence about why the spec says nothing; empty where it does."""
-
-    def about_trial(self, trial_id: str) -> _OfTrial:
-        """The part about one trial, which goes to another process."""
-        row, links, members = (each.get(trial_id) for each in (self.rows, self.links, self.members))
-        return _OfTrial(not self.problem, row, links, members, self.tolerated)
-
-
-def _planned_again(study_dir: StudyDir) -> _OfSpec:
-    """Read the spec of a study, and plan it again."""
-    if not is_own_file(study_dir.spec, study_dir.root):
-        return _OfSpec({}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
-    try:
-        study = load_study(study_dir.spec)
-        rows = grow_plan(study, planned_blocks(study_dir))
-        differences, tolerated = resolved_differences(study_dir, study), tolerances(study_dir, study)
-    except QuiclabError as error:
-        told = "; ".join((error.message.rstrip("."), *error.problems))
-        return _OfSpec({}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
-    return _OfSpec(
-        {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
-        {row.trial_id: link_asked(study, row) for row in rows},
-        {row.trial_id: asked_members(study, row) for row in rows},
-        tolerated,
-        tuple(differences),
-    )
 
 
 def _verified(asked: _Asked) -> VerifiedAttempt:
