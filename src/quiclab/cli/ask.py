@@ -154,6 +154,8 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
     goal = Goal(study.matters.pct, MOST_PAIRS)
     again = _again(study, study_dir.root)
 
+    batches = 0
+
     def trials() -> int:
         return run_behind_bar(
             study,
@@ -164,11 +166,13 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
             blocks=planned_blocks(study_dir),
             anyway=False,
             until_s=until_s,
-            repeated_by=f"`{again}`",
+            repeated_by=None,
+            goes_on=batches > 1,
         )
 
     with measuring(arguments):
         while True:
+            batches += 1
             code = in_sandbox_of(study_dir, trials)
             if code not in RAN:
                 return code
@@ -209,6 +213,8 @@ def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequ
     explained = readable_explanations(directory, analysis, foretold=False) or ()
     explanation = next(iter(explained), None)
     picture = [WaitBars(explanation.waterfall)] if explanation is not None and explanation.waterfall.pairs else []
-    sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
-    more = [] if comparison.conclusion.decided else [f"More pairs of the same: {_again(study, directory)}"]
+    again = _again(study, directory)
+    sentences = (verdict(comparison, analysis, again), because(explanation), remedy(study, directory, explanation))
+    named = comparison.conclusion.decided or any(again in each for each in sentences)
+    more = [] if named else [f"More pairs of the same: {again}"]
     return ["", *filter(None, sentences), *more, *picture, ""]

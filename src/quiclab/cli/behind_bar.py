@@ -35,13 +35,15 @@ def run_behind_bar(
     anyway: bool = True,
     watched_by: Callable[[Bar], Observer] | None = None,
     until_s: float | None = None,
-    repeated_by: str = "The same command",
+    repeated_by: str | None = "The same command",
+    goes_on: bool = False,
 ) -> int:
     """Run all trials of a study that are not done yet, as `run_trials` does, and say what did not go well.
 
     To be called in the sandbox, before this process has threads. The first Ctrl-C finishes the blocks under way, a
     second one stops at once, and `interrupted` is what is told then. No block begins from `until_s` on, by the clock of
-    `time.monotonic`: what has run by then is a good end. `repeated_by` is told as what tries disturbed blocks again.
+    `time.monotonic`: what has run by then is a good end. `repeated_by` is told as what tries disturbed blocks again;
+    with None nothing is told of them. Where a run `goes_on`, link and machine were told of before.
     Returns an exit code.
     """
 
@@ -54,7 +56,7 @@ def run_behind_bar(
             from quiclab.study.stopping import Stop, TimeIsOver
             from quiclab.study.trials import run_trials
 
-            bar = Bar(anyway=anyway, rounds_later=rounds_later)
+            bar = Bar(anyway=anyway, rounds_later=rounds_later, goes_on=goes_on)
             observer = bar if watched_by is None else Both(bar, watched_by(bar))
             try:
                 with Stop(observer.stopping, until_s) as stop:
@@ -69,7 +71,7 @@ def run_behind_bar(
                         side_by_side=side_by_side,
                         keep_raw=keep_raw,
                         stop=stop,
-                        check_machine=True,
+                        check_machine=not goes_on,
                     )
             except TimeIsOver:
                 return ExitCode.OK

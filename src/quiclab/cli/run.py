@@ -183,6 +183,8 @@ def run(arguments: argparse.Namespace) -> int:
             code = run_by_workers(arguments, spec_file, study, study_dir, part, again, bar, watchers)
             return finish(code) if code in RAN else _end_early(study, study_dir, code, events)
 
+        batches = 0
+
         def trials() -> int:
             return run_behind_bar(
                 study,
@@ -194,11 +196,13 @@ def run(arguments: argparse.Namespace) -> int:
                 part=part,
                 keep_raw=arguments.keep_raw,
                 anyway=arguments.anyway,
+                goes_on=batches > 1,
                 watched_by=lambda bar: _watchers(bar, arguments, study_dir, events),
             )
 
         with measuring(arguments):
             while True:
+                batches += 1
                 code = in_sandbox_of(study_dir, trials)
                 if code not in RAN:
                     return _end_early(study, study_dir, code, events)

@@ -39,10 +39,10 @@ _MANY_REPEATS = 1 / 3
 """Share of disturbed trials from which on it is told: a run then takes about twice as long."""
 
 
-def tell(outcome: Outcome, again: str = "The same command") -> int:
+def tell(outcome: Outcome, again: str | None = "The same command") -> int:
     """Say what did not go well. Returns the exit code: 1 where trials failed, are unproven or damaged; else 8 where
     cells that are compared lack pairs, since the laboratory disturbed them in every attempt; else 0. `again` is what
-    tries those once more."""
+    tries those once more; with None they are left to what is told later."""
     console = VisibleConsole(file=complaints())
     if outcome.failed or outcome.unproven:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
@@ -50,7 +50,7 @@ def tell(outcome: Outcome, again: str = "The same command") -> int:
         always = f" ({throughout} in every attempt, in blocks that stayed disturbed)" if throughout else ""
         told = f"{number_text.counted(outcome.failed, 'trial')} failed{always}{nobody_knows}"
         console.print(f"{told}: the reasons are in the report", style="yellow", highlight=False)
-    if blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}:
+    if again is not None and (blocks := {**outcome.disturbed.compared, **outcome.disturbed.controls}):
         console.print(_disturbed(outcome, blocks, again), style="yellow", highlight=False)
     if outcome.left_out:
         size = ByteCount(round(outcome.left_out_bytes, -5))
@@ -92,10 +92,11 @@ def _absent(beginning: Beginning) -> HostError:
 class Bar(Observer):
     """Progress in expected seconds, since trials differ in length; where it is not drawn, a line every minute."""
 
-    def __init__(self, *, anyway: bool = True, rounds_later: int = ROUNDS_LATER) -> None:
+    def __init__(self, *, anyway: bool = True, rounds_later: int = ROUNDS_LATER, goes_on: bool = False) -> None:
         """Prepare a bar; without `anyway` a study does not begin where arms lack their programs. `rounds_later` is how
-        often blocks that stayed void are tried once more."""
+        often blocks that stayed void are tried once more. A run that `goes_on` has told of link and machine before."""
         self._anyway = anyway
+        self._goes_on = goes_on
         self._rounds_later = rounds_later
         self._console = VisibleConsole()
         self._progress = LiveProgress(self._console, pressure)
@@ -103,7 +104,7 @@ class Bar(Observer):
         self._pace = Pace((), {}, 1, 0)
         self._task = TaskID(0)
         self._every_minute = EveryMinute(self.print_progress)
-        self._told_of_repeats = self._told_of_rounds = False
+        self._told_of_repeats, self._told_of_rounds = goes_on, False
         self._at_once = self._most_at_once = 1
         self._most_under_way = 0
         self._status: Status | None = None
@@ -120,9 +121,10 @@ class Bar(Observer):
     def began(self, beginning: Beginning) -> None:
         if beginning.cannot_run and not self._anyway:
             raise _absent(beginning)
-        self._console.print(f"link: {beginning.backend} ({beginning.why})", highlight=False)
-        for arm, reason in beginning.cannot_run.items():
-            self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
+        if not self._goes_on:
+            self._console.print(f"link: {beginning.backend} ({beginning.why})", highlight=False)
+            for arm, reason in beginning.cannot_run.items():
+                self._console.print(f"arm {arm}: its trials will fail: {reason}", style="yellow", highlight=False)
         senders = senders_of(beginning.study)
         expected = {row.trial_id: expected_duration(row, beginning.study, senders).s for row in beginning.rows}
         self._pace = Pace(beginning.rows, expected, beginning.study.limits.attempts, self._rounds_later)

@@ -16,8 +16,10 @@ from quiclab.model import number_text
 
 AGAIN = "Run the study again while less else runs on this machine."
 """Advice where the disturbance could turn the answer: trials that count are not run again."""
+SAME_COMMAND = "Run the same command again"
+"""Beginning of the advice: a question names the command."""
 TRY_AGAIN = (
-    "Run the same command again while less else runs on this machine: it repeats them. Or write, say, disturbance = "
+    f"{SAME_COMMAND} while less else runs on this machine: it repeats them. Or write, say, disturbance = "
     '"3 %" under [limits]: more trials count then, and the interval is wider by what they owe to the machine.'
 )
 """Advice where pairs are lacking."""

@@ -10,6 +10,7 @@ from quiclab.plan.blocked import block_warnings
 from quiclab.plan.cut_jitter import jitter_warnings
 from quiclab.plan.idle_settings import idle_settings
 from quiclab.plan.lost_packets import loss_warnings
+from quiclab.plan.slow_paths import slow_warnings
 from quiclab.plan.unmeasured import unmeasured
 from quiclab.plan.unmet_addresses import address_warnings
 
@@ -27,4 +28,4 @@ def foreseen(study: Study) -> list[str]:
             *mtu_warnings(study.arms, path),
         )
     ]
-    return [*of_paths, *address_warnings(study), *unmeasured(study), *idle_settings(study)]
+    return [*of_paths, *slow_warnings(study), *address_warnings(study), *unmeasured(study), *idle_settings(study)]

@@ -17,6 +17,7 @@ from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
 from quiclab.plan.size import plan_size
+from quiclab.plan.slow_paths import slow_warnings
 from quiclab.spec.toml_text import Toml, toml_text
 from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders
 
@@ -101,7 +102,11 @@ def new_folder(name: str) -> Path:
 
 
 def refuse_too_long(study: Study, minutes: float) -> None:
-    """Raise SpecError where the fewest pairs that decide anything are expected to take longer than that."""
+    """Raise SpecError where no trial can end, or the fewest pairs that decide anything are expected to take longer."""
+    if told := slow_warnings(study):
+        raise SpecError(
+            "no trial of this question can end in time", "ask for less, or give a higher --rate", tuple(told)
+        )
     expected = plan_size(study).expected(study, senders_of(study)).s / 60
     if expected > minutes:
         raise SpecError(

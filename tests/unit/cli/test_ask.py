@@ -87,7 +87,11 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "nan"), ("is not a number of minutes",)),
         (("--siz", "300KB"), ("did you mean --size",)),
-        (("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"), ("minutes are too few",)),
+        (
+            ("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"),
+            ("no trial of this question can end in time", "7,200 s"),
+        ),
+        (("--size", "5MB", "--rtt", "40ms", "--rate", "2mbit"), ("minutes are too few",)),
     ],
 )
 def test_a_wrong_question(
