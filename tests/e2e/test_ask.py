@@ -30,7 +30,7 @@ def test_a_question_is_answered_and_can_go_on(tmp_path: Path) -> None:
         assert "█" in told
     else:
         assert "Not judged" in told or "Inconclusive" in told
-    assert "NOT EQUAL: no CUBIC in h3" in told
+    assert "NOT EQUAL: congestion control: h2 has" in told
     assert 'rtt = "400 ms"' in (study / "spec.toml").read_text()
     assert (study / "report.html").exists()
     assert len(trials(study)) >= 2 * LEAST_PAIRS - 2

@@ -142,15 +142,15 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
     """Say what is missing, and what does not go together."""
     told = []
     if arguments.size is None and arguments.page is None:
-        told.append("what is transferred? --size 300KB, or --page FILE.har")
+        told.append("say what is transferred: --size 300KB, or --page FILE.har")
     if arguments.rtt is None and arguments.profile is None:
-        told.append("over which network? --rtt 40ms, or --profile NAME")
+        told.append("say over which network: --rtt 40ms, or --profile NAME")
     if arguments.page is not None:
         beside = [f"--{key}" for key in ("size", "count", "upload") if getattr(arguments, key)]
-        told += [f"{option} is of objects, and --page asks for a page: leave one of them out" for option in beside]
+        told += [f"{option} is for objects, and --page asks for a page: leave one of them out" for option in beside]
     if arguments.h2 is not None and arguments.h3 is not None:
         told += [
-            f"--{key} is of both arms, which --h2 and --h3 name: leave it out"
+            f"--{key} is for both arms, which --h2 and --h3 name: leave it out"
             for key in ("client", "server")
             if getattr(arguments, key) is not None
         ]

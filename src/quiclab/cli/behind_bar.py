@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ def run_behind_bar(
     keep_raw: KeepRaw = KEEP_ALL,
     anyway: bool = True,
     watched_by: Callable[[Bar], Observer] | None = None,
-    until_s: float | None = None,
+    until_s: float = math.inf,
     repeated_by: str | None = "The same command",
     goes_on: bool = False,
 ) -> int:
@@ -56,7 +57,7 @@ def run_behind_bar(
             from quiclab.study.stopping import Stop, TimeIsOver
             from quiclab.study.trials import run_trials
 
-            bar = Bar(anyway=anyway, rounds_later=rounds_later, goes_on=goes_on)
+            bar = Bar(anyway=anyway, rounds_later=rounds_later, goes_on=goes_on, until_s=until_s)
             observer = bar if watched_by is None else Both(bar, watched_by(bar))
             try:
                 with Stop(observer.stopping, until_s) as stop:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -92,10 +93,19 @@ def _absent(beginning: Beginning) -> HostError:
 class Bar(Observer):
     """Progress in expected seconds, since trials differ in length; where it is not drawn, a line every minute."""
 
-    def __init__(self, *, anyway: bool = True, rounds_later: int = ROUNDS_LATER, goes_on: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        anyway: bool = True,
+        rounds_later: int = ROUNDS_LATER,
+        goes_on: bool = False,
+        until_s: float = math.inf,
+    ) -> None:
         """Prepare a bar; without `anyway` a study does not begin where arms lack their programs. `rounds_later` is how
-        often blocks that stayed void are tried once more. A run that `goes_on` has told of link and machine before."""
+        often blocks that stayed void are tried once more. A run that `goes_on` has told of link and machine before. No
+        block begins from `until_s` on, by the clock of `time.monotonic`."""
         self._anyway = anyway
+        self._until_s = until_s
         self._goes_on = goes_on
         self._rounds_later = rounds_later
         self._console = VisibleConsole()
@@ -219,7 +229,7 @@ class Bar(Observer):
         told = f"{tally.blocks_over} of {number_text.counted(tally.blocks_planned, things)}"
         if repeated := len(tally.repeated):
             told += f", {number_text.counted(repeated, 'trial')} repeated"
-        self._note(f"{told}, about {number_text.span(self._pace.left_s())} left")
+        self._note(f"{told}, about {number_text.span(self._left_s())} left")
 
     def _note(self, text: str) -> None:
         """Something to read above the bar."""
@@ -231,8 +241,12 @@ class Bar(Observer):
             trials += f", {repeated} repeated"
         self._progress.update(self._task, completed=self._pace.done_s, trials=trials)
 
+    def _left_s(self) -> float:
+        """Expected time to the end, in seconds."""
+        return min(self._pace.left_s(), max(0.0, self._until_s - time.monotonic()))
+
     def _left(self) -> str:
-        left_s = max(1, round(self._pace.left_s()))
+        left_s = max(1, round(self._left_s()))
         if not self._tally.attempts:
             return f"about {number_text.span(left_s)} left"
         return f"{left_s // 60}:{left_s % 60:02d} left"
@@ -243,7 +257,7 @@ class Bar(Observer):
         if self._told_of_repeats or attempts < _FEW_ATTEMPTS or len(disturbed) <= _MANY_REPEATS * attempts:
             return
         self._told_of_repeats = True
-        left_s = self._pace.left_s()
+        left_s = self._left_s()
         end = time.strftime("%H:%M", time.localtime(time.time() + left_s))
         causes = escape(told_causes(disturbed))
         self._note(

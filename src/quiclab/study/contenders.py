@@ -23,6 +23,8 @@ from quiclab.spec.kinds import INSTALLED
 CUBIC = "cubic"
 USUAL_PACKETS = 10
 """Initial window where nothing says another: of Linux, of RFC 6928 and of RFC 9002."""
+LINUX_CUBIC = "Linux cubic"
+"""Congestion control of TCP in every question."""
 _OWN = "command"
 _PROTOCOLS: tuple[Protocol, Protocol] = ("h2", "h3")
 
@@ -72,6 +74,14 @@ class Contender:
         return Arm(self.protocol, self.protocol, client, server, tcp=tcp)
 
     @property
+    def sender_text(self) -> str:
+        """Congestion control and initial window of the sender, for readers."""
+        if self.protocol == "h2":
+            return f"{LINUX_CUBIC}, initial window {self.initial_window} packets"
+        control = self.congestion_control or "congestion control not known"
+        return f"{control}, initial window {self.window or 'not known'}"
+
+    @property
     def has_cubic(self) -> bool:
         """True if the sender declares CUBIC."""
         return CUBIC in self.congestion_control.lower()
@@ -89,14 +99,14 @@ class Contenders:
         """Sentence on what is not equal although it should be; "" where all is."""
         told = []
         if not self.h3.has_cubic:
-            told.append(f"no CUBIC in h3 ({self.h3.congestion_control or 'its congestion control is not known'})")
+            other = self.h3.congestion_control or "one that is not known"
+            told.append(f"congestion control: h2 has {LINUX_CUBIC}, h3 has {other}")
         if declared_packets(self.h3.window) != self.h2.initial_window:
-            told.append(
-                f"initial windows differ (h2 {self.h2.initial_window} packets, h3 {self.h3.window or 'not known'})"
-            )
+            other = self.h3.window or "one that is not known"
+            told.append(f"initial window: h2 has {self.h2.initial_window} packets, h3 has {other}")
         if not told:
             return ""
-        return f"NOT EQUAL: {' and '.join(told)}. These can decide the answer in place of the protocol."
+        return f"NOT EQUAL: {'; '.join(told)}. This can decide the answer in place of the protocol."
 
 
 def contenders(workload: Workload, h2: ProgramChoice, h3: ProgramChoice) -> Contenders:

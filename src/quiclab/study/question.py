@@ -118,10 +118,8 @@ def refuse_too_long(study: Study, minutes: float) -> None:
 
 def arm_text(found: Contender) -> str:
     """Return an arm for readers: programs with their versions, congestion control, initial window."""
-    window = found.window or f"{found.initial_window} packets"
-    sender = found.congestion_control or "Linux cubic"
     ends = f"{_build_text(found.client)} from {_build_text(found.server)}"
-    return f"{ends}; {sender}, initial window {window}"
+    return f"{ends}; {found.sender_text}"
 
 
 def _build_text(build: Build) -> str:

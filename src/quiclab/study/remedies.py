@@ -27,7 +27,7 @@ def remedy(study: Study, directory: Path, explanation: Explanation | None) -> st
     if told := [*(sentence(each, explanation) for each in tested), *run_lines(explanation)]:
         return f"What would change it: {told[0]}"
     if not any(each.shown for each in explanation.parts):
-        return "What would change it is not known, as no cause is shown."
+        return "What would change it: not known before a cause is."
     cell = explanation.comparison.cell_id
     command = f"quiclab explain {from_here(directory)} {cell} --confirm"
     try:

@@ -6,6 +6,7 @@ A block is what is compared, so a whole one is worth its last trial; and whateve
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -23,9 +24,9 @@ class TimeIsOver(Exception):  # noqa: N818 - the end that was agreed, not a mist
 class Stop:
     """Asked for or not. As a context manager, in the main thread, it has SIGINT ask for it."""
 
-    def __init__(self, told: Callable[[], None] = lambda: None, until_s: float | None = None) -> None:
-        """`told` is called when it is asked for. No block begins from `until_s` on, by the clock of `time.monotonic`;
-        None is no such instant."""
+    def __init__(self, told: Callable[[], None] = lambda: None, until_s: float = math.inf) -> None:
+        """Prepare one: `told` is called when it is asked for, and no block begins from `until_s` on, by the clock of
+        `time.monotonic`."""
         self._told = told
         self._until_s = until_s
         self._signals = 0
@@ -66,7 +67,7 @@ class Stop:
     def check(self) -> None:
         """Raise KeyboardInterrupt where it was asked for, TimeIsOver where its time is over: for before a block."""
         self._check_asked()
-        if self._until_s is not None and time.monotonic() >= self._until_s:
+        if time.monotonic() >= self._until_s:
             raise TimeIsOver
 
     def _check_asked(self) -> None:

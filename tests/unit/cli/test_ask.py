@@ -73,7 +73,7 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
     ("words", "told"),
     [
         ((), ("--size 300KB", "--rtt 40ms")),
-        (("--size", "300KB"), ("over which network?",)),
+        (("--size", "300KB"), ("over which network",)),
         (("--size", "300", "--rtt", "40", "--loss", "2"), ("--size: ", "--rtt: ", "--loss: ")),
         ((*_ENOUGH, "--rate", "fast", "--count", "x"), ("--rate: ", "--count: ")),
         ((*_ENOUGH, "--count", "1000"), ("--count: 1000 is out of range",)),
@@ -81,7 +81,7 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--page", "nowhere.har"), ("--page: ",)),
         (("--rtt", "40ms", "--page", __file__), ("--page",)),
         ((*_ENOUGH, "--h3", "curl"), ("CLIENT/SERVER",)),
-        ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is of both arms",)),
+        ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is for both arms",)),
         ((*_ENOUGH, "--client", "curl-cfi"), ("did you mean 'curl-cffi'",)),
         ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),

@@ -127,6 +127,18 @@ def test_progress_in_a_pipe_counts_pairs_and_repeats(
     bar.over()
 
 
+def test_a_deadline_bounds_the_time_that_is_left(
+    tmp_path: Path, blocks: Sequence[Sequence[PlanRow]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No block begins after it, whatever is planned."""
+    bar = Bar(until_s=0.0)
+    bar.began(Beginning(study_of(tmp_path), "veth", "as asked", {}, [row for block in blocks for row in block]))
+    capsys.readouterr()
+    bar.print_progress()
+    assert capsys.readouterr().out.rstrip().endswith(" about 0 s left")
+    bar.over()
+
+
 def test_many_repeats_are_told_once_after_ten_trials(
     tmp_path: Path, blocks: Sequence[Sequence[PlanRow]], capsys: pytest.CaptureFixture[str]
 ) -> None:

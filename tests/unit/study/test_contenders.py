@@ -33,7 +33,15 @@ def test_what_a_program_cannot_have_is_told() -> None:
     """Versions differ: nginx before 1.27.5 has NewReno and a window without a number of packets."""
     told = _of_server("nginx", "1.26.3").unequal
     assert "NewReno" in told
-    assert "initial windows differ" in told
+    assert "initial window: h2 has" in told
+
+
+def test_what_is_not_known_of_a_sender_is_told_as_not_known() -> None:
+    """Over QUIC nothing is assumed."""
+    build = Build("server", "nginx", None, "1.0")
+    assert "cubic" not in Contender("h3", _CLIENT, build).sender_text
+    assert "not known" in Contender("h3", _CLIENT, build).sender_text
+    assert "cubic" in Contender("h2", _CLIENT, build).sender_text
 
 
 def test_tcp_takes_the_window_of_the_quic_program() -> None:
@@ -41,8 +49,8 @@ def test_tcp_takes_the_window_of_the_quic_program() -> None:
     found = contenders(_OBJECT, *(ProgramChoice("curl-cffi", "caddy"),) * 2)
     assert found.h2.arm.tcp.initial_window == 32
     assert found.h2.arm.tcp.congestion_control == "cubic"
-    assert "initial windows" not in found.unequal
-    assert "no CUBIC in h3 (New Reno" in found.unequal
+    assert "initial window" not in found.unequal
+    assert "h3 has New Reno" in found.unequal
 
 
 def test_without_names_both_arms_have_the_same_programs() -> None:

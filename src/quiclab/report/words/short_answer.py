@@ -48,9 +48,9 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis, again: str) -> str:
 def because(explanation: Explanation | None) -> str:
     """Say because of what: the first causes that are shown, by what they make of the mean time."""
     if explanation is None or not explanation.waterfall.pairs:
-        return "Why is not known: no pair has a breakdown of its time."
+        return "No cause is known: no pair has a breakdown of its time."
     if not explanation.judged:
-        return "Why is not shown, as the answer is not judged."
+        return "No cause is given, because the answer is not judged."
     shown = [each for each in explanation.parts if each.shown and not each.luck]
     luck = [each for each in explanation.parts if each.shown and each.luck]
     other = explanation.comparison.other.arm
@@ -59,7 +59,7 @@ def because(explanation: Explanation | None) -> str:
         open_ = [each for each in explanation.parts if not each.shown]
         lead = f" Largest so far: {other} spends {_spent(open_)}." if open_ else ""
         pairs = number_text.counted(explanation.waterfall.pairs, "pair")
-        return f"Why is not clear yet: {pairs} show no cause.{chance or lead}"
+        return f"No cause is clear yet from {pairs}.{chance or lead}"
     forward = explanation.waterfall.total.difference_ms
     along = [each for each in shown if each.difference_ms * forward > 0]
     against = [each for each in shown if each.difference_ms * forward <= 0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from quiclab.model import number_text
 from quiclab.report.words.account import time_text
 from quiclab.why.account import Why
 from quiclab.why.accounts import Waterfall
@@ -37,6 +38,7 @@ class WaitBars:
         """Draw them in the width that there is; nothing in one that is too narrow."""
         total, comparison = self._waterfall.total, self._waterfall.comparison
         totals = (total.baseline_ms, total.other_ms)
+        pairs = number_text.counted(self._waterfall.pairs, "pair")
         names = (comparison.baseline.arm, comparison.other.arm)
         ends = [f" {time_text(each)}" for each in totals]
         heading = max(map(len, names)) + 1
@@ -45,6 +47,7 @@ class WaitBars:
             return
         waits = self._waits([round(width * each / max(totals)) for each in totals])
         marks = {each.why: _MARKS[number % len(_MARKS)] for number, each in enumerate(waits)}
+        yield Text(f"Mean time of {pairs}:", no_wrap=True, overflow="ellipsis")
         for arm, name in enumerate(names):
             bar = Text(f"{name:{heading}}", no_wrap=True)
             for each in waits:

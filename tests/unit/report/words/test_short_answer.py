@@ -71,8 +71,8 @@ def test_causes_that_go_with_the_difference_come_first() -> None:
     undecided = replace(found, comparison=replace(found.comparison, conclusion=Conclusion.UNDECIDED))
     assert because(Explanation(undecided, (), 0.05)).startswith("On average h3 spends")
     steps = tuple(replace(each, adjusted_p=0.5) for each in found.steps)
-    assert because(Explanation(replace(found, steps=steps), (), 0.05)).startswith("Why is not clear yet: 8 pairs")
-    assert because(None).startswith("Why is not known")
+    assert because(Explanation(replace(found, steps=steps), (), 0.05)).startswith("No cause is clear yet from 8 pairs.")
+    assert because(None).startswith("No cause is known")
 
 
 def test_bars_have_one_scale_and_add_up() -> None:
@@ -83,11 +83,12 @@ def test_bars_have_one_scale_and_add_up() -> None:
     console = Console(width=80, color_system=None)
     with console.capture() as capture:
         console.print(WaitBars(replace(found, steps=(step,))))
-    first, second, legend = capture.get().splitlines()
+    heading, first, second, legend = capture.get().splitlines()
+    assert heading == "Mean time of 8 pairs:"
     assert first.startswith("h2 █")
     assert abs(first.count("█") - 2 * second.count("█")) <= 1
     assert legend.endswith("h2 100 ms, h3 50.0 ms")
-    assert max(map(len, (first, second))) <= 80
+    assert max(map(len, (heading, first, second))) <= 80
 
 
 def test_columns_add_up_to_the_width() -> None:
