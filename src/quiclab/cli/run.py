@@ -60,7 +60,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--until",
         metavar="PERCENT",
         help="go on after the spec's blocks until each cell is decided: different, by less than so many per cent or by "
-        "more, or alike to within that; tested so that the error rate holds however often it is looked at",
+        "more, or equivalent to within that; tested so that the error rate holds however often it is looked at",
     )
     parser.add_argument(
         "--at-most",

@@ -91,9 +91,9 @@ def difference_text(comparison: Comparison, metric: Metric) -> str:
     judged; else the conclusion in a word."""
     conclusion = comparison.conclusion
     if conclusion is Conclusion.NOT_JUDGED:
-        return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.value)))
+        return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.text)))
     if not conclusion.found:
-        return _SHORT.get(conclusion, conclusion.value)
+        return _SHORT.get(conclusion, conclusion.text)
     found = estimate_text(comparison, metric) or f"{_failing(comparison)} fails"
     return found + _SMALL.get(conclusion, "")
 
@@ -104,15 +104,15 @@ _SMALL = MappingProxyType({Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL
 
 
 def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
-    """Return the conclusion with the size that matters: `alike to within 2 %`."""
+    """Return the conclusion with the size that matters: `equivalent to within 2 %`."""
     matters = f"{matters_pct:g} %"
     words = {
         Conclusion.SMALL: f"different, but by less than {matters}",
-        Conclusion.PERHAPS_SMALL: f"different, undecided whether by {matters}",
-        Conclusion.ALIKE: f"alike to within {matters}",
-        Conclusion.MEDIAN_ALIKE: f"the median is alike to within {matters}",
+        Conclusion.PERHAPS_SMALL: f"different, unclear whether by {matters}",
+        Conclusion.ALIKE: f"equivalent to within {matters}",
+        Conclusion.MEDIAN_ALIKE: f"the median is equivalent to within {matters}",
     }
-    return words.get(comparison.conclusion, comparison.conclusion.value)
+    return words.get(comparison.conclusion, comparison.conclusion.text)
 
 
 LEAST_TOLD_PCT = 0.1
@@ -141,11 +141,11 @@ def tail_words(tail: Tail | None, metric: Metric) -> str:
     if tail.state is TailState.NOT_KNOWN:
         return f"not known (takes {tail.pairs_needed} pairs)"
     if tail.interval_pct is None:
-        return tail.state.value
+        return tail.state.text
     shown = "a failure" if tail.difference_pct is None else percent_words(tail.difference_pct, metric)
     quantile = "p90" if metric.lower_is_better else "p10"
     ends = interval_text(tail.interval_pct)
-    return f"{tail.state.value}: {quantile} {shown} ({ends}{'' if ends.endswith('∞') else ' %'})"
+    return f"{tail.state.text}: {quantile} {shown} ({ends}{'' if ends.endswith('∞') else ' %'})"
 
 
 def _failing(comparison: Comparison) -> str:

@@ -46,6 +46,11 @@ class Conclusion(enum.StrEnum):
     NOT_MEASURED = "not measured"
 
     @property
+    def text(self) -> str:
+        """The conclusion in words for readers; its value is the one that files keep."""
+        return _KEPT_FOR_FILES.get(self.value, self.value)
+
+    @property
     def found(self) -> bool:
         """True if the test found a difference."""
         return self in (Conclusion.DIFFERENT, Conclusion.SMALL, Conclusion.PERHAPS_SMALL)
@@ -65,6 +70,20 @@ class TailState(enum.StrEnum):
     UNDECIDED = "undecided"
     NOT_KNOWN = "not known"
     """Too few pairs to tell, or no ratio."""
+
+    @property
+    def text(self) -> str:
+        """The state in words for readers; its value is the one that files keep."""
+        return _KEPT_FOR_FILES.get(self.value, self.value)
+
+
+_KEPT_FOR_FILES = {
+    "alike": "equivalent",
+    "median alike": "median equivalent",
+    "undecided": "inconclusive",
+    "different, undecided whether it matters": "different, unclear whether it matters",
+}
+"""Values of files of which readers see the field's word."""
 
 
 @dataclass(frozen=True)

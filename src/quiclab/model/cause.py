@@ -63,11 +63,11 @@ class Why(enum.StrEnum):
     )  # fmt: skip
     HELLO_RETRY_REQUEST = (
         "hello_retry_request", "HelloRetryRequest", BarStyle("#9b7bd4", "+"),
-        "A round trip of the set-up that a HelloRetryRequest answers.",
+        "A handshake round trip that a HelloRetryRequest answers.",
     )  # fmt: skip
     RETRY = (
         "retry", "QUIC Retry or version negotiation", BarStyle("#9b7bd4", "."),
-        "A round trip of the set-up that Retry or Version Negotiation answers.",
+        "A handshake round trip that Retry or Version Negotiation answers.",
     )  # fmt: skip
     AMPLIFICATION_LIMIT = (
         "amplification_limit", "amplification limit", BarStyle("#4b2a86", "."),
@@ -77,13 +77,13 @@ class Why(enum.StrEnum):
         "come. What it repeats then is `set_up_loss`.",
     )  # fmt: skip
     SET_UP = (
-        "set_up", "set-up", BarStyle("#6a3fb5", "/", 12),
-        "The round trips of the set-up, whatever they carry, but for the amplification limit: it may also hold back a "
+        "set_up", "handshake", BarStyle("#6a3fb5", "/", 12),
+        "Handshake round trips, whatever they carry, but for the amplification limit: it may also hold back a "
         "response.",
     )  # fmt: skip
     SET_UP_LOSS = (
-        "set_up_loss", "loss in the set-up (timer)", BarStyle("#7d1128", "x"),
-        "An endpoint sends something of the set-up again more than 1 ms after the last packet came to it; or a round "
+        "set_up_loss", "handshake loss (timer)", BarStyle("#7d1128", "x"),
+        "An endpoint sends something of the handshake again more than 1 ms after the last packet came to it; or a round "
         "trip after which the client does, because only that showed the loss.",
         "Or a round trip that the client begins with acknowledgments alone, in which the server repeats something. "
         "What begins anew after Retry or refused early data is not sent again.",
@@ -95,7 +95,7 @@ class Why(enum.StrEnum):
         "Over TLS the response begins with the first segment of the record that has its headers. Its part that is "
         "`server` passes between the arrival of the whole request and the answer. Without keys a capture over TCP "
         "shows neither: such time is then `application`, if the kernel had nothing to send. After early data it "
-        "leaves out the round trips in which the set-up goes on, and all that passes until the client last repeats "
+        "leaves out the round trips in which the handshake goes on, and all that passes until the client last repeats "
         "its request or probes: that is its `loss_timer` or `probe_timer`.",
     )  # fmt: skip
     BROWSER = (
@@ -112,7 +112,7 @@ class Why(enum.StrEnum):
     CHANGE_OF_ADDRESS = (
         "change_of_address", "change of address", BarStyle("#5d4037", "\\"),
         "The client's address has changed, and none of the body to the new one has been served.",
-        "`event_ns` says when. It is a connection's set-up and second request, or the validation of the path.",
+        "`event_ns` says when. It is a connection's handshake and second request, or the validation of the path.",
     )  # fmt: skip
     ORIGIN = (
         "origin", "the proxy's origin", BarStyle("#8d6e63", "\\"),
@@ -123,7 +123,7 @@ class Why(enum.StrEnum):
         "the data came.",
     )  # fmt: skip
     LINK_BUSY = (
-        "link_busy", "link busy", BarStyle("#c3c8ce"),
+        "link_busy", "transmitting", BarStyle("#c3c8ce"),
         "The bottleneck serves packets of the sender, or one is on its way from one bottleneck to the next.",
     )  # fmt: skip
     SLOW_START = (
@@ -131,14 +131,14 @@ class Why(enum.StrEnum):
         "The window is full and was never reduced.",
     )  # fmt: skip
     WINDOW_AFTER_LOSS = (
-        "window_after_loss", "window reduced after a loss", BarStyle("#d55e00"),
+        "window_after_loss", "congestion window after loss", BarStyle("#d55e00"),
         "The window is full and was last reduced by a loss, which the row names.",
         "`event_ns` and `event_packet` do. Of a log that names no lost packets (quiche's) the captures tell them, or "
         "the recovery that begins then. A reduction that is taken back at once, as CUBIC's rollback does, counts no "
         "more from then on.",
     )  # fmt: skip
     WINDOW_AFTER_EXIT = (
-        "window_after_exit", "window after slow start ended without a loss", BarStyle("#d55e00", "|"),
+        "window_after_exit", "congestion window after slow-start exit", BarStyle("#d55e00", "|"),
         "The window is full; slow start had ended without a loss, and nothing was reduced since.",
     )  # fmt: skip
     WINDOW = (
@@ -146,13 +146,13 @@ class Why(enum.StrEnum):
         "The window is full; what last reduced it is not in the logs, or the arms' logs differ in that.",
     )  # fmt: skip
     STREAM_CREDIT = (
-        "stream_credit", "credit of the stream", BarStyle("#1f63a0"),
+        "stream_credit", "stream flow control", BarStyle("#1f63a0"),
         "The stream of what is sent next has the highest offset that it was allowed, until a packet of the receiver "
         "raised the limit.",
         "The limit is the announced one, or the last that the receiver gave; what is sent again needs none.",
     )  # fmt: skip
     CONNECTION_CREDIT = (
-        "connection_credit", "credit of the connection", BarStyle("#1f63a0", "-"),
+        "connection_credit", "connection flow control", BarStyle("#1f63a0", "-"),
         "The connection has the highest offset that it was allowed, until a packet of the receiver raised the limit.",
         "The limit is the announced one, or the last that the receiver gave; what is sent again needs none.",
     )  # fmt: skip
@@ -164,18 +164,18 @@ class Why(enum.StrEnum):
         "answer that gave it a place for the next.",
     )  # fmt: skip
     STREAM_LIMIT = (
-        "stream_limit", "number of streams", BarStyle("#16456f"),
+        "stream_limit", "concurrent stream limit", BarStyle("#16456f"),
         "The same, and the next could not be asked for until the server allowed one more stream; or the sender says "
         "that their number is used up.",
         "QUIC's limit was raised later than the client had a place for the next; HTTP/2's is lower than what the "
         "client asks for at once.",
     )  # fmt: skip
     RECEIVE_WINDOW = (
-        "receive_window", "TCP's receive window", BarStyle("#56b4e9"),
+        "receive_window", "TCP receive window (rwnd-limited)", BarStyle("#56b4e9"),
         "TCP: the kernel counts this time as limited by the receive window.",
     )  # fmt: skip
     SEND_BUFFER = (
-        "send_buffer", "the sender's own send buffer", BarStyle("#56b4e9", "\\"),
+        "send_buffer", "send buffer (sndbuf-limited)", BarStyle("#56b4e9", "\\"),
         "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full and all of it "
         "sent. QUIC: the stream's unacknowledged bytes are at one round number that they reach three times or more "
         "and never exceed.",
@@ -186,17 +186,17 @@ class Why(enum.StrEnum):
         "acknowledgment: a program that writes in pieces goes on by itself.",
     )  # fmt: skip
     CONTESTED = (
-        "contested", "window and credit, both used up", BarStyle("#7f7fbf", "/", 12),
+        "contested", "congestion window and flow control", BarStyle("#7f7fbf", "/", 12),
         "Congestion window and credit are both used up, and one packet of the receiver ends both.",
     )  # fmt: skip
     LOSS_DETECTION = (
-        "loss_detection", "noticing a loss", BarStyle("#cc79a7"),
+        "loss_detection", "loss detection", BarStyle("#cc79a7"),
         "What ends the wait is sent again, because of a packet of the receiver; a window is not full.",
         "Or nothing new was left, or none that the credit allowed, and the sender did not know of the loss for most "
         "of the wait (`losses` of QUIC's log; of TCP the kernel's counts of lost segments and of those sent again).",
     )  # fmt: skip
     AWAITING_ACKS = (
-        "awaiting_acks", "awaiting ACKs or credit", BarStyle("#a67c52", "-"),
+        "awaiting_acks", "waiting for ACKs or flow control", BarStyle("#a67c52", "-"),
         "It sends within 1 ms after a packet of the receiver; no log says what it waited for.",
     )  # fmt: skip
     LOSS_TIMER = (
@@ -230,19 +230,19 @@ class Why(enum.StrEnum):
         "cannot pace, no segment that was not full is unacknowledged, and no packet lets it go.",
     )  # fmt: skip
     KEPT_IN_KERNEL = (
-        "kept_in_kernel", "kept in the sender's kernel", BarStyle("#009e73", "-", 12),
+        "kept_in_kernel", "held in the sender's kernel", BarStyle("#009e73", "-", 12),
         "TCP's kernel has bytes to send and more than a third of its window free, and the socket cannot pace: Nagle's "
         "algorithm, a cork, or the bound on what may stand in the queues below it (small queues).",
     )  # fmt: skip
     APPLICATION = (
-        "application", "nothing to send from the application", BarStyle("#006b4e", "x"),
+        "application", "waiting for the application", BarStyle("#006b4e", "x"),
         "The sender says, or the kernel's send buffer shows, that there is nothing to send.",
         "Without any log it is told where the receiver had answered all data and nothing more had come for half a "
         "round trip: a pacer spreads two packets or more over a round trip (RFC 9002 sections 7.2 and 7.7), and no "
         "probe timer runs with nothing on its way.",
     )  # fmt: skip
     SCHEDULING = (
-        "scheduling", "another stream's turn", BarStyle("#7ccfb2", "x"),
+        "scheduling", "stream scheduling", BarStyle("#7ccfb2", "x"),
         "The sender says that another stream has its turn.",
     )  # fmt: skip
     PACING_OR_PROGRAM = (
@@ -253,7 +253,7 @@ class Why(enum.StrEnum):
         "window's time, where the link idles for most of it.",
     )  # fmt: skip
     PROCESSOR = (
-        "processor", "a program without a processor", BarStyle("#8a6d1f", "x"),
+        "processor", "waiting for a CPU", BarStyle("#8a6d1f", "x"),
         "An endpoint had packets to read or to answer for 10 ms or more, and a thread of it waited for a processor "
         "for at least half of that: the part in which it did.",
         "`run_delays` tells, through a proxy that of the proxy. What waits for an `origin` stays its own. A TCP "
@@ -270,7 +270,7 @@ class Why(enum.StrEnum):
         "It sends again more than 1 ms after the last packet of the receiver, and no log says why then.",
     )  # fmt: skip
     LAST_FLIGHT = (
-        "last_flight", "last flight", BarStyle("#7f848a", "/"),
+        "last_flight", "last delivery", BarStyle("#7f848a", "/"),
         "From the end of service of the packet that completes the bodies to its arrival.",
     )  # fmt: skip
     ANSWER = (

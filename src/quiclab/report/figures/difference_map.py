@@ -142,7 +142,7 @@ class DifferenceMap(Figure):
             lines.append(f"green: no difference of {matters} or more")
         lines += [words.format(matters=matters) for conclusion, words in _WORDS if conclusion in said]
         if Conclusion.UNDECIDED.value in said:
-            lines.append(f"grey: undecided, these trials cannot tell whether there is one of {matters}")
+            lines.append(f"grey: inconclusive, these trials cannot tell whether there is one of {matters}")
         if Conclusion.NOT_JUDGED.value in said:
             lines.append("darker grey: not judged, run it again while less else runs")
         return lines
@@ -152,7 +152,7 @@ _NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MED
 """Conclusions by which no difference that matters is there."""
 _WORDS = (
     (Conclusion.SMALL.value, "small: a difference, but less than {matters}"),
-    (Conclusion.MEDIAN_ALIKE.value, "median alike: the slowest trials may still differ"),
+    (Conclusion.MEDIAN_ALIKE.value, "median equivalent: the slowest trials may still differ"),
     (Conclusion.PERHAPS_SMALL.value, "small?: a difference, perhaps less than {matters}"),
 )
 """Words of cells that do not explain themselves."""

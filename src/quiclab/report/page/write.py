@@ -306,7 +306,7 @@ def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]
     """Return a map for each arm that is compared with the baseline.
 
     Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;
-    never those of cells that are undecided.
+    never those of cells that are inconclusive.
     """
     if not differences.height:
         return []
@@ -368,7 +368,7 @@ def _lines(name: str) -> str:
 
 def _broken_lines(word: str | None, reason: str) -> str | None:
     """Words of a cell in lines that fit a phone, with the reason below them."""
-    for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median alike", "median<br>alike")):
+    for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median equivalent", "median<br>equivalent")):
         word = word and word.replace(at, broken)
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
@@ -379,7 +379,7 @@ def _reason(cell: Row) -> str:
         return ""  # its number stands there, and the word
     head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
     low, high = cell["interval_low_pct"], cell["interval_high_pct"]
-    if not head and cell["cell_text"] == "undecided" and None not in (low, high):
+    if not head and cell["cell_text"] == Conclusion.UNDECIDED.text and None not in (low, high):
         ends = (number_text.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
         head = "\N{NO-BREAK SPACE}… ".join(ends)
     lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")

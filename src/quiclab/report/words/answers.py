@@ -58,7 +58,7 @@ def _won(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
     parts = []
     for conclusion, doubt in (
         (Conclusion.DIFFERENT, ""),
-        (Conclusion.PERHAPS_SMALL, f", undecided whether by {analysis.matters_pct:g} %"),
+        (Conclusion.PERHAPS_SMALL, f", unclear whether by {analysis.matters_pct:g} %"),
     ):
         for outcome, word in ((Outcome.OTHER_BETTER, faster(metric)), (Outcome.BASELINE_BETTER, slower(metric))):
             here = [cell for cell in cells if cell.conclusion is conclusion and cell.outcome is outcome]
@@ -76,9 +76,9 @@ def _rest(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
     matters, parts = f"{analysis.matters_pct:g} %", []
     for conclusion, words in (
         (Conclusion.SMALL, f"the median differs by less than {matters} for"),
-        (Conclusion.ALIKE, f"alike to within {matters} for"),
-        (Conclusion.MEDIAN_ALIKE, f"the median is alike to within {matters} for"),
-        (Conclusion.UNDECIDED, "undecided for"),
+        (Conclusion.ALIKE, f"equivalent to within {matters} for"),
+        (Conclusion.MEDIAN_ALIKE, f"the median is equivalent to within {matters} for"),
+        (Conclusion.UNDECIDED, "inconclusive for"),
         (Conclusion.NOT_JUDGED, "not judged for"),
         (Conclusion.NOT_MEASURED, "not measured for"),
     ):
@@ -98,5 +98,5 @@ def _cell_text(cell: Comparison, analysis: StudyAnalysis) -> str:
                 "but the slow tail, " + ("a failure" if shown is None else percent_words(shown, analysis.metric))
             )
         elif cell.tail.state is TailState.UNDECIDED:
-            told.append("the slow tail is undecided")
+            told.append("the slow tail is inconclusive")
     return analysis.workload_titles[cell.workload] + (f" ({', '.join(told)})" if told else "")

@@ -20,7 +20,7 @@ HEADINGS = ("OLD", "NEW", "change, + is more", "interval, %", "p", "trials", "")
 _STYLES = {
     "worse": "bold red",
     "better": "bold green",
-    "undecided": "yellow",
+    "inconclusive": "yellow",
     "no data": "yellow",
     "FAILED": "bold red",
 }
@@ -95,7 +95,7 @@ def answer(each: Change, judgements: Iterable[Judgement]) -> str:
     if any(j.verdict is Verdict.FAILED for j in judgements if j.change is each):
         return "FAILED"
     if not each.conclusion.found:
-        return "no data" if each.conclusion is Conclusion.NOT_MEASURED else each.conclusion.value
+        return "no data" if each.conclusion is Conclusion.NOT_MEASURED else each.conclusion.text
     small = {Conclusion.SMALL: ", small", Conclusion.PERHAPS_SMALL: ", small?"}.get(each.conclusion, "")
     return ("worse" if each.outcome is Outcome.BASELINE_BETTER else "better") + small
 
@@ -105,7 +105,7 @@ def legend(found: StudiesCompared) -> str:
     tested = sum(not each.refused for each in found.changes)
     levels = sorted({each.confidence for each in found.changes} - {1 - found.alpha})
     told = " to ".join(dict.fromkeys(number_text.level(level) for level in levels[:1] + levels[-1:]))
-    selected = f" ({told} where the word says more than undecided, after Benjamini and Yekutieli)" if levels else ""
+    selected = f" ({told} where the word says more than inconclusive, after Benjamini and Yekutieli)" if levels else ""
     if found.sequential:
         selected = f" for all {tested} together, at any time" if tested else ""
     matters = f"{found.matters_pct:g} %"
@@ -115,7 +115,7 @@ def legend(found: StudiesCompared) -> str:
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
         f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}, corrected for "
         f"{number_text.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
-        f"Alike: no change of {matters} or more; median alike: that of the median, the slowest trials (p90) may still "
+        f"Equivalent: no change of {matters} or more; median equivalent: that of the median, the slowest trials (p90) may still "
         f"differ. Interval: of the change, at {number_text.level(1 - found.alpha)}{selected}."
     )
 

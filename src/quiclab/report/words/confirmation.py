@@ -71,7 +71,7 @@ def declaration(declared: Declared, title: str) -> list[str]:
         f"  (e) sham: it moves the whole by no more than {within}",
         f"  (f) makes the difference: {_difference(declared)}",
         f"{'A condition' if declared.is_of_path else 'Confirmed'} if all hold; rejected if (a) and (e) hold and the "
-        f"whole stays within {within}; else undecided.",
+        f"whole stays within {within}; else inconclusive.",
     ]
 
 
@@ -144,9 +144,9 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
         f"{least} are the least that decide anything"
     )
     if needed is None:
-        return f"{told}; by the noise of the stored trials hundreds would be needed: it will probably stay undecided."
+        return f"{told}; by the noise of the stored trials hundreds would be needed: it will probably stay inconclusive."
     enough = f"{told}; by the noise of the stored trials about {max(least, needed)} are enough"
-    return f"{enough}." if needed <= fit else f"{enough}, so that it will probably stay undecided."
+    return f"{enough}." if needed <= fit else f"{enough}, so that it will probably stay inconclusive."
 
 
 def verdict(declared: Declared, judgement: Judgement, title: str) -> list[str]:

@@ -113,7 +113,7 @@ def _typical_pair(explanation: Explanation) -> str:
     comparison, total = explanation.comparison, explanation.waterfall.total
     shown, pct = total.differs(explanation.alpha), comparison.difference_pct
     if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
-        return " In the typical pair, which the answer is about, the arms differ by less than matters: alike."
+        return " In the typical pair, which the answer is about, the arms are equivalent."
     if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
         return ""
     less = "less" if pct > 0 else "more"
@@ -203,7 +203,7 @@ def _fixed(verdict: Verdict) -> str:
         return ""
     other, baseline = (_number(each, "") for each in (fixed.other, fixed.baseline))
     unit = fixed.counted.unit or fixed.counted.fact.replace("_", " ")
-    return f" Shown by the records: {other} against {baseline} {unit}, alike in every one of {fixed.pairs} pairs."
+    return f" Shown by the records: {other} against {baseline} {unit}, the same in each of {fixed.pairs} pairs."
 
 
 def _tested(verdict: Verdict) -> str:

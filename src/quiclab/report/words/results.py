@@ -66,10 +66,10 @@ def _conclusions(analysis: StudyAnalysis) -> str:
     matters = f"{analysis.matters_pct:g} %"
     return (
         f"What matters here is {matters} (`matters` in the spec). Different, but by less than {matters}: the whole "
-        f"interval is. Undecided whether by {matters}: the estimate is less, the interval reaches further. Alike: no "
+        f"interval is. Unclear whether by {matters}: the estimate is less, the interval reaches further. Equivalent: no "
         f"difference was found, and the whole interval is less than {matters}, also that of the slow tail: p90 of both "
-        "arms by its ratio, with a 95 % interval by resampling pairs; the median is alike where the tail differs, is "
-        "undecided, or is not known."
+        "arms by its ratio, with a 95 % interval by resampling pairs; the median is equivalent where the tail differs, is "
+        "inconclusive, or is not known."
     )
 
 

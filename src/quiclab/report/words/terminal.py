@@ -71,7 +71,7 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     yield Text(number_text.p_text(cell.adjusted_p))
     yield Text(str(cell.pairs))
     undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
-    yield Text(_WORDS.get(conclusion, conclusion.value), style="yellow" if undecided else "")
+    yield Text(_WORDS.get(conclusion, conclusion.text), style="yellow" if undecided else "")
 
 
 def _legend(analysis: StudyAnalysis) -> str:
@@ -84,13 +84,13 @@ def _legend(analysis: StudyAnalysis) -> str:
     words = (
         ("small", f"different, but by less than {matters}", Conclusion.SMALL),
         ("small?", f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
-        ("alike", f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
+        ("equivalent", f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
         (
-            "median alike",
+            "median equivalent",
             f"the median is, to within {matters}; the slowest trials (p90) may still differ",
             Conclusion.MEDIAN_ALIKE,
         ),
-        ("undecided", f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
+        ("inconclusive", f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
         ("not judged", "this machine disturbed the trials by too much to tell, see below", Conclusion.NOT_JUDGED),
     )
     told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)

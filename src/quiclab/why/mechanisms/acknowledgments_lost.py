@@ -22,7 +22,7 @@ def _claim(trial: Trial) -> Claim:
 
 ACKNOWLEDGMENTS_LOST = Mechanism(
     "acknowledgments_lost",
-    "acknowledgments lost",
+    "lost ACKs",
     Family.RECOVERY,
     "What the sender had sent last had arrived, but all acknowledgments of it were lost on the way back, so that the "
     "sender waited for a timer and repeated what was there.",

@@ -47,7 +47,7 @@ def _marked(trial: Trial, marks: pl.DataFrame) -> pl.Series:
 
 ACTIVE_QUEUE_MANAGEMENT = Mechanism(
     "active_queue_management",
-    "window reduced by a managed queue",
+    "congestion window reduced by AQM",
     Family.WINDOW,
     "An active queue management (CoDel, a threshold) dropped or marked packets before the queue was full, to keep it "
     "short. The sender reduced its window, more than the queue asked for if the link ran idle afterwards.",

@@ -25,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
 
 AMPLIFICATION_LIMIT = Mechanism(
     "amplification_limit",
-    "certificate beyond the amplification limit",
+    "anti-amplification limit",
     Family.SET_UP,
     "Before it knows the client's address a QUIC server may send three times what came. A longer chain of "
     "certificates waits for the client's next packet, which costs a round trip.",

@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 APPLICATION = Mechanism(
     "application",
-    "nothing to send from the application",
+    "waiting for the application",
     Family.PROGRAMS,
     "Window and credit had room, and the transport had nothing to send: the program above it had not produced the "
     "bytes, or had not handed them over.",

@@ -72,7 +72,7 @@ def _rate(trial: Trial) -> float:
 
 BBR_MODEL_LIMITED = Mechanism(
     "bbr_model_limited",
-    "window by the sender's model of the path",
+    "BBR model limit",
     Family.WINDOW,
     "The sender's congestion control (BBR) sets window and pace by its estimates of the path's rate and round trip. "
     "Where it takes the path for slower or shorter than it is, the link runs idle.",

@@ -33,7 +33,7 @@ def _claim(trial: Trial) -> Claim:
 
 BYTES_ON_THE_WIRE = Mechanism(
     "bytes_on_the_wire",
-    "bytes on the wire",
+    "wire overhead",
     Family.BYTES,
     "The bottleneck serves the object, and with it headers, tags and frames: more bytes or smaller packets take "
     "longer, whatever the sender's windows allow.",

@@ -16,7 +16,7 @@ def _claim(trial: Trial) -> Claim:
 
 CHANGE_OF_ADDRESS = Mechanism(
     "change_of_address",
-    "change of the client's address",
+    "client address change",
     Family.PATH,
     "The client's address changed. Over TCP a new connection, and a second request, are needed; QUIC has to validate "
     "the new path, and may begin with a small window there.",

@@ -22,7 +22,7 @@ def _claim(trial: Trial) -> Claim:
 
 COMPETITION_FOR_THE_QUEUE = Mechanism(
     "competition_for_the_queue",
-    "window reduced after other flows had filled the queue",
+    "congestion window after queue overflow by cross traffic",
     Family.WINDOW,
     "Other flows' packets had filled the queue when it dropped a packet of this one, which then reduced its window: "
     "it had to make way.",

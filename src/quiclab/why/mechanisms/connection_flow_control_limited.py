@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 CONNECTION_FLOW_CONTROL_LIMITED = Mechanism(
     "connection_flow_control_limited",
-    "credit of the connection",
+    "connection flow control",
     Family.CREDIT,
     "The receiver allows so many bytes of all streams together beyond what it has read. The sender had sent them all, "
     "and waited a round trip for more.",

@@ -30,7 +30,7 @@ def _claim(trial: Trial) -> Claim:
 
 CREDIT_UPDATE_LOST = Mechanism(
     "credit_update_lost",
-    "lost update of credit",
+    "lost flow-control update",
     Family.CREDIT,
     "The receiver had allowed more, but the packet that said so was lost. The sender waited until the receiver "
     "repeated it, by a timer of its own or because of a STREAM_DATA_BLOCKED.",

@@ -47,7 +47,7 @@ def _most_ms(trial: Trial) -> float:
 
 DELAYED_ACKNOWLEDGMENT = Mechanism(
     "delayed_acknowledgment",
-    "acknowledgment held back",
+    "delayed ACKs",
     Family.RECOVERY,
     "The receiver holds acknowledgments, or new credit, back to send fewer of them: up to 25 ms over QUIC where "
     "nothing else is agreed, up to 40 ms or more over TCP. A sender whose window is full waits for them.",

@@ -41,7 +41,7 @@ def _counted(trial: Trial) -> tuple[Fact, ...]:
 
 DROPPED_AT_THE_RECEIVER = Mechanism(
     "dropped_at_the_receiver",
-    "window reduced because the receiver dropped packets",
+    "congestion window after drops at the receiver",
     Family.WINDOW,
     "Packets had crossed the whole path. The receiver's UDP socket had no room for them, or its program refused them "
     "since a queue of its own was full, or since it had no keys for them yet. The sender took that for congestion.",

@@ -20,7 +20,7 @@ def _claim(trial: Trial) -> Claim:
 
 EARLY_DATA_AMPLIFICATION_LIMIT = Mechanism(
     "early_data_amplification_limit",
-    "response to early data beyond the amplification limit",
+    "anti-amplification limit on the response to early data",
     Family.SET_UP,
     "The request came with the client's first packets, before the server knew the client's address. The server may "
     "send three times what came, and the rest of the response waits a round trip: early data then gains next to "

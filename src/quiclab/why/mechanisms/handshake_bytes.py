@@ -23,7 +23,7 @@ def _claim(trial: Trial) -> Claim:
 
 HANDSHAKE_BYTES = Mechanism(
     "handshake_bytes",
-    "bytes of the set-up",
+    "handshake bytes",
     Family.BYTES,
     "The bottleneck serves packets of the set-up, mostly the server's chain of certificates; QUIC pads its first "
     "packets to 1,200 bytes.",

@@ -33,7 +33,7 @@ def _claim(trial: Trial) -> Claim:
 
 HANDSHAKE_PACKET_LOST = Mechanism(
     "handshake_packet_lost",
-    "packet of the set-up lost",
+    "handshake packet lost",
     Family.SET_UP,
     "A packet of the set-up was lost. No round-trip time is known yet, so that the timer that repeats it is long: 1 s "
     "over TCP, as a rule 0.3 to 1 s over QUIC. The loss may also reduce the window before anything else is sent.",

@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 HANDSHAKE_ROUND_TRIPS = Mechanism(
     "handshake_round_trips",
-    "round trips of the set-up",
+    "handshake round trips",
     Family.SET_UP,
     "TCP and TLS 1.3 need two round trips before the request, with TLS 1.2 three; QUIC needs one, and with early data "
     "none.",

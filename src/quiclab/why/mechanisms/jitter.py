@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 JITTER = Mechanism(
     "jitter",
-    "jitter of the path",
+    "path jitter",
     Family.PATH,
     "The path delayed packets of the critical path beyond its least delay: varying delay, or packets that are held "
     "back to be overtaken.",

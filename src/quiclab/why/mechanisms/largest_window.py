@@ -60,7 +60,7 @@ def _packet(trial: Trial) -> int:
 
 LARGEST_WINDOW = Mechanism(
     "largest_window",
-    "congestion window at the sender's own bound",
+    "sender's maximum congestion window",
     Family.WINDOW,
     "The sender lets its congestion window grow no further than a fixed bound, which is less than the path holds.",
     "Waits for a full window at its largest value, which stays the same for two round trips of slow start, or which "

@@ -20,7 +20,7 @@ def _claim(trial: Trial) -> Claim:
 
 LOSS_DETECTION_DELAY = Mechanism(
     "loss_detection_delay",
-    "waiting for the report of a loss",
+    "loss detection",
     Family.RECOVERY,
     "Nothing new was left to send, or none was allowed, and the lost packet could be sent again only when an "
     "acknowledgment of later ones had shown the loss: a round trip.",

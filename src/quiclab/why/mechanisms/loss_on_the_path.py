@@ -33,7 +33,7 @@ def _claim(trial: Trial) -> Claim:
 
 LOSS_ON_THE_PATH = Mechanism(
     "loss_on_the_path",
-    "window reduced after a loss of the path",
+    "congestion window after loss on the path",
     Family.WINDOW,
     "The path lost a packet, whatever the sender did. The sender took that for congestion, reduced its window, and "
     "left the link idle until the window had grown back.",

@@ -26,7 +26,7 @@ def _claim(trial: Trial) -> Claim:
 
 LOSS_TIMER = Mechanism(
     "loss_timer",
-    "loss found by time alone",
+    "loss detection by timer",
     Family.RECOVERY,
     "Too few packets behind the lost one were acknowledged to show the loss. The sender waited for a time threshold: "
     "in QUIC 9/8 of a round trip after the packet was sent, in TCP that of RACK.",

@@ -41,7 +41,7 @@ def _persistent(trial: Trial) -> int:
 
 MINIMUM_WINDOW = Mechanism(
     "minimum_window",
-    "congestion window at its minimum",
+    "minimum congestion window",
     Family.WINDOW,
     "Losses or timeouts had reduced the window to the least that the sender allows, one or two packets: it sends "
     "these, waits a round trip, and cannot see a further loss by later packets.",

@@ -35,7 +35,7 @@ def _claim(trial: Trial) -> Claim:
 
 OVERSHOOT = Mechanism(
     "overshoot",
-    "window reduced after the flow had filled the queue itself",
+    "congestion window after self-induced queue overflow",
     Family.WINDOW,
     "The sender's window had grown beyond what path and queue hold, mostly at the end of slow start. The full queue "
     "dropped its packets, the window was reduced, and the link ran idle afterwards.",

@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 POLICED = Mechanism(
     "policed",
-    "window reduced after a policer had dropped packets",
+    "congestion window after policer drops",
     Family.WINDOW,
     "A policer in the network drops what exceeds its rate, mostly of one transport alone, and keeps no queue: the "
     "sender takes the losses for congestion.",

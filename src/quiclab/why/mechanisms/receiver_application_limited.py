@@ -33,7 +33,7 @@ def _claim(trial: Trial) -> Claim:
 
 RECEIVER_APPLICATION_LIMITED = Mechanism(
     "receiver_application_limited",
-    "slow reader",
+    "receiver application-limited",
     Family.PROGRAMS,
     "The receiver's program read slowly. What it had not read used up the credit, or TCP's receive window, and the "
     "sender had to wait until it read on.",

@@ -46,7 +46,7 @@ def _undone(trial: Trial) -> pl.Series:
 
 REORDERING_TAKEN_FOR_LOSS = Mechanism(
     "reordering_taken_for_loss",
-    "window reduced because reordering was taken for loss",
+    "congestion window after reordering taken for loss",
     Family.WINDOW,
     "Packets overtook each other. The sender declared the late ones lost, reduced its window and sent them again, "
     "though they were only on their way.",

@@ -34,7 +34,7 @@ def _first_service(trial: Trial) -> bool:
 
 REPEATS = Mechanism(
     "repeats",
-    "repeats of what was lost",
+    "retransmission of lost data",
     Family.RECOVERY,
     "What was lost behind the bottleneck has to be served by it again. What a queue or a loss before it dropped "
     "has not taken its time yet, and counts as bytes on the wire.",

@@ -15,7 +15,7 @@ def _claim(trial: Trial) -> Claim:
 
 REQUEST_AND_LAST_FLIGHT = Mechanism(
     "request_and_last_flight",
-    "way of the request and of the last packet",
+    "request and final propagation",
     Family.SET_UP,
     "The request crosses the path once, and the last packet crosses it back: no transfer takes less.",
     "From the first packet that can carry the request until the response begins, and from the end of service of the "

@@ -16,7 +16,7 @@ def _claim(trial: Trial) -> Claim:
 
 SCHEDULING = Mechanism(
     "scheduling",
-    "another stream's turn",
+    "stream scheduling",
     Family.PROGRAMS,
     "The sender's scheduler had given the turn to another stream, which had nothing that could be sent.",
     "Waits of which the sender's log says that another stream has its turn.",

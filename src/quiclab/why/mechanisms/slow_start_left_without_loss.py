@@ -66,7 +66,7 @@ def _against(queue_ms: float, rise_ms: float | None) -> str:
 
 SLOW_START_LEFT_WITHOUT_LOSS = Mechanism(
     "slow_start_left_without_loss",
-    "slow start left without a loss",
+    "slow-start exit without loss",
     Family.WINDOW,
     "The sender left slow start although nothing was lost, because round trips seemed to grow (HyStart) or the rate "
     "did not (BBR). The window then grows slowly, and the link stays idle where it was still too small.",

@@ -16,7 +16,7 @@ def _claim(trial: Trial) -> Claim:
 
 SPURIOUS_RETRANSMISSION = Mechanism(
     "spurious_retransmission",
-    "needless repeats",
+    "spurious retransmission",
     Family.RECOVERY,
     "The sender sent bytes again although an earlier copy of them arrived: after a probe that was not needed, a timer "
     "that was too short, or reordering taken for loss. The bottleneck was busy with them.",

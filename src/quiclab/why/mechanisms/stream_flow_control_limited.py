@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 STREAM_FLOW_CONTROL_LIMITED = Mechanism(
     "stream_flow_control_limited",
-    "credit of the stream",
+    "stream flow control",
     Family.CREDIT,
     "The receiver allows so many bytes of a stream beyond what it has read. The sender had sent them all, and waited "
     "a round trip for more: at most one window of the stream per round trip.",

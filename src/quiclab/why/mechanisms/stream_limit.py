@@ -25,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
 
 STREAM_LIMIT = Mechanism(
     "stream_limit",
-    "limit on the number of streams",
+    "concurrent stream limit",
     Family.CREDIT,
     "The server allows only so many requests at once. The client has to wait for an answer, and over QUIC for another "
     "MAX_STREAMS, before it can ask for the next object: a round trip or two for each group.",

@@ -21,7 +21,7 @@ def _claim(trial: Trial) -> Claim:
 
 TAIL_PROBE = Mechanism(
     "tail_probe",
-    "probe after a loss at the tail",
+    "tail loss probe",
     Family.RECOVERY,
     "The last packets of a flight, or the request, were lost. Nothing sent later could show that, so that a probe had "
     "to, after about two round trips and the time for which acknowledgments may be held.",

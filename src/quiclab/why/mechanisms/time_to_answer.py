@@ -19,7 +19,7 @@ def _claim(trial: Trial) -> Claim:
 
 TIME_TO_ANSWER = Mechanism(
     "time_to_answer",
-    "server's time before it answers",
+    "server think time",
     Family.PROGRAMS,
     "The request has come to the server, and its program takes time before the response begins: it looks the answer "
     "up, makes it, or waits for something that no packet of this connection shows.",
