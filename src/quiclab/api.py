@@ -196,7 +196,7 @@ class ExploredStudy(OpenedStudy):
         again = trials.height - last.height
         ran = ", ".join(f"{count} {status}" for status, count in by_status)
         if again:
-            ran += f"; {counted(again, 'earlier attempt')} void"
+            ran += f"; {counted(again, 'earlier attempt')} invalid"
         return [("cells", cells), ("arms", ", ".join(arms)), ("trials", ran)]
 
 

@@ -160,7 +160,7 @@ impl Default for Case {
 }
 
 impl Case {
-    /// Case with this set-up over this link, without losses and with next to nothing behind it.
+    /// Case with this handshake over this link, without losses and with next to nothing behind it.
     #[must_use]
     pub fn set_up_without_loss(&self) -> Self {
         Self {

@@ -16,7 +16,7 @@ pub type Stretch = (&'static str, u64, u64);
 /// Instants that only the endpoints know.
 #[derive(Clone, Debug)]
 pub struct Marks {
-    /// Ends of the stages of the set-up, with their labels.
+    /// Ends of the stages of the handshake, with their labels.
     pub stages: Vec<(&'static str, u64)>,
     /// Index of the first packet of the response that was served.
     pub first: usize,

@@ -28,9 +28,9 @@ _NAMED = 8
 _RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 _DESCRIPTION = """\
 Share out the time to the last byte of each arm, of pages the page load time, of a video the time to its start, cell by
-cell: by why the sender had not sent earlier (set-up, link busy, slow start, a window after a loss, credit, ...) and by
-what passes the time (service, propagation, endpoints). Both sums are exact in each transfer; the tables show means over
-the pairs. Each reason names the table that decided it. docs/explanation/account.md defines the labels.
+cell: by why the sender had not sent earlier (handshake, slow start, the congestion window after a loss, flow control,
+...) and by what passes the time (service, propagation, endpoints). Both sums are exact in each transfer; the tables
+show means over the pairs. Each wait names the table that decided it. docs/explanation/account.md defines the labels.
 
 With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end.
 """

@@ -119,7 +119,7 @@ class AccountEntry:
     what: tuple[Step, ...]
     """One for each thing that passes the time; they add up to the whole time, too."""
     roles: tuple[Step, ...]
-    """One for each stage of the transfer: set-up, request, each tenth of the bytes, an upload's answer."""
+    """One for each stage of the transfer: handshake, request, each tenth of the bytes, an upload's answer."""
     total: Step | None
     """The whole time; null without a pair."""
     causes: tuple[CauseEntry, ...]

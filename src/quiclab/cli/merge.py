@@ -25,7 +25,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="join the parts of a study that ran apart",
         description="Bring the trials of studies of one spec, run with --shard, into one study, and write its report. "
         "In any order, and again: what is there already stays. Parts of another spec, or run with other programs, are "
-        "refused; machines and kernels may differ, and count as occasions of their own.",
+        "refused; machines and kernels may differ, and count as sessions of their own.",
         epilog=_EPILOG,
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="directory of the whole; it is made if needed")

@@ -14,7 +14,7 @@ from quiclab.store.no_study import need_ledger
 _EPILOG = """\
 examples:
   quiclab report studies/demo
-  quiclab report studies/demo --metric setup    a page about the set-up beside it
+  quiclab report studies/demo --metric setup    a page about the handshake beside it
   quiclab report studies/demo --again           decode all logs once more
   quiclab report studies/demo --json            the numbers, for programs
 """

@@ -37,6 +37,6 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
 def look_at_study(study_dir: StudyDir, study: Study, goal: Goal) -> bool:
     """Look, and say what is decided; whether there is more to run."""
     found = look_once(study_dir, study, goal)
-    told = f"look {found.number}: {found.pairs} pairs, {found.decided} of {found.comparisons} decided"
+    told = f"interim look {found.number}: {found.pairs} pairs, {found.decided} of {found.comparisons} decided"
     print(told + (f"; open: {', '.join(found.open_cells)}" if found.open_cells else ""), flush=True)
     return found.goes_on

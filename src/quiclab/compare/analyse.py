@@ -299,7 +299,7 @@ def raw_file_notes(study: Study) -> list[str]:
         return []
     rules = ", ".join(sorted(set(without["logs_left_out"])))
     failed = without.filter(pl.col("status") != "verified").height
-    others = f", or trial.json alone of {failed} that failed or were void" if failed else ""
+    others = f", or trial.json alone of {failed} that failed or were invalid" if failed else ""
     return [
         f"Logs and captures of {without.height} of {number_text.counted(attempts.height, 'attempt')} were not kept "
         f"(--keep-raw {rules}): their tables are all there is of them{others}, and no other program can look into them."

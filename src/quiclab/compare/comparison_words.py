@@ -196,11 +196,11 @@ def placed(why: str, cells: str) -> str:
 
 
 def trouble(arm: ArmResult) -> str:
-    """Failures, unproven, void and damaged trials and unknown values of an arm in a cell; "" where there is none."""
+    """Failures, unproven, invalid and damaged trials and unknown values of an arm in a cell; "" where there is none."""
     counts = (
         (arm.failures, "failed"),
         (arm.unproven, "unproven"),
-        (arm.voids, "void"),
+        (arm.voids, "invalid"),
         (arm.damaged, "damaged"),
         (arm.unmeasured, "unmeasured"),
     )

@@ -55,12 +55,12 @@ def outlier_table(study: Study, analysis: StudyAnalysis) -> TextTable:
                  number_text.quantity(middle, unit))
             )  # fmt: skip
     return TextTable(
-        "Trials far out",
+        "Outliers",
         "More than three interquartile ranges beyond the quartiles of their arm in their cell. They count as all "
         "others do: medians and ranks bear them, means do not.",
         ("trial", "cell", "arm", "block", "value", "median"),
         tuple(rows),
-        "No trial lies far out.",
+        "No trial is an outlier.",
     )
 
 

@@ -124,8 +124,8 @@ def builds_note(looks: Looks) -> str | None:
     before anybody saw a result."""
     if looks.added:
         return (
-            f"blocks were added after a look: {_first_plans(looks, looks.added)} were planned, {_span(looks.added)} "
-            "have run."
+            f"blocks were added after an interim look: {_first_plans(looks, looks.added)} were planned, "
+            f"{_span(looks.added)} have run."
         )
     if looks.fewer:
         return (
@@ -138,8 +138,8 @@ def builds_note(looks: Looks) -> str | None:
 def _notes_on_blocks(looks: Looks) -> tuple[str, ...]:
     if looks.added:
         return (
-            f"Blocks were added after a look: {_first_plans(looks, looks.added)} were planned when the result was "
-            f"first seen, {_span(looks.added)} have run, and the study was looked at "
+            f"Blocks were added after an interim look: {_first_plans(looks, looks.added)} were planned when the result "
+            f"was first seen, {_span(looks.added)} have run, and the study was looked at "
             f"{_times(looks.with_fewer_blocks)} before. Adding blocks until a test at 5 % finds a difference finds one "
             "between equal arms in 12 to 23 % of studies. So this one is decided by a confidence sequence, which errs "
             f"in {100 * looks.now.alpha:g} % at most however often one looks, and needs more pairs. For the usual test "
@@ -148,7 +148,7 @@ def _notes_on_blocks(looks: Looks) -> tuple[str, ...]:
     if looks.fewer:
         return (
             f"Only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} blocks that were planned have run. "
-            "A study may be stopped for what a look before its end shows, so until all have run it is decided by a "
+            "A study may be stopped for what an interim look shows, so until all have run it is decided by a "
             f"confidence sequence, which errs in {100 * looks.now.alpha:g} % at most however often one looks, and "
             "needs more pairs.",
         )

@@ -77,11 +77,11 @@ def least_time_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         return []
     return [
         TextTable(
-            "Beside the least time that the path needs",
-            "The least time is that of the round trips for set-up and request and of the payload, with the smallest "
-            "headers, at the bottleneck's rate. Slow start, losses and the programs' own time come on top. Where both "
-            "arms take many times as long, neither uses the path well, whichever is faster.",
-            ("cell", "arm", "least", "median", "above it", "times the least"),
+            "Beside the lower bound of the path",
+            "The lower bound is the time of the round trips for handshake and request and of the payload, with "
+            "the smallest headers, at the bottleneck's rate. Slow start, losses and the programs' own time come on "
+            "top. Where both arms take many times as long, neither uses the path well, whichever is faster.",
+            ("cell", "arm", "lower bound", "median", "above it", "times the bound"),
             tuple(rows.values()),
             "",
         )

@@ -38,18 +38,18 @@ def occasion_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     rows = tuple(row for each in analysis.comparisons if (row := _row(each, analysis, of, held)) is not None)
     return [
         TextTable(
-            "Occasions",
-            "An occasion is a stretch of time on one boot of one machine, without a pause of an hour. The difference "
+            "Sessions",
+            "A session is a stretch of time on one boot of one machine, without a pause of an hour. The difference "
             "within pairs (100 times the logarithm of the ratio, nearly per cent; positive: the arm is better) is the "
-            f"median of each occasion; then their mean with Student's 95 % interval, from {LEAST_OCCASIONS} occasions "
-            "on. Holds for others: the interval over occasions, corrected for all cells, bears out what the answer "
-            "says of the cell. p: of a difference between the occasions (Kruskal–Wallis by permutation, not "
-            "corrected). Standard deviations in the same unit: of the difference between occasions "
-            "and between the blocks of one; of the times themselves between occasions, between the blocks of one, and "
-            "within blocks. What varies between occasions no number of blocks on one of them shows. Pairs with a "
+            f"median of each session; then their mean with Student's 95 % interval, from {LEAST_OCCASIONS} sessions "
+            "on. Holds for others: the interval over sessions, corrected for all cells, bears out what the answer "
+            "says of the cell. p: of a difference between the sessions (Kruskal–Wallis by permutation, not "
+            "corrected). Standard deviations in the same unit: of the difference between sessions "
+            "and between the blocks of one; of the times themselves between sessions, between the blocks of one, and "
+            "within blocks. What varies between sessions no number of blocks on one of them shows. Pairs with a "
             "failure are left out of mean and deviations.",
-            ("cell", "arm", "pairs", "difference, by occasion", "mean over occasions", "holds for others", "p",
-             "sd between occasions", "between blocks", "times: sd between occasions", "between blocks",
+            ("cell", "arm", "pairs", "difference, by session", "mean over sessions", "holds for others", "p",
+             "sd between sessions", "between blocks", "times: sd between sessions", "between blocks",
              "within blocks"),
             rows,
             "No pair has both values.",

@@ -33,8 +33,8 @@ def occasion_notes(
     number = len(set(of.values()))
     if number == 1:
         return (
-            f"This holds on this machine, in {_stretch(trials)}: all trials ran on one occasion. Intervals tell what "
-            "more trials there would show, not what another day or machine would (docs/how-to/replicate.md).",
+            f"One session of {_stretch(trials)} on one machine: another day or machine may differ "
+            "(docs/how-to/replicate.md).",
         )
     return (*_disagreement(main, metric, of), _reach(main, number, held_over_occasions(
         main, metric, of, alpha, matters_pct)))  # fmt: skip
@@ -52,18 +52,18 @@ def _disagreement(main: Sequence[Comparison], metric: Metric, of: Occasions) -> 
     if not told:
         return ()
     return (
-        f"The difference is not the same on each occasion: {number_text.listed(told)}. There the answer is an average "
-        "over these occasions; the table Occasions shows each.",
+        f"The difference is not the same in each session: {number_text.listed(told)}. There the answer is an average "
+        "over these sessions; the table Sessions shows each.",
     )
 
 
 def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> str:
     """Reach of the answer beyond the occasions of the study."""
-    these = f"The trials ran on {number} occasions (another boot or machine, or a pause of an hour, begins a new one)"
+    these = f"The trials ran in {number} sessions (another boot or machine, or a pause of an hour, begins a new one)"
     if number < LEAST_OCCASIONS:
         return (
             f"{these}. The answer is about these {number}: what another day or machine would show takes at least "
-            f"{LEAST_OCCASIONS} occasions, better six (docs/how-to/replicate.md)."
+            f"{LEAST_OCCASIONS} sessions, better six (docs/how-to/replicate.md)."
         )
     said = [each for each in main if claimed(each)]
     holding = [_cell_and_arm(each, main) for each in said if (each.cell_id, each.other.arm) in held]
@@ -72,9 +72,9 @@ def _reach(main: Sequence[Comparison], number: int, held: Collection[Cell]) -> s
     if not holding:
         return (
             f"{these}. The answer is about these {number}. With each of them counted as one value, no cell's result is "
-            "shown for other occasions too: they are too few or differ too much (docs/how-to/replicate.md)."
+            "shown for other sessions too: they are too few or differ too much (docs/how-to/replicate.md)."
         )
-    also = f"{these}. With each of them counted as one value, the result also holds for other occasions like these"
+    also = f"{these}. With each of them counted as one value, the result also holds for other sessions like these"
     if len(holding) == len(said):
         return f"{also} in {number_text.counted(len(said), 'cell')}: each that has one."
     return f"{also} in {number_text.listed(holding)}; elsewhere it is about these alone."

@@ -66,8 +66,8 @@ def tail_notes(main: Sequence[Comparison], matters_pct: float) -> tuple[str, ...
     pairs = number_text.counted(max(each.pairs for each in few), "pair")
     return (
         f"The slowest trials (p90) could not be compared: that takes {few[0].tail.pairs_needed} pairs, and there are "
-        f"{pairs}. So where medians are equivalent or differ by less than {matters_pct:g} %, an arm may still stall now and "
-        "then.",
+        f"{pairs}. So where medians are equivalent or differ by less than {matters_pct:g} %, an arm may still stall "
+        "now and then.",
     )
 
 

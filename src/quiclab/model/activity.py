@@ -49,7 +49,7 @@ class What(enum.StrEnum):
     )  # fmt: skip
     HANDSHAKE = (
         "handshake",
-        "the bottleneck serves packets of the set-up",
+        "the bottleneck serves handshake packets",
     )  # fmt: skip
     RETRANSMISSION = (
         "retransmission",

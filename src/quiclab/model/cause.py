@@ -5,7 +5,7 @@ Labels say what the records show. Where they show less, the label is a union of 
 is declared here and nowhere else: name, heading, style and words. Figures, pages and docs take them from here.
 
 Reasons of one family share a hue: windows orange, credit and buffers blue, losses and timers red, the sender itself
-green, set-up violet. A busy link is grey, since nothing waits then but for the link. Any two reasons have another
+green, handshake violet. A busy link is grey, since nothing waits then but for the link. Any two reasons have another
 pattern or another lightness, so that none is told by its hue alone.
 """
 
@@ -83,8 +83,8 @@ class Why(enum.StrEnum):
     )  # fmt: skip
     SET_UP_LOSS = (
         "set_up_loss", "handshake loss (timer)", BarStyle("#7d1128", "x"),
-        "An endpoint sends something of the handshake again more than 1 ms after the last packet came to it; or a round "
-        "trip after which the client does, because only that showed the loss.",
+        "An endpoint sends something of the handshake again more than 1 ms after the last packet came to it; or a "
+        "round trip after which the client does, because only that showed the loss.",
         "Or a round trip that the client begins with acknowledgments alone, in which the server repeats something. "
         "What begins anew after Retry or refused early data is not sent again.",
     )  # fmt: skip

@@ -45,7 +45,7 @@ def read_remarks(root: Path) -> list[Remark]:
         return [Remark(**item) for item in json.loads(read_own(file))["remarks"]]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DecodeError(
-            f"{file} cannot be read: {error}", "mend it, or move it away: it holds remarks only"
+            f"{file} cannot be read: {error}", "mend it, or move it away: it holds annotations only"
         ) from error
 
 

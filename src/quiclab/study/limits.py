@@ -77,7 +77,7 @@ def changed_limits(before: Mapping[str, object], study: Study) -> tuple[tuple[st
     changes = []
     if earlier.attempts is not None and earlier.attempts != now.attempts:
         does = (
-            "blocks that stayed void are run again, up to so many attempts in all, and twice more at the end"
+            "blocks that stayed invalid are run again, up to so many attempts in all, and twice more at the end"
             if now.attempts > earlier.attempts
             else "it holds for blocks that are run from now on"
         )
@@ -87,7 +87,7 @@ def changed_limits(before: Mapping[str, object], study: Study) -> tuple[tuple[st
         does = (
             "blocks with a trial beyond the old one are run again"
             if tolerated.value > was.value
-            else "trials beyond the new one are void now, and their blocks are run again"
+            else "trials beyond the new one are invalid now, and their blocks are run again"
         )
         changes.append((f"limits.disturbance was {was} and is {tolerated}", does))
     for name, old_ns, limit in (("trial", earlier.trial_ns, now.trial), ("ready", earlier.ready_ns, now.ready)):

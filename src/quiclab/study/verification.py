@@ -263,7 +263,7 @@ def _compared(asked: _Asked) -> list[Difference]:
     found += json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt", _TRIAL)
     if asked.is_elsewhere:
         place = f"its folder, {folder.relative_to(asked.study_dir.root)}"
-        other = "verified" if folder.parent.name == "trials" else "failed, unproven or void"
+        other = "verified" if folder.parent.name == "trials" else "failed, unproven or invalid"
         found.append(Difference("ledger.sqlite", "status", attempt.status, other, place))
     spec = asked.spec
     if spec.links is not None:

@@ -77,7 +77,7 @@ def _by_label(rows: pl.DataFrame, column: str, labels: Sequence[Label], trials: 
 def categories(ms: FloatArray) -> list[tuple[Why, tuple[Why, ...]]]:
     """The categories to compare, each with the labels that it sums up, of an array (pairs, arms, whys).
 
-    Round trips of a set-up are compared as one, since TCP's and QUIC's are not the same. Any other union takes its
+    Handshake round trips are compared as one, since TCP's and QUIC's are not the same. Any other union takes its
     labels in where one arm's evidence leaves more than a twentieth of its time undecided among them.
     """
     means = ms.mean(axis=0)

@@ -81,7 +81,7 @@ class Waterfall:
     floor: tuple[Step, ...]
     """Steps by *what*: the physical side."""
     roles: tuple[Step, ...]
-    """Steps by role in the transfer: set-up, request, each tenth of the bytes, an upload's answer."""
+    """Steps by role in the transfer: handshake, request, each tenth of the bytes, an upload's answer."""
     served_bytes: tuple[float, float]
     """Mean bytes that the bottleneck served towards the client: baseline, other."""
     first_without: str | None = None
@@ -178,7 +178,7 @@ def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stag
 
 
 def _roles(stages: Stages | None, known: Shares, pairs: Sequence[tuple[str, str]]) -> Sequence[FloatArray]:
-    """Time of each role; none of stalls, which have no set-up or first tenth that every trial had."""
+    """Time of each role; none of stalls, which have no handshake or first tenth that every trial had."""
     none = stages is None or known.of[pairs[0][0]] is MetricScope.STALL
     return [np.zeros((len(pairs), 2)) for _ in Role] if none or stages is None else stages(pairs)
 

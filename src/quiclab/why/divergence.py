@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two transfers aligned by role: how long each took for its set-up, its request, each tenth of its bytes."""
+"""Two transfers aligned by role: how long each took for its handshake, its request, each tenth of its bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SET_UP = [str(why) for why in (*UNIONS[Why.SET_UP], Why.AMPLIFICATION_LIMIT, Wh
 class Role(enum.StrEnum):
     """A stretch that every transfer has, whatever carries it, in the order of time; the last is only of uploads."""
 
-    SET_UP = "set-up"
+    SET_UP = "handshake"
     REQUEST = "request"
     TENTH_1 = "first tenth of the bytes"
     TENTH_2 = "second tenth"

@@ -90,7 +90,7 @@ class Explanation:
     @property
     def first_stage(self) -> Step | None:
         """The stage of the transfer in which the arms first differ; None where none is shown to differ, and where it is
-        the set-up: HTTP/2 and HTTP/3 differ there in nearly every cell, and the causes say by what."""
+        the handshake: HTTP/2 and HTTP/3 differ there in nearly every cell, and the causes say by what."""
         shown = (step for step in self.waterfall.roles if step.differs(self.alpha) and self._is_large(step))
         first = next(shown, None)
         return None if first is None or first.label is Role.SET_UP else first

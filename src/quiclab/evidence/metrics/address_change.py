@@ -88,7 +88,7 @@ ADDRESS_CHANGE = (
         "ms",
         "none",
         "The laboratory's own delay: the client's word that it has so many bytes to the instant at which its old "
-        "address was gone. A trial in which it is above 100 ms is void.",
+        "address was gone. A trial in which it is above 100 ms is invalid.",
         address_change_delay_ms,
     ),
 )

@@ -74,7 +74,7 @@ CONNECTION_TIMES = (
         "lower",
         "TLS by itself, of the client's first connection: departure of its ClientHello to the later of the two "
         "Finished messages at the client's end, by its decrypted capture (Qin et al. 2023). Over QUIC nothing of the "
-        "set-up lies before it; over TCP the SYN's round trip does.",
+        "handshake lies before it; over TCP the SYN's round trip does.",
         tls_handshake_ms,
     ),
     Metric(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of a transfer: from the client's first packet, lost or not, to set-up, first byte and last byte."""
+"""Times of a transfer: from the client's first packet, lost or not, to handshake, first byte and last byte."""
 
 from __future__ import annotations
 
@@ -210,14 +210,14 @@ def _fins(evidence: Evidence) -> pl.DataFrame:
 TIMES = (
     Metric(
         "setup_ms",
-        "set-up time",
+        "handshake time",
         "ms",
         "lower",
         "First packet of the client to its first packet that can carry application data. QUIC: the first 1-RTT or "
         "0-RTT packet with a STREAM frame. TCP: the first segment with a TLS application_data record, which in TLS 1.3 "
         "is the client's Finished, behind which data can follow at once, and in TLS 1.2 the request itself.",
         setup_ms,
-        heading="set-up",
+        heading="handshake",
     ),
     Metric(
         "ttfb_ms",

@@ -293,7 +293,9 @@ def links_of(config: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def _gone(how: str) -> VoidError:
-    return VoidError(f"the link's process {how} before its time", "the trial is void; the same command runs it again")
+    return VoidError(
+        f"the link's process {how} before its time", "the trial is invalid; the same command runs it again"
+    )
 
 
 def usable_versions(mtu: int) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ _WHAT = Column(
     "what", pl.String, "", NEVER, f"Activity that passes the time: {', '.join(f'`{each}`' for each in What)}.",
 )  # fmt: skip
 _WHYS = [f"`{each}`" for each in Why if each is not Why.SET_UP]
-"""Reasons that a row can have; the round trips of the set-up are summed up only where two arms are compared."""
+"""Reasons that a row can have; the handshake round trips are summed up only where two arms are compared."""
 _WHY = Column("why", pl.String, "", NEVER, f"Reason why the sender had not sent earlier: {', '.join(_WHYS)}.")
 _EVIDENCE = Column("evidence", pl.String, "", NEVER, "The table that decided `why`.")
 _MECHANISM = Column(

@@ -33,7 +33,7 @@ _STATUS = {
     "verified": "counts",
     "failed": "failed: ranks worst",
     "unproven": "unproven: left out",
-    "void": "void: run again",
+    "void": "invalid: run again",
 }
 
 

@@ -32,7 +32,7 @@ from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, DAMAGED
 _STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
 _MOST_REASONS = 5
 _WITH_ITS_BLOCK = {
-    BLOCK_VOID: "run again, as another trial of its block was void",
+    BLOCK_VOID: "run again, as another trial of its block was invalid",
     BLOCK_CUT: "run again, as its block was cut short",
 }
 
@@ -104,8 +104,9 @@ def _lateness(study: Study, analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "Lateness of the emulated link",
         "How late the slowest 1 % of packets left the link, measured against the instant that the model gave them, and "
-        "the latest packet of all. The latter voids no trial: a short stop among many packets shows only there. Last, "
-        "the most trials that ran side by side: the first of each arm ran alone, and short ones often do.",
+        "the latest packet of all. The latter makes no trial invalid: a short stop among many packets shows only "
+        "there. "
+        "Last, the most trials that ran side by side: the first of each arm ran alone, and short ones often do.",
         ("network", "arm", "median trial", "worst trial", "latest packet", "trials at a time"),
         tuple(rows),
         "No lateness was measured.",

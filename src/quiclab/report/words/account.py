@@ -154,8 +154,8 @@ def single_look_note(analysis: StudyAnalysis) -> str:
     if not analysis.sequential:
         return ""
     return (
-        "The answer allows for looks before the end; the reasons do not: their intervals and p are those of a single "
-        "look, and miss more often than they say. Take them as a description, and the verdict from the answer."
+        "The answer allows for interim looks; the waits do not: their intervals and p are those of a single look, and "
+        "miss more often than they say. Take them as a description, and the verdict from the answer."
     )
 
 
@@ -166,8 +166,8 @@ def limits(cells: Sequence[Explanation]) -> str:
         f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else number_text.counted(max(pairs), "pair")
     )
     return (
-        f"Means over {least}. Of the rows that are bold, at most {100 * cells[0].alpha:g} % are expected to "
-        "be false alarms or to have an interval that misses (Benjamini–Hochberg over the rows of a table; p is the "
+        f"Means over {least}. Bold: significant at a {100 * cells[0].alpha:g} % false-discovery rate, and the "
+        "intervals miss no more often (Benjamini–Hochberg over the rows of a table; p is the "
         "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
         f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "

@@ -115,8 +115,8 @@ def legend(found: StudiesCompared) -> str:
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
         f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}, corrected for "
         f"{number_text.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
-        f"Equivalent: no change of {matters} or more; median equivalent: that of the median, the slowest trials (p90) may still "
-        f"differ. Interval: of the change, at {number_text.level(1 - found.alpha)}{selected}."
+        f"Equivalent: no change of {matters} or more; median equivalent: that of the median, the slowest trials (p90) "
+        f"may still differ. Interval: of the change, at {number_text.level(1 - found.alpha)}{selected}."
     )
 
 

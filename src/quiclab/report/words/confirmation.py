@@ -144,7 +144,7 @@ def time_needed(minutes: float, block_ms: float, least: int, needed: int | None)
         f"{least} are the least that decide anything"
     )
     if needed is None:
-        return f"{told}; by the noise of the stored trials hundreds would be needed: it will probably stay inconclusive."
+        return f"{told}; by the noise of the stored trials hundreds would be needed: probably inconclusive."
     enough = f"{told}; by the noise of the stored trials about {max(least, needed)} are enough"
     return f"{enough}." if needed <= fit else f"{enough}, so that it will probably stay inconclusive."
 

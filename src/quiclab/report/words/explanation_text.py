@@ -75,11 +75,11 @@ def _because(explanation: Explanation) -> str:
     elif not luck:
         verb = "shows" if waterfall.pairs == 1 else "show"
         named = f" Largest on average: {_listed(unclear[:_MOST])}." if unclear else ""
-        return f"{told}; {pairs} {verb} no {noun} of a difference.{named}"
+        return f"{told}; {pairs} {verb} no {noun}.{named}"
     else:
         told = f"{told}."
     if luck:
-        told = f"{told} Mostly luck: {_listed(luck)}."
+        told = f"{told} Mostly chance: {_listed(luck)}."
     return f"{told} Unclear with {pairs}: {_listed(unclear)}." if unclear else told
 
 
@@ -103,8 +103,7 @@ def _whole(explanation: Explanation) -> str:
     if smallest_p(pairs) > alpha:
         few, verb = number_text.counted(pairs, "pair"), "is" if pairs == 1 else "are"
         return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
-    open_ = f"{signed(total.difference_ms)}{f', {interval_of(total)}' if total.interval_ms else ''}"
-    return f"the mean times are not shown to differ ({open_})"
+    return f"{takes}{interval}, not significant with {number_text.counted(pairs, 'pair')}"
 
 
 def _typical_pair(explanation: Explanation) -> str:
@@ -132,7 +131,7 @@ def _cancelling(shown: Sequence[DifferencePart]) -> str:
     less = -sum(each.difference_ms for each in shown if each.difference_ms < 0)
     if min(more, less) < _CANCELS * max(more, less) or not min(more, less):
         return ""
-    return f" These work against each other: {time_text(more)} more, {time_text(less)} less."
+    return f" {time_text(more)} more and {time_text(less)} less partly cancel out."
 
 
 def parting(explanation: Explanation) -> str:
@@ -156,15 +155,15 @@ def sentence(verdict: Verdict, explanation: Explanation) -> str:
     if verdict.status.names_one:
         return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:
-        return f"{told}. Mostly luck: had both arms lost as many of their packets, less than half of it would be left."
+        return f"{told}. Mostly chance: had both arms lost as many of their packets, less than half of it would remain."
     if verdict.status is Status.SEVERAL:
         names = "; ".join(each.title for each in verdict.rivals)
         return f"{told}. The records do not tell which of these it is{decided}: {names}."
     if verdict.status is Status.UNKNOWN:
         return f"{told}. No mechanism that quiclab knows fits what the records show{decided}."
     if verdict.status is Status.UNDECIDED:
-        show = "does not show it" if pairs == 1 else "do not show it"
-        needed = f"; about {verdict.pairs_needed} would" if (verdict.pairs_needed or 0) > pairs else ""
+        show = "is too few to be sure" if pairs == 1 else "are too few to be sure"
+        needed = f", about {verdict.pairs_needed} would be enough" if (verdict.pairs_needed or 0) > pairs else ""
         average = f"{longer(step.difference_ms)} in {other} on average"
         return f"{_title(verdict)}: {average}; {number_text.counted(pairs, 'pair')} {show}{needed}."
     both = f"{time_text(step.baseline_ms)} in {base} and {time_text(step.other_ms)} in {other}"
@@ -224,7 +223,7 @@ def _run(run: Confirmation) -> str:
 
 
 def details(verdict: Verdict, explanation: Explanation) -> list[str]:
-    """Say what is behind a verdict: its numbers in both arms, what speaks against it, and which rivals take no time."""
+    """Say what is behind a verdict: its numbers in both arms, what speaks against it, and the rivals ruled out."""
     if verdict.mechanism is None:
         return [*map(_why_it_follows, verdict.followers)]
     lines = []
@@ -241,7 +240,7 @@ def details(verdict: Verdict, explanation: Explanation) -> list[str]:
             if rival.name in BY_NAME and rival.name not in there
         ]
         if absent:
-            lines.append(f"No wait is due to: {'; '.join(absent)}.")
+            lines.append(f"Ruled out: {'; '.join(absent)}.")
     return lines
 
 

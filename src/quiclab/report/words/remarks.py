@@ -120,7 +120,7 @@ def _remarks(study: Study) -> TextTable:
     return TextTable(
         "Remarks by hand on single trials",
         "Every excluded trial is still in the study, and in every other number of this page.",
-        ("trial", "cell", "arm", "block", "", "remark", "when", ""),
+        ("trial", "cell", "arm", "block", "", "annotation", "when", ""),
         tuple(rows),
         "Nothing.",
     )

@@ -14,7 +14,7 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
     return TextTable(
         "All numbers",
         _method(analysis),
-        ("network", "size", "baseline", "median", "failed", "void", "other", "median", "failed", "void", "pairs",
+        ("network", "size", "baseline", "median", "failed", "invalid", "other", "median", "failed", "invalid", "pairs",
          comparison_words.difference_heading(analysis.metric),
          f"its {number_text.level(analysis.confidence)} interval", "p", "adjusted p", "conclusion",
          "slow tail", "Mann–Whitney p", "Welch p"),
@@ -66,10 +66,10 @@ def _conclusions(analysis: StudyAnalysis) -> str:
     matters = f"{analysis.matters_pct:g} %"
     return (
         f"What matters here is {matters} (`matters` in the spec). Different, but by less than {matters}: the whole "
-        f"interval is. Unclear whether by {matters}: the estimate is less, the interval reaches further. Equivalent: no "
-        f"difference was found, and the whole interval is less than {matters}, also that of the slow tail: p90 of both "
-        "arms by its ratio, with a 95 % interval by resampling pairs; the median is equivalent where the tail differs, is "
-        "inconclusive, or is not known."
+        f"interval is. Unclear whether by {matters}: the estimate is less, the interval reaches further. Equivalent: "
+        f"no difference was found, and the whole interval is less than {matters}, also that of the slow tail: p90 of "
+        "both arms by its ratio, with a 95 % interval by resampling pairs; the median is equivalent where the tail "
+        "differs, is inconclusive, or is not known."
     )
 
 

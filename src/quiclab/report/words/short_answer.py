@@ -103,7 +103,7 @@ def _tail(comparison: Comparison) -> str:
 
 
 def _spent(parts: list[DifferencePart]) -> str:
-    """The first parts as what the other arm spends: `20.2 ms less on round trips of the set-up`."""
+    """The first parts as what the other arm spends: `20.2 ms less on handshake round trips`."""
     told = [
         f"{number_text.quantity(abs(each.difference_ms), 'ms')} {'more' if each.difference_ms > 0 else 'less'} "
         f"on {each.name}"

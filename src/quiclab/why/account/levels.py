@@ -50,7 +50,7 @@ class Part(enum.StrEnum):
     """Observation where time belongs to the part, in a sentence."""
 
     SET_UP = (
-        "set_up", "set-up", "the set-up takes {}",
+        "set_up", "handshake", "the handshake takes {}",
         "From the client's first packet to the first of its packets that can carry a request.",
     )  # fmt: skip
     REQUEST = (
@@ -74,7 +74,7 @@ class Part(enum.StrEnum):
         "Waits that ended with a packet for which the congestion window had had no room.",
     )  # fmt: skip
     CREDIT_USED_UP = (
-        "credit_used_up", "credit used up", "waits for credit take {}",
+        "credit_used_up", "flow-control limited", "waits for flow-control credit take {}",
         "Waits that ended with a packet for which stream or connection had had no credit.",
     )  # fmt: skip
     OTHER_WAITS = (

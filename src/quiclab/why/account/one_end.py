@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of a transfer by what one end alone shows: set-up, request, data arriving, waits.
+"""The account of a transfer by what one end alone shows: handshake, request, data arriving, waits.
 
 No log of a link says here when the bottleneck served. Its rate is read from the arrivals instead: what came at that
 rate is `arriving`, and what is left until the last byte is `waits`. Both rest on a path whose rate does not change; the

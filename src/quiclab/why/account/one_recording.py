@@ -142,7 +142,7 @@ def _guessed(of: Recorded, asked: Instant) -> tuple[int, Instant, int]:
 
     Before the answer a server sends small packets of its own (tickets, settings); after it, too. So the answer begins
     with the first large packet, or earlier, and ends with the last packet before the client closes, or earlier. A QUIC
-    packet of the set-up, which its header shows, is none of it; nor is one larger than the next large one, which looks
+    handshake packet, which its header shows, is none of it; nor is one larger than the next large one, which looks
     for the path's MTU.
     """
     quic = of.transport == "quic"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of what comes before the bodies: the set-up, round trip by round trip, and the request's way."""
+"""The account of what comes before the bodies: the handshake, round trip by round trip, and the request's way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quiclab.why.account.handshakes import at_client
 from quiclab.why.account.request import Answering
 
 _ANSWERS = ("syn_ack", "server_hello", "hello_retry_request", "retry", "version_negotiation")
-"""Steps of the server's that make a round trip one of the set-up."""
+"""Steps of the server's that make a round trip one of the handshake."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SetUp:
         """Edges from the departure of the first packet that can carry the request to the begin of service of the first
         packet of the bodies' sender, at a position in its direction, by the link at a place of its course, in order.
 
-        A round trip in which the set-up goes on, as after early data, is one of the set-up; all others before the
+        A round trip in which the handshake goes on, as after early data, is one of the handshake; all others before the
         client repeats what was lost are time of its timer.
         """
         queued, first = queue_back(self.path, self.path.ahead, position, place)
@@ -208,7 +208,7 @@ class SetUp:
         return Reason(Why.PROBE_TIMER if self.evidence.quic else Why.LOSS_TIMER, "ip_packets")
 
     def _with_reasons(self, trip: Trip, why: Why | None, *, lost: bool) -> list[Edge]:
-        """Edges of a round trip with their reason: of the set-up, or of the request if `why` is None; `lost` says
+        """Edges of a round trip with their reason: of the handshake, or of the request if `why` is None; `lost` says
         whether the client repeats something after it.
         """
         timer = self._timer() if why is None else Reason(Why.SET_UP_LOSS, "ip_packets")
@@ -225,7 +225,7 @@ class SetUp:
 
     @cached_property
     def _first_steps(self) -> pl.DataFrame:
-        """Steps as the client first saw each: a repetition takes the set-up no further."""
+        """Steps as the client first saw each: a repetition takes the handshake no further."""
         return at_client(self.evidence).sort("time_ns").unique(["direction", "step"], keep="first", maintain_order=True)
 
     def _trip_reason(self, trip: Trip) -> Why:

@@ -18,11 +18,11 @@ from quiclab.why.mechanisms._trial import Trial
 class Family(enum.StrEnum):
     """Part of a transfer in which a mechanism takes time, in the order in which mechanisms are listed."""
 
-    SET_UP = "set-up"
+    SET_UP = "handshake"
     WINDOW = "congestion window"
-    CREDIT = "credit and buffers"
+    CREDIT = "flow control and buffers"
     RECOVERY = "loss recovery"
-    BYTES = "bytes on the wire"
+    BYTES = "wire overhead"
     PATH = "the path"
     PROGRAMS = "the programs"
 

@@ -17,7 +17,7 @@ _ACKS = ("delayed_acknowledgment", "acknowledgments_lost")
 OF_A_LOSS = Follows((*_ACKS, *_LIMITS, *_SENDER, "competing_flow"), more=("lost",))
 """Timers, reports and repeats: as many packets lost, and each costs more."""
 OF_A_LOSS_ON_THE_PATH = Follows((*OF_A_LOSS.upstream, "handshake_packet_lost"), more=("lost_on_the_path",))
-"""A packet lost in the set-up reduces the window too."""
+"""A packet lost in the handshake reduces the window too."""
 OF_A_FULL_QUEUE = Follows(OF_A_LOSS.upstream, more=("dropped_by_queues",))
 OF_THE_FIRST_FLIGHT = Follows((*_ACKS, *_SENDER, "jitter", "competing_flow"), less=("first_flight",))
 """Slow start: it begins with as much, and each round trip takes longer, or grows it less."""

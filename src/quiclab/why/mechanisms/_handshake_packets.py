@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The set-up of a connection: its reasons in the account, and the packets of it that links dropped."""
+"""The handshake of a connection: its reasons in the account, and the packets of it that links dropped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def before_validation(trial: Trial, edges: pl.Series) -> tuple[float, float]:
 
 
 def dropped(trial: Trial, until_ns: int) -> pl.DataFrame:
-    """Packets of the set-up that a link dropped: their direction and what they are (`kind`)."""
+    """Handshake packets that a link dropped: their direction and what they are (`kind`)."""
     evidence = trial.evidence
     drops = evidence.table("link_packets").filter(pl.col("action") == "dropped", pl.col("arrival_ns") <= until_ns)
     drops = drops.select("direction", "arrival_ns", pl.col("index").alias("packet_index"))

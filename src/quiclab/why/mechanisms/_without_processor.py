@@ -19,7 +19,7 @@ def mechanism_of(role: str, table: str) -> Mechanism:
     """The mechanism of a role's program without a processor. `table` is where a spec has that program."""
     return Mechanism(
         f"{role}_without_processor",
-        f"{role} without a processor",
+        f"{role} waiting for a CPU",
         Family.PROGRAMS,
         f"A thread of the {role} was ready to run and got no processor: others had it, or the {role}'s quota was used "
         "up. Meanwhile nothing was read, acknowledged or sent.",

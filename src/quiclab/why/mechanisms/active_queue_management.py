@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A managed queue that drops or marks packets before it is full, and the window that it reduces."""
+"""AQM: a queue that drops or marks packets before it is full, and the window that it reduces."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ AMPLIFICATION_LIMIT = Mechanism(
     Family.SET_UP,
     "Before it knows the client's address a QUIC server may send three times what came. A longer chain of "
     "certificates waits for the client's next packet, which costs a round trip.",
-    "A round trip of the set-up at whose beginning the server had sent three times what had come, and after which it "
+    "A handshake round trip at whose beginning the server had sent three times what had come, and after which it "
     "goes on with its handshake.",
     Level.E0,
     "RFC 9000 section 8.1; Nawrocki et al., On the interplay between TLS certificates and QUIC performance, "

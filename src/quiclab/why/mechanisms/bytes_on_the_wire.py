@@ -37,8 +37,8 @@ BYTES_ON_THE_WIRE = Mechanism(
     Family.BYTES,
     "The bottleneck serves the object, and with it headers, tags and frames: more bytes or smaller packets take "
     "longer, whatever the sender's windows allow.",
-    "Edges on which the bottleneck is busy, and which no other mechanism claims: needless repeats and other flows' "
-    "packets have their own.",
+    "Edges on which the bottleneck is busy, and which no other mechanism claims: spurious retransmissions and other "
+    "flows' packets have their own.",
     Level.E1,
     "RFC 9000 section 12 (packets), RFC 9293 section 3.1 (headers)",
     _claim,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An acknowledgment that is held back: the sender waits, and the receiver has what it waits for."""
+"""Delayed ACKs: the sender waits, and the receiver has what it waits for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of the set-up: the time for which the bottleneck serves certificates and the like."""
+"""Bytes of the handshake: the time for which the bottleneck serves certificates and the like."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ HANDSHAKE_BYTES = Mechanism(
     "handshake_bytes",
     "handshake bytes",
     Family.BYTES,
-    "The bottleneck serves packets of the set-up, mostly the server's chain of certificates; QUIC pads its first "
+    "The bottleneck serves handshake packets, mostly the server's chain of certificates; QUIC pads its first "
     "packets to 1,200 bytes.",
-    "Edges on which the bottleneck serves packets of the set-up.",
+    "Edges on which the bottleneck serves handshake packets.",
     Level.E1,
     "RFC 9000 section 14.1, RFC 8879 (certificate compression)",
     _claim,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A packet of the set-up that was lost: a timer, mostly a long one, has to repeat it."""
+"""A handshake packet that was lost: a timer, mostly a long one, has to repeat it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _claim(trial: Trial) -> Claim:
     facts.append(Fact("longest_wait", max(end - begin for begin, end in trial.times(waits)) / 1e6, "ms"))
     if reduced.any():
         facts.append(Fact("behind_a_reduction", float(trial.length_ns.filter(reduced).sum()) / 1e6, "ms"))
-    against = "" if lost.height else "No link dropped a packet of the set-up: what was repeated was only late."
+    against = "" if lost.height else "No link dropped a handshake packet: what was repeated was only late."
     return Claim(edges, tuple(facts), against)
 
 
@@ -35,9 +35,9 @@ HANDSHAKE_PACKET_LOST = Mechanism(
     "handshake_packet_lost",
     "handshake packet lost",
     Family.SET_UP,
-    "A packet of the set-up was lost. No round-trip time is known yet, so that the timer that repeats it is long: 1 s "
+    "A handshake packet was lost. No round-trip time is known yet, so that the timer that repeats it is long: 1 s "
     "over TCP, as a rule 0.3 to 1 s over QUIC. The loss may also reduce the window before anything else is sent.",
-    "Waits of the set-up that end when something is repeated, and round trips that exist only for that; the links' "
+    "Waits of the handshake that end when something is repeated, and round trips that exist only for that; the links' "
     "logs tell the packets that were dropped. Waits for a full window that such a packet had reduced, too.",
     Level.E1,
     "RFC 6298 section 2, RFC 9002 section 6.2.2",
@@ -47,13 +47,13 @@ HANDSHAKE_PACKET_LOST = Mechanism(
         Rival("amplification_limit", "the server waits with what is new, and repeats nothing"),
     ),
     (
-        Setting("path", "loss", "none", "Nothing of the set-up is lost.", ("all other losses go too",)),
+        Setting("path", "loss", "none", "Nothing of the handshake is lost.", ("all other losses go too",)),
         Setting(
             "sender",
             "initial_rtt",
             "100 ms",
             "The server's first timer is shorter.",
-            ("needless probes over long paths",),
+            ("spurious probes over long paths",),
             ("333 ms", "200 ms", "100 ms"),
         ),
         Setting(
@@ -61,7 +61,7 @@ HANDSHAKE_PACKET_LOST = Mechanism(
             "initial_rtt",
             "100 ms",
             "The client's first timer is shorter.",
-            ("needless probes over long paths",),
+            ("spurious probes over long paths",),
             ("333 ms", "200 ms", "100 ms"),
         ),
     ),

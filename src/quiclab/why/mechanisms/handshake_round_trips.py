@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Round trips of the set-up: what must pass before a request can be sent."""
+"""Handshake round trips: what must pass before a request can be sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HANDSHAKE_ROUND_TRIPS = Mechanism(
     "RFC 9293 section 3.5, RFC 8446 section 2, RFC 9001 section 4",
     _claim,
     (
-        Rival("handshake_packet_lost", "something of the set-up is sent again"),
+        Rival("handshake_packet_lost", "something of the handshake is sent again"),
         Rival("hello_retry_request", "the server answers the first ClientHello with a HelloRetryRequest"),
     ),
     (

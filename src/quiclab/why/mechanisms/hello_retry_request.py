@@ -20,7 +20,7 @@ HELLO_RETRY_REQUEST = Mechanism(
     Family.SET_UP,
     "The client sent a key share of a group that the server does not take. The server asks for another one, which "
     "costs a round trip.",
-    "A round trip of the set-up that the server answers with a HelloRetryRequest.",
+    "A handshake round trip that the server answers with a HelloRetryRequest.",
     Level.E1,
     "RFC 8446 section 4.1.4; Yu and Benson, IMC 2021, section 7 (the mismatch of groups)",
     _claim,

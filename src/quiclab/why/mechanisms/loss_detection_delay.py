@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for the report of a loss: an acknowledgment has to show it before it is mended."""
+"""Loss detection: an acknowledgment has to show a loss before it is mended."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy without a processor: its program was ready to run, and others ran."""
+"""A proxy that waits for a CPU: its program is ready to run, and others run."""
 
 from __future__ import annotations
 

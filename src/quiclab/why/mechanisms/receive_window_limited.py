@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP's receive window: the receiver's kernel has no room, or says so late."""
+"""TCP receive window: the receiver's kernel has no room, or says so late."""
 
 from __future__ import annotations
 

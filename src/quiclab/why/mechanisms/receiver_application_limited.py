@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A slow reader: the receiver's program leaves data unread, and credit or window close."""
+"""A receiver that is application-limited: its program leaves data unread, and credit or window close."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ REPEATS = Mechanism(
     "retransmission of lost data",
     Family.RECOVERY,
     "What was lost behind the bottleneck has to be served by it again. What a queue or a loss before it dropped "
-    "has not taken its time yet, and counts as bytes on the wire.",
+    "has not taken its time yet, and counts as wire overhead.",
     "Edges on which the bottleneck serves bytes again of which no earlier copy arrived whole, unless all losses lay "
     "before the bottleneck.",
     Level.E0,

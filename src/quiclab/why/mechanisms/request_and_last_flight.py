@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of the request and that of the last packet: the distance, once each way."""
+"""Propagation of the request and of the last packet: the distance, once each way."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ RETRY = Mechanism(
     Family.SET_UP,
     "The server wants proof of the client's address before it does anything (Retry), or speaks another version: the "
     "client begins anew, which costs a round trip.",
-    "A round trip of the set-up that the server answers with Retry or Version Negotiation.",
+    "A handshake round trip that the server answers with Retry or Version Negotiation.",
     Level.E1,
     "RFC 9000 sections 6 and 8.1.2",
     _claim,

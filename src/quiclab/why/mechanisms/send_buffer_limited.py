@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sender's own send buffer: so many bytes may be unacknowledged, whatever the windows allow."""
+"""The send buffer: so many bytes may be unacknowledged, whatever the windows allow."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A needless probe: a timer ended though nothing was lost."""
+"""A spurious probe: a timer ended though nothing was lost."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SPURIOUS_PROBE = Mechanism(
             "initial_rtt",
             "333 ms",
             "The timer begins long enough for the path.",
-            ("a real loss in the set-up takes longer to repeat",),
+            ("a real loss in the handshake takes longer to repeat",),
             ("50 ms", "100 ms", "333 ms"),
         ),
         Setting(

@@ -42,7 +42,7 @@ SPURIOUS_RETRANSMISSION = Mechanism(
             "initial_rtt",
             "333 ms",
             "The first timers are long enough for the path.",
-            ("a real loss in the set-up takes longer to repeat",),
+            ("a real loss in the handshake takes longer to repeat",),
             ("50 ms", "100 ms", "333 ms"),
         ),
         Setting(
