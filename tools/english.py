@@ -134,8 +134,7 @@ def _docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFun
 
 
 def former_words(source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, text and complaint of each sentence, which is a string with a blank that is no docstring, that has a word of
-    ours."""
+    """Line, text and complaint of each sentence with a word of ours: a string with a blank that is no docstring."""
     tree = ast.parse(source)
     silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

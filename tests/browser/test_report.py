@@ -165,19 +165,19 @@ def test_the_switches_of_the_map_change_what_it_shows(browser: Any, tmp_path: Pa
     )
     with opened(browser, report, DESKTOP) as page:
         found = page.evaluate(texts)
-        alike = [text for text in found if text == "median alike"]
+        alike = [text for text in found if text == "median equivalent"]
         assert any(text.endswith("not judged") for text in found)
         assert alike
         page.locator("[name=numbers]").focus()
         page.keyboard.press("Space")
-        page.wait_for_function(f"!{texts}.includes('median alike')")
+        page.wait_for_function(f"!{texts}.includes('median equivalent')")
         every = page.evaluate(texts)
         assert any(text.endswith("not judged") for text in every)
         assert len(every) == len(found)
         assert "not bold: no difference found" in page.locator("#map .gtitle").first.text_content()
         page.locator("[name=large]").check()
         page.wait_for_function(
-            f"before => {texts}.filter((t) => t === 'median alike').length === before", arg=len(alike)
+            f"before => {texts}.filter((t) => t === 'median equivalent').length === before", arg=len(alike)
         )
         left = page.evaluate(texts)
         assert all(abs(float(text.replace("−", "-")[:-2])) >= 5 for text in left if text.endswith("%"))

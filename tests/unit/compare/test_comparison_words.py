@@ -58,9 +58,9 @@ def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
         Conclusion.DIFFERENT: "+1.2 %",
         Conclusion.SMALL: "+1.2 %, small",
         Conclusion.PERHAPS_SMALL: "+1.2 %, small?",
-        Conclusion.ALIKE: "alike",
-        Conclusion.MEDIAN_ALIKE: "median alike",
-        Conclusion.UNDECIDED: "undecided",
+        Conclusion.ALIKE: "equivalent",
+        Conclusion.MEDIAN_ALIKE: "median equivalent",
+        Conclusion.UNDECIDED: "inconclusive",
         Conclusion.NOT_JUDGED: "+1.2 %, not judged",
         Conclusion.NOT_MEASURED: "no data",
     }
