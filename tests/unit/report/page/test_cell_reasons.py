@@ -42,7 +42,7 @@ def test_a_cell_without_an_answer_says_why(changes: dict[str, Any], reason: str)
 @pytest.mark.parametrize(
     "changes",
     [
-        {"cell_text": "+12.0 %"},
+        {"cell_text": "+12.0 %", "conclusion": "different"},
         {"cell_text": "", "why": ""},
         {"interval_low_pct": None},
         {"cell_text": "not judged", "conclusion": "not judged", "why": "Disturbed: 3 of 7 pairs count."},
@@ -67,4 +67,4 @@ def test_long_names_of_rows_take_several_lines() -> None:
 )
 def test_long_words_take_two_lines(word: str, lines: str) -> None:
     """A cell of three on a phone has room for ten characters."""
-    assert text_of(cell_text=word) == lines
+    assert text_of(cell_text=word, conclusion="alike") == lines
