@@ -177,7 +177,21 @@ _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "proof": (_another_proof, "trial.json proof.http_version"),
     "account": (_another_account, "trial.json client.requests[0].last_byte_ns"),
     "link": (_another_link, "trial.json link.down.delivered"),
-    "expectation": (_another_expectation, "ledger.sqlite status"),
+    "expectation": (_another_expectation, "trial.json expected.body_bytes"),
+    "consequence of an expectation": (_another_expectation, "ledger.sqlite status"),
+    "hash": (
+        lambda study: _rewrite(study, lambda trial: trial["expected"].update(sha256="0" * 64)),
+        "trial.json expected.sha256",
+    ),
+    "account that is gone": (lambda study: _rewrite(study, lambda trial: trial.update(client=None)), "trial.json client"),
+    "clock": (
+        lambda study: _rewrite(study, lambda trial: trial["clock"].update(realtime_minus_monotonic_end_ns=5)),
+        "trial.json clock.realtime_minus_monotonic_end_ns",
+    ),
+    "begin": (
+        lambda study: _rewrite(study, lambda trial: trial.update(started_utc="2020-01-01T00:00:00.000+00:00")),
+        "trial.json started_utc",
+    ),
     "arm": (_another_arm, "trial.json row.arm"),
     "failed": (_failed, "ledger.sqlite status"),
     "void": (_void("the machine was busy"), "ledger.sqlite status"),
