@@ -14,7 +14,6 @@ STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import shutil
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from quiclab.model.errors import BusyError, DecodeError
 from quiclab.store.disk import check_name, disk_errors
+from quiclab.store.folder_lock import LOCK, held_alone, kept_free
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files
 
@@ -196,9 +196,10 @@ class StudyDir:
         check_name(self.root)
         with disk_errors(self.root):
             refuse_strange_files(self.root)
-        with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
+        with ExitStack() as held:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with disk_errors(self.root):
+                    held.enter_context(held_alone(self.root / LOCK))
             except BlockingIOError:
                 raise BusyError(
                     f"another run is working in {self.root}", "wait for it, or choose another directory with --out"
@@ -213,12 +214,10 @@ class StudyDir:
         with disk_errors(self.root):
             refuse_strange_files(self.root)
         with ExitStack() as held:
-            with suppress(FileNotFoundError, PermissionError):
-                file = held.enter_context((self.root / ".lock").open("rb"))
-                try:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise BusyError(f"another run is working in {self.root}", "wait for it") from None
+            try:
+                held.enter_context(kept_free(self.root / LOCK))
+            except BlockingIOError:
+                raise BusyError(f"another run is working in {self.root}", "wait for it") from None
             yield
 
 
