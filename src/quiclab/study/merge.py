@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
 from quiclab.store.no_study import need_ledger, no_study
 from quiclab.study.limits import EARLIER, changed_limits, earlier_limits
+from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import ARMS, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
@@ -77,6 +78,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
             held_all.enter_context(each.undisturbed())
         _refuse_others(study_dir, parts, first)
         planned = {row.trial_id: row for row in grow_plan(study, {})}
+        _refuse_grown(list(dict.fromkeys(parts)), study, planned)
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
         limits = tuple(told for each in dict.fromkeys(parts) for told in _other_limits(each, first, study))
@@ -146,6 +148,26 @@ def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyD
     if problems:
         hint = "run all parts of a study with one spec, one quiclab and the same programs"
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
+
+
+def _refuse_grown(parts: Sequence[StudyDir], study: Study, planned: Collection[str]) -> None:
+    """Raise SpecError for a part that has grown beyond the spec's blocks (`--until`): what decided that it goes on were
+    its own results, and so its pairs are no part of a greater number."""
+    held_trials = {}
+    for each in parts:
+        with borrowed_ledger(each) as ledger:
+            held_trials[each] = {row["trial_id"] for row in ledger.rows()}
+    for each in parts:
+        grown = {row.trial_id for row in grow_plan(study, planned_blocks(each))} - {*planned}
+        if not grown & held_trials[each]:
+            continue
+        again = f"`quiclab run {each.root}` goes on with it"
+        twins = [other for other in parts if other != each and held_trials[other] == held_trials[each]]
+        if twins:
+            told = f"{each.root} and {twins[0].root} hold the same trials, more than their spec plans (--until)"
+            raise SpecError(told, f"one of them is the whole study: {again}")
+        told = f"{each.root} has grown by --until beyond the blocks of its spec, and such a study is merged with no other"
+        raise SpecError(told, f"leave it out; {again}")
 
 
 def _other_limits(part: StudyDir, first: StudyDir, study: Study) -> list[str]:
