@@ -323,6 +323,8 @@ def _look(study: Path, line: str) -> None:
         (_without_earlier_attempts, "lacks 2 attempts"),
         (lambda study: (study / "metrics.parquet").unlink(), "There is no metrics.parquet"),
         (lambda study: (study / "trials" / "mine").mkdir(), "trials/mine"),
+        (lambda study: (study / "host.json").write_text("null"), "host.json cannot be read: it holds no JSON object"),
+        (lambda study: (study / "host.json").unlink(), "host.json cannot be read: it is not there"),
         (lambda study: _look(study, "{"), "1 line that cannot be read"),
         (lambda study: _look(study, _SEEN), "2 blocks of object/plain"),
     ],

@@ -167,12 +167,14 @@ def verification(
         differences = [*spec.differences, *study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
+        run_by, trouble = _run_by(study_dir)
+        unchecked += [trouble] if trouble else []
         versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
         return Verification(
             tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
             tuple(differences),
             tuple(unchecked),
-            _run_by(study_dir),
+            run_by,
             tuple(sorted(each for each in versions if each is not None)),
         )
 
@@ -335,14 +337,14 @@ def _block_of(told: LedgerTrials, trial_id: str) -> object:
     return told.planned.get(trial_id, {}).get("block_id")
 
 
-def _run_by(study_dir: StudyDir) -> str:
-    """Version of quiclab that ran a study, by its host.json."""
+def _run_by(study_dir: StudyDir) -> tuple[str, str]:
+    """Version of quiclab that ran a study, by its host.json, and a sentence where that file cannot be read."""
     try:
-        return str(read_object(study_dir.host).get("quiclab", ""))
-    except DecodeError:
-        return ""
+        return str(read_object(study_dir.host).get("quiclab", "")), ""
+    except DecodeError as error:
+        return "", f"Which programs ran on which machine is not known: {error.message}."
 
 
 def is_this_version(found: Verification) -> bool:
-    """True if a study was run, and its tables were made, by this version of quiclab."""
-    return found.run_by == __version__ and not found.other_tables
+    """True if nothing says that another version of quiclab ran a study or made its tables."""
+    return found.run_by in ("", __version__) and not found.other_tables
