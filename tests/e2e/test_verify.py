@@ -183,7 +183,10 @@ _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda study: _rewrite(study, lambda trial: trial["expected"].update(sha256="0" * 64)),
         "trial.json expected.sha256",
     ),
-    "account that is gone": (lambda study: _rewrite(study, lambda trial: trial.update(client=None)), "trial.json client"),
+    "account that is gone": (
+        lambda study: _rewrite(study, lambda trial: trial.update(client=None)),
+        "trial.json client",
+    ),
     "clock": (
         lambda study: _rewrite(study, lambda trial: trial["clock"].update(realtime_minus_monotonic_end_ns=5)),
         "trial.json clock.realtime_minus_monotonic_end_ns",

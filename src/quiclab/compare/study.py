@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.store.disk import check_name, read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.no_study import no_study
@@ -182,7 +183,7 @@ def read_json(path: Path, missing: list[str]) -> dict[str, object]:
     except FileNotFoundError:
         missing.append(f"{_short_path(path)} is missing.")
     except (OSError, ValueError, RecursionError) as error:
-        missing.append(f"{_short_path(path)} cannot be read ({error}).")
+        missing.append(f"{_short_path(path)} cannot be read ({json_trouble(error)}).")
     return {}
 
 

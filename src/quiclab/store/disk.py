@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.model.errors import DecodeError, HostError, SpecError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.store.own_files import read_own
 
 _SHOWN = 5
@@ -128,7 +129,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         why = "it is not there"
     except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or str(error)
+        why = json_trouble(error)
     raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
 
 

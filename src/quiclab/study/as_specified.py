@@ -243,7 +243,9 @@ class AskedOfStudy:
 def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
     """Read the spec of a study, and plan it again, with at least the blocks that were `run` (cell → blocks)."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return AskedOfStudy({}, {}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
+        return AskedOfStudy(
+            {}, {}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan."
+        )
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, Counter(run) | Counter(planned_blocks(study_dir)))

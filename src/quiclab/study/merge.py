@@ -23,7 +23,7 @@ from quiclab.store.look_records import keep_look, read_looks
 from quiclab.store.no_study import need_ledger, no_study
 from quiclab.study.limits import EARLIER, changed_limits, earlier_limits
 from quiclab.study.sequential_run import planned_blocks
-from quiclab.study.specs import ARMS, held, load_study
+from quiclab.study.specs import ARMS, form_errors, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
 """Facts of host.json that all parts of a study must share. Machine and kernel may differ: each is an occasion of its
@@ -133,17 +133,15 @@ def differences(facts: Mapping[str, object], others: Mapping[str, object]) -> tu
 
 def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyDir) -> None:
     """Raise SpecError for a part with another spec than `first`, or with other programs."""
-    resolved = with_defaults(read_object(first.resolved))
+    with form_errors(first.resolved):
+        resolved = with_defaults(read_object(first.resolved))
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
-        try:
+        with form_errors(each.resolved):
             problems += [
                 f"{each.root}: {told}" for told in conflicts(with_defaults(read_object(each.resolved)), resolved)
             ]
-        except (KeyError, TypeError, AttributeError) as error:
-            told = f"{each.resolved} is not a resolved spec: {error!r}"
-            raise DecodeError(told, "put it back from a copy of the study") from error
         problems += [f"{each.root}: {told}" for told in differences(read_object(each.host), host)]
     if problems:
         hint = "run all parts of a study with one spec, one quiclab and the same programs"
@@ -166,7 +164,9 @@ def _refuse_grown(parts: Sequence[StudyDir], study: Study, planned: Collection[s
         if twins:
             told = f"{each.root} and {twins[0].root} hold the same trials, more than their spec plans (--until)"
             raise SpecError(told, f"one of them is the whole study: {again}")
-        told = f"{each.root} has grown by --until beyond the blocks of its spec, and such a study is merged with no other"
+        told = (
+            f"{each.root} has grown by --until beyond the blocks of its spec, and such a study is merged with no other"
+        )
         raise SpecError(told, f"leave it out; {again}")
 
 

@@ -160,7 +160,8 @@ def form_errors(resolved: Path) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError) as error:
-        told = f"{resolved} is not a resolved spec: {error!r} is not as it should be"
+        what = f"{error} is missing" if isinstance(error, KeyError) else "a member is not of the type that it must be"
+        told = f"{resolved} is not a resolved spec: {what}"
         raise DecodeError(told, "put it back from a copy of the study") from error
 
 

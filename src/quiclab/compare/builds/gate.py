@@ -36,7 +36,7 @@ from quiclab.model.units import Bitrate, ByteCount, Duration
 
 GRAMMAR = "write METRIC > +NUMBER or METRIC < -NUMBER, with % or a unit: 'ttlb > +3%', 'setup > +5ms', 'goodput < -2%'"
 
-_BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
+_BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*([0-9]+(?:\.[0-9]+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
 """The grammar of a bound: metric, comparison, sign, number, and a unit if there is one."""
 
 
