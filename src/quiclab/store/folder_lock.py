@@ -49,8 +49,10 @@ def kept_free(lock: Path) -> Iterator[None]:
 
 
 def holder_of(lock: Path) -> int | None:
-    """The process that holds a folder by its lock; 0 where it is of another namespace, None where none does. The lock is
-    not tried: that would keep a run away that begins now."""
+    """The process that holds a folder by its lock; 0 where it is of another namespace, None where none does.
+
+    The lock is not tried: that would keep a run away that begins now.
+    """
     try:
         about = lock.stat()
         lines = _LOCKS.read_text().splitlines()

@@ -161,8 +161,20 @@ def _first_of(paths: tuple[str, ...]) -> tuple[str, ...]:
     return paths[:_SHOWN] + ((f"and {len(paths) - _SHOWN} more",) if len(paths) > _SHOWN else ())
 
 
+def first_unreadable(folder: Path) -> Path | None:
+    """The first file or folder below a folder that this process may not read; None where there is none."""
+    for parent, folders, files in os.walk(folder):
+        found = (Path(parent, name) for name in (*folders, *files) if not os.access(Path(parent, name), os.R_OK))
+        if (first := next(found, None)) is not None:
+            return first
+    return None if os.access(folder, os.R_OK) else folder
+
+
 def _strange_below(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Entries below a folder that are neither folders nor regular files."""
+    """Entries below a folder that are neither folders nor regular files. A folder that may not even be entered is
+    passed over, as the keys of another user's study are: nothing in it can be opened."""
+    if not os.access(folder, os.R_OK) and not os.access(folder, os.X_OK):
+        return
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -15,7 +15,7 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
-from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
+from quiclab.store.disk import copy_in, disk_errors, need_readable, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
@@ -82,7 +82,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
         limits = tuple(told for each in dict.fromkeys(parts) for told in _other_limits(each, first, study))
-        held_all.enter_context(held(study_dir, first.spec, study))
+        held_all.enter_context(held(study_dir, first.spec, study, "name another directory first"))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             before = ledger.attempts()
@@ -265,6 +265,7 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
     """Folders first, then tables, then the ledger: what is in it is whole."""
     for each in tries:
         if (source := part.folder(each)).is_dir():
+            need_readable(source)
             copy_in(source, study_dir.folder(each))
     trial_id = tries[-1].trial_id
     with disk_errors(study_dir.tables):

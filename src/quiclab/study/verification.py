@@ -29,7 +29,7 @@ from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
 from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_register, read_trial
 from quiclab.store.ledger import borrowed_ledger
-from quiclab.store.own_files import is_own_file
+from quiclab.store.own_files import first_unreadable, is_own_file
 from quiclab.store.record_form import as_json, as_trial
 from quiclab.study.as_specified import (
     SPEC,
@@ -238,6 +238,8 @@ def _why_not(asked: _Asked) -> str | None:
     """Reason for which an attempt cannot be judged again; None where it can."""
     if (lacks := damage(asked.folder)) is not None:
         return f"it is damaged: {lacks}"
+    if (closed := first_unreadable(asked.folder)) is not None:
+        return f"its files may not all be read ({closed.relative_to(asked.folder)})"
     trial = read_trial(asked.folder)
     if trial is not None and trial.logs_left_out:
         return f"its raw files were not kept (--keep-raw {trial.logs_left_out})"
