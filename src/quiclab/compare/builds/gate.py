@@ -246,7 +246,7 @@ def _pairs_needed(found: Change, error: float) -> int:
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
     if bound.unit == "%":
         return f"{number_text.interval_text(interval)} %"
-    return f"{number_text.quantity(interval.low, metric.unit)} … {number_text.quantity(interval.high, metric.unit)}"
+    return number_text.ends_text(interval.low, interval.high, lambda end: number_text.quantity(end, metric.unit))
 
 
 def exit_verdict(judgements: Collection[Judgement]) -> Verdict:
