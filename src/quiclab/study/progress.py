@@ -63,6 +63,8 @@ class Progress:
     """Seconds since the last attempt began that has ended; None where none has."""
     left_s: float
     """Seconds that the trials that are left will take, at the pace of the latest ones, with as many repeats."""
+    with_their_block: int
+    """Void attempts that were not at fault themselves, and are in no trouble: another trial of their block was."""
 
     @property
     def left(self) -> int:
@@ -97,6 +99,9 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
         holder_of(study_dir.root / LOCK),
         time.time() - began[-1][0] if began else None,
         _pace(began, expected) * _effort(rows, tries, expected) * sum(expected[trial_id] for trial_id in left),
+        sum(
+            each.status == "void" and each.reason in WITH_ITS_BLOCK for attempts in tries.values() for each in attempts
+        ),
     )
 
 

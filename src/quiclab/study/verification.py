@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -279,7 +280,7 @@ def _compared(asked: _Asked) -> list[Difference]:
     return found
 
 
-def _record_differences(asked: _Asked, document: Mapping[str, object]) -> Iterator[Difference]:
+def _record_differences(asked: _Asked, document: Mapping[str, Any]) -> Iterator[Difference]:
     """Differences between a trial.json and what spec, ledger and raw files say of the same, apart from its verdict."""
     folder, attempt, spec = asked.folder, asked.attempt, asked.spec
     yield from account_differences(folder, document)
