@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lock by which one process at a time works in a folder. The kernel lets go when the process ends, however it ends.
 
-The file belongs to its owner alone: a lock needs no more than a file that is open for reading, and whoever holds it
-keeps its owner away.
+Only its owner may open the file: a lock needs no more than a file that is open for reading, and another user who holds
+it keeps the owner away.
 """
 
 from __future__ import annotations

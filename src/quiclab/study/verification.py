@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -280,7 +279,7 @@ def _compared(asked: _Asked) -> list[Difference]:
     return found
 
 
-def _record_differences(asked: _Asked, document: Mapping[str, Any]) -> Iterator[Difference]:
+def _record_differences(asked: _Asked, document: Mapping[str, object]) -> Iterator[Difference]:
     """Differences between a trial.json and what spec, ledger and raw files say of the same, apart from its verdict."""
     folder, attempt, spec = asked.folder, asked.attempt, asked.spec
     yield from account_differences(folder, document)
@@ -299,9 +298,10 @@ def _record_differences(asked: _Asked, document: Mapping[str, Any]) -> Iterator[
     if asked.row is not None:
         yield from json_differences("ledger.sqlite", asked.row, document.get("row"), "row", _TRIAL)
     if spec.is_readable:
+        kept = document.get("row")
         mine, theirs = (
             {key: value for key, value in (row or {}).items() if key not in _ASIDE}
-            for row in (document.get("row"), spec.row)
+            for row in (kept if isinstance(kept, dict) else {}, spec.row)
         )
         yield from json_differences("trial.json", mine, theirs, "row", SPEC)
 
