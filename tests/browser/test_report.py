@@ -213,3 +213,23 @@ def test_markup_in_names_runs_nowhere(browser: Any, tmp_path: Path) -> None:
     with opened(browser, write_report(write_study(tmp_path, shape)), DESKTOP) as page:
         assert page.title() == "synthetic – quiclab"
         assert "<img src=x" in page.locator("#distributions").text_content()
+
+
+def test_what_is_folded_opens_where_a_link_leads(browser: Any, report: Path) -> None:
+    """By the contents, by the address, and on paper."""
+    with opened(browser, report, DESKTOP) as page:
+        folded = page.locator("details.part")
+        assert folded.count() > 5
+        page.goto(report.as_uri())
+        page.wait_for_selector("#map [data-drawn]")
+        assert page.locator("details.part[open]").count() == 0
+        page.evaluate("scrollTo(0, 0)")
+        page.locator("nav.contents a[href='#trust']").click()
+        page.wait_for_selector("#trust details.part[open]")
+        page.locator("#trust summary").first.click()
+        page.wait_for_selector("#trust details.part:not([open])", state="attached")
+        page.locator("nav.contents a[href='#trust']").click()
+        page.wait_for_selector("#trust details.part[open]")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details.part:not([open])").count() == 0
+        page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -18,6 +18,17 @@
     return Plotly.update(element, { text: [numbers] }, { "title.text": told }, [1]);
   }
 
+  // What is folded is unfolded where a link leads there, and on paper.
+  const unfold = (element) => {
+    element?.querySelectorAll("details.part").forEach((part) => (part.open = true));
+    for (let at = element?.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+  };
+  const linked = () => unfold(document.getElementById(decodeURIComponent(location.hash.slice(1))));
+  addEventListener("hashchange", linked);
+  addEventListener("click", ({ target }) => target.closest?.('a[href^="#"]')?.hash === location.hash && linked());
+  addEventListener("beforeprint", () => unfold(document.body), true);
+  linked();
+
   // A cell of a map opens on its pairs.
   document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) => {
     const { data, layout } = read(map.dataset.figure);
@@ -98,6 +109,7 @@
     options(chooseView, cells[number].views);
     const index = cells[number].views.findIndex((view) => view.block === block);
     if (index >= 0) chooseView.value = index;
+    unfold(document.getElementById("bytes"));
     document.getElementById("bytes").scrollIntoView({ behavior: "smooth" });
     draw(document.querySelector('[data-figure="curves"]')).then(showCurves);
   }
