@@ -141,9 +141,9 @@ def test_the_keyboard_opens_and_chooses(browser: Any, report: Path) -> None:
     assert first is not None
     pair = report.parent / first[1]
     with opened(browser, report, DESKTOP, beside=(pair, pair.parents[1] / "figures.js")) as page:
-        page.locator("#numbers summary").first.focus()
+        page.locator("#numbers details.part details summary").first.focus()
         page.keyboard.press("Enter")
-        assert page.locator("#numbers details").first.get_attribute("open") is not None
+        assert page.locator("#numbers details.part details").first.get_attribute("open") is not None
         before = page.locator("#chosen").inner_text()
         page.locator("#choose-view").focus()
         page.keyboard.press("ArrowDown")
