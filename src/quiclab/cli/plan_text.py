@@ -206,7 +206,7 @@ def _row_texts(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     return table
 
 

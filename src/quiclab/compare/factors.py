@@ -29,6 +29,14 @@ def _count(workload: ResolvedWorkload) -> float | None:
     return None if workload.count is None else float(workload.count)
 
 
+def _concurrency(workload: ResolvedWorkload) -> float | None:
+    return None if workload.concurrency is None else float(workload.concurrency)
+
+
+def _mtu(path: ResolvedPath) -> float | None:
+    return None if path.mtu is None else float(path.mtu)
+
+
 def _rtt(path: ResolvedPath) -> float | None:
     return path_asked.rtt_ms(path) if path.is_told else None
 
@@ -46,7 +54,11 @@ def _rate(side: path_asked.Side) -> Callable[[ResolvedPath], float | None]:
 
 
 _OF_WORKLOADS: Mapping[str, tuple[str, Callable[[ResolvedWorkload], float | None]]] = MappingProxyType(
-    {"size": ("bytes of the transfer", _size), "count": ("objects", _count)}
+    {
+        "size": ("bytes of the transfer", _size),
+        "count": ("objects", _count),
+        "concurrency": ("objects under way at once", _concurrency),
+    }
 )
 """Factors of workloads: name → title, and how it is read."""
 _OF_PATHS: Mapping[str, tuple[str, Callable[[ResolvedPath], float | None]]] = MappingProxyType(
@@ -56,6 +68,9 @@ _OF_PATHS: Mapping[str, tuple[str, Callable[[ResolvedPath], float | None]]] = Ma
         "rtt": ("base round-trip time, ms", _rtt),
         "loss": ("loss towards the client, %", _loss("down")),
         "loss_up": ("loss towards the server, %", _loss("up")),
+        "queue": ("queue towards the client, BDP", path_asked.queue_bdp),
+        "jitter": ("jitter towards the client, ms", path_asked.jitter_ms),
+        "mtu": ("largest IP packet, bytes", _mtu),
     }
 )
 """Factors of paths. Of several links the delays add up, the losses combine, and the least rate counts."""

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from quiclab.model.bounds import MOST_BLOCKS
+from quiclab.model.bounds import MOST_BLOCKS, MOST_CELLS
 from quiclab.model.errors import SpecError
 from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.model.units import ByteCount
@@ -22,8 +22,21 @@ from quiclab.spec import kinds
 from quiclab.spec.arms import arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
+from quiclab.spec.grid import expanded
 from quiclab.spec.lines import line_index
-from quiclab.spec.nodes import FAILED, Kind, Node, Source, Values, build, closest, read_keys, read_or_report, show
+from quiclab.spec.nodes import (
+    FAILED,
+    Kind,
+    Node,
+    Source,
+    Values,
+    closest,
+    form_of,
+    read_keys,
+    read_or_report,
+    show,
+    table,
+)
 from quiclab.spec.paths import PATH
 from quiclab.spec.workloads import WORKLOAD
 
@@ -35,7 +48,9 @@ MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, MOST_BLOCKS)}
 _AA: Kind[dict[str, object]] = Kind(
-    'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
+    'a table such as {workload = "1MB", path = "plain", blocks = 9}',
+    lambda node: read_keys(node, AA_KEYS),
+    form_of(AA_KEYS, AaControl, ()),
 )
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
@@ -58,8 +73,11 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }
-_STUDY: Kind[dict[str, object]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
-_LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
+_NEEDED = ("name", "seed", "blocks")
+_STUDY: Kind[dict[str, object]] = Kind(
+    "a table", lambda node: read_keys(node, STUDY_KEYS, _NEEDED), form_of(STUDY_KEYS, Study, _NEEDED)
+)
+_LIMITS: Kind[Limits] = table("a table", Limits, LIMITS_KEYS)
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
 
@@ -69,7 +87,7 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
-    source = load_toml(path)
+    source = load_spec(path)
     study = _study(Node(source.document, (), source), programs)
     if study is None or source.problems:
         count = len(source.problems)
@@ -85,6 +103,11 @@ def gives_control(path: pathlib.Path) -> bool:
     """Return whether a spec that can be read says itself how many blocks its A/A control has."""
     study = load_toml(path).document.get("study", {})
     return "blocks" in study.get("aa", {})
+
+
+def load_spec(path: pathlib.Path) -> Source:
+    """Load a spec with a table for each combination of its lists, not checked yet. Raises SpecError as `load_toml`."""
+    return expanded(load_toml(path), {"workload": WORKLOAD.form, "path": PATH.form})
 
 
 def load_toml(path: pathlib.Path) -> Source:
@@ -227,7 +250,7 @@ def _report_duplicates(nodes: Sequence[Node]) -> None:
         if not isinstance(name, str):
             continue
         if name in first:
-            place = first[name].source.lines[first[name].path]
+            place = first[name].source.line(first[name].path)
             node.child("name").report(f'"{name}" is already the name of the one in line {place}; names are unique')
         first.setdefault(name, node)
 
@@ -241,6 +264,10 @@ def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
     for name, least in (("workload", 1), ("path", 1), ("arm", 2)):
         if isinstance(top.value.get(name), list) and len(nodes[name]) < least:
             top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
+    workloads, paths = sum(not _only_competes(node) for node in nodes["workload"]), len(nodes["path"])
+    if workloads * paths > MOST_CELLS:
+        told = f"{workloads} workloads over {paths} paths are {workloads * paths} cells"
+        top.child("path").report(f"{told}; at most {MOST_CELLS} are possible")
 
 
 def _only_competes(node: Node) -> bool:

@@ -17,7 +17,7 @@ from quiclab.model.errors import SpecError
 from quiclab.model.study import Arm, Study
 from quiclab.spec.kinds import INSTALLED
 from quiclab.spec.nodes import closest
-from quiclab.spec.read import load_toml
+from quiclab.spec.read import load_spec
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.toml_text import Toml, toml_text
 
@@ -39,7 +39,7 @@ class Build:
 
     def document(self) -> Toml:
         """The spec as written, with files and folders by their whole names."""
-        rooted: Toml = _rooted(load_toml(self.file).document, self.file.resolve().parent)
+        rooted: Toml = _rooted(load_spec(self.file).document, self.file.resolve().parent)
         return rooted
 
 
