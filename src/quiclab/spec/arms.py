@@ -12,7 +12,18 @@ from quiclab.model.program import TLS_GROUPS
 from quiclab.model.study import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
 from quiclab.spec import json_form, kinds
-from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, is_number, read_keys, show, table
+from quiclab.spec.nodes import (
+    Kind,
+    Node,
+    ReportedError,
+    WrongValueError,
+    closest,
+    form_of,
+    is_number,
+    read_keys,
+    show,
+    table,
+)
 
 LINUX_CONGESTION_CONTROLS = (
     *("reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),
@@ -150,8 +161,7 @@ def program(known: Collection[str]) -> Kind[Program]:
         knobs = {name: values.pop(name) for name in KNOB_KEYS if name in values}
         return Program(**{"name": "command", **values, "knobs": Knobs(**knobs)})
 
-    keys = {key: kind.form for key, kind in {**PROGRAM_KEYS, **KNOB_KEYS}.items()}
-    return Kind(wanted, read, json_form.either(kinds.NAME.form, json_form.table(keys, title=Program.__name__)))
+    return Kind(wanted, read, json_form.either(kinds.NAME.form, form_of({**PROGRAM_KEYS, **KNOB_KEYS}, Program, ())))
 
 
 def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any]]:
@@ -170,6 +180,14 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
     }
 
 
+_NEEDED = ("name", "protocol", "client", "server")
+
+
+def arm_form() -> json_form.Form:
+    """Form of `[[arm]]`, of any programs."""
+    return form_of(arm_keys(), Arm, _NEEDED)
+
+
 _NO_TCP = Tcp(congestion_control="")
 _UNUSED_TCP = Tcp(congestion_control="reno")
 """TCP of a study in which nothing is sent over it: what every kernel has, so that namespaces are alike everywhere."""
@@ -185,7 +203,7 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
     for node in nodes:
         before = len(node.source.problems)
         try:
-            values = read_keys(node, keys, required=("name", "protocol", "client", "server"))
+            values = read_keys(node, keys, required=_NEEDED)
         except ValueError as error:
             node.report(str(error))
             continue

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
-from quiclab.spec.json_form import Form, alternatives
+from quiclab.spec.json_form import Form, alternatives, array, either
 from quiclab.spec.kinds import is_name
 from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Source
@@ -62,19 +62,43 @@ class _Combination:
 def expanded(source: Source, forms: Mapping[str, Form]) -> Source:
     """The document with a table for each combination of the lists in its arrays of tables, which `forms` describes."""
     document, places = dict(source.document), dict[KeyPath, KeyPath]()
-    for array, form in forms.items():
-        tables = document.get(array)
+    for kind, form in forms.items():
+        tables = document.get(kind)
         if not isinstance(tables, list):
             continue
-        document[array] = []
+        document[kind] = []
         for written, table in enumerate(tables):
-            for combination in _combinations(source, (array, written), table, form):
-                here, there = (array, len(document[array])), (array, written)
+            for combination in _combinations(source, (kind, written), table, form):
+                here, there = (kind, len(document[kind])), (kind, written)
                 places[here] = there
                 for place, number in combination.numbers.items():
                     places[(*here, *place)] = (*there, *place, number)
-                document[array].append(combination.table)
+                document[kind].append(combination.table)
     return replace(source, document=document, written=source.document, places=places)
+
+
+def with_lists(form: Form, *, top: bool = True) -> Form:
+    """The form of tables in which a list may stand where one value is wanted."""
+    found: list[Form] = []
+    for each in alternatives(form):
+        if "properties" in each:
+            keys = {
+                key: inner if top and key == "only_for" else _or_list(inner)
+                for key, inner in each["properties"].items()
+            }
+            found.append({**each, "properties": keys})
+        elif each.get("type") == "array":
+            found.append({**each, "items": with_lists(each["items"], top=False)})
+        else:
+            found.append(each)
+    return {**{key: value for key, value in form.items() if key == "description"}, **either(*found)}
+
+
+def _or_list(form: Form) -> Form:
+    one = with_lists(form, top=False)
+    described = {key: value for key, value in one.items() if key == "description"}
+    plain = {key: value for key, value in one.items() if key != "description"}
+    return {**described, **either(plain, array(plain, 1))}
 
 
 def _combinations(source: Source, at: KeyPath, table: Any, form: Form) -> list[_Combination]:

@@ -224,7 +224,7 @@ def form_of(kinds: Mapping[str, Kind[Any]], cls: type[Any], required: Collection
     """Form of a table with these keys, which `cls` describes; its fields without a default are required, unless
     `required` says otherwise."""
     needed = required_keys(cls) if required is None else required
-    forms = {key: kind.form for key, kind in kinds.items()}
+    forms = {key: {**kind.form, "description": kind.wanted} for key, kind in kinds.items()}
     return table_form(forms, [key for key in needed if key in forms], cls.__name__)
 
 

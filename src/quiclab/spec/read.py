@@ -18,11 +18,10 @@ from quiclab.model.bounds import MOST_BLOCKS, MOST_CELLS
 from quiclab.model.errors import SpecError
 from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec import kinds
-from quiclab.spec.arms import arm_keys, read_arms
+from quiclab.spec import grid, json_form, kinds
+from quiclab.spec.arms import arm_form, arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
-from quiclab.spec.grid import expanded
 from quiclab.spec.lines import line_index
 from quiclab.spec.nodes import (
     FAILED,
@@ -80,6 +79,21 @@ _STUDY: Kind[dict[str, object]] = Kind(
 _LIMITS: Kind[Limits] = table("a table", Limits, LIMITS_KEYS)
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
+_GRIDS: Mapping[str, json_form.Form] = {"workload": WORKLOAD.form, "path": PATH.form}
+"""Arrays of tables in which a list of values makes a grid."""
+
+
+def spec_form() -> json_form.Form:
+    """Form of a whole spec; what its tables say of each other is left to the reader."""
+    lists = {name: grid.with_lists(form) for name, form in _GRIDS.items()}
+    return json_form.table(
+        {
+            "study": _STUDY.form,
+            "limits": _LIMITS.form,
+            **{name: json_form.array(form, 1) for name, form in (*lists.items(), ("arm", arm_form()))},
+        },
+        ("study", *_ARRAYS),
+    )
 
 
 def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {}) -> Study:
@@ -107,7 +121,7 @@ def gives_control(path: pathlib.Path) -> bool:
 
 def load_spec(path: pathlib.Path) -> Source:
     """Load a spec with a table for each combination of its lists, not checked yet. Raises SpecError as `load_toml`."""
-    return expanded(load_toml(path), {"workload": WORKLOAD.form, "path": PATH.form})
+    return grid.expanded(load_toml(path), _GRIDS)
 
 
 def load_toml(path: pathlib.Path) -> Source:
