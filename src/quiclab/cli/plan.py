@@ -123,8 +123,8 @@ def power_of(study: Study, directory: Path | None) -> Power:
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
     comparisons = attainable(study).comparisons
-    place = directory if has_run else None
-    return power_to_see(study.matters.pct, study.blocks, study.alpha, comparisons, place)
+    place = directory if has_run and comparisons else None
+    return power_to_see(study.matters.pct, study.blocks, study.alpha, max(1, comparisons), place)
 
 
 def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
@@ -150,7 +150,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
     programs that were found."""
     found = []
     power = attainable(study)
-    if power.together is None or power.together > max(1, power.comparisons // 2):
+    if power.comparisons and (power.together is None or power.together > max(1, power.comparisons // 2)):
         found.append(power.sentence)
     for arm, workloads in study.runs():
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]

@@ -62,7 +62,8 @@ def print_plan(
     power = attainable(study)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
-    console.print(Text(matters))
+    if power.comparisons:
+        console.print(Text(matters))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     console.print()

@@ -164,15 +164,10 @@ def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.Da
     left_out = "; ".join(filter(None, (left_out, not_judged_words(analysis))))
     texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String)
     numbers = dict.fromkeys(("x", "median", "low", "high"), pl.Float64)
-    order = {arm: place for place, arm in enumerate(_arms(analysis))}
+    order = {arm: place for place, arm in enumerate(analysis.arms)}
     frame = pl.DataFrame(rows, schema={**texts, **numbers}).with_columns(left_out=pl.lit(left_out))
     by_arm = pl.col("arm").replace_strict(order, return_dtype=pl.Int64)
     return frame.sort(by_arm, maintain_order=True)
-
-
-def _arms(analysis: StudyAnalysis) -> list[str]:
-    """The baseline first."""
-    return list(dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)))
 
 
 def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
@@ -187,7 +182,7 @@ def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
 
 def _arms_by_cell(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:
     """(workload, path) → its arms, each once; without arms whose comparison is not judged."""
-    cells: dict[tuple[str, str], dict[str, ArmResult]] = {}
+    cells = {(each.workload, each.path): {each.arm.arm: each.arm} for each in analysis.alone}
     for comparison in analysis.comparisons:
         if comparison.conclusion is Conclusion.NOT_JUDGED:
             continue

@@ -236,7 +236,7 @@ def _own_keys(top: Node) -> Values:
 
 def _array(top: Node, name: str) -> list[Node]:
     if name not in top.value:
-        top.report(f"[[{name}]] is missing; the matrix needs at least {2 if name == 'arm' else 1}")
+        top.report(f"[[{name}]] is missing; the matrix needs at least 1")
         return []
     node = top.child(name)
     if not isinstance(node.value, list):
@@ -275,9 +275,9 @@ def _check_known(node: Node, name: str, known: Collection[str], what: str) -> No
 
 
 def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
-    for name, least in (("workload", 1), ("path", 1), ("arm", 2)):
-        if isinstance(top.value.get(name), list) and len(nodes[name]) < least:
-            top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
+    for name in _ARRAYS:
+        if isinstance(top.value.get(name), list) and not nodes[name]:
+            top.child(name).report(f"there are 0; the matrix needs at least 1 {name}")
     workloads, paths = sum(not _only_competes(node) for node in nodes["workload"]), len(nodes["path"])
     if workloads * paths > MOST_CELLS:
         told = f"{workloads} workloads over {paths} paths are {workloads * paths} cells"
@@ -294,11 +294,10 @@ def _measured_if_some_compete(nodes: Sequence[Node], what: str) -> str:
 
 def _check_measured(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
     """Report a matrix that is too small without those that only compete, which make no cells."""
-    for name, least in (("workload", 1), ("arm", 2)):
-        left = [node for node in nodes[name] if not _only_competes(node)]
-        if len(left) < least <= len(nodes[name]):
-            told = f"only {len(left)} of {len(nodes[name])} are measured, the others are for competitions"
-            top.child(name).report(f"{told}; the matrix needs at least {least} {name}{'s' * (least > 1)}")
+    for name in ("workload", "arm"):
+        if nodes[name] and all(map(_only_competes, nodes[name])):
+            told = f"none of {len(nodes[name])} is measured, all are for competitions"
+            top.child(name).report(f"{told}; the matrix needs at least 1 {name}")
 
 
 def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits: Any) -> None:

@@ -306,3 +306,17 @@ def test_the_schema_needs_no_spec(capsys: pytest.CaptureFixture[str]) -> None:
         main(["plan", "--schema"])
     assert not ended.value.code
     assert capsys.readouterr().out == f"{schema_line()}\n"
+
+
+def test_a_single_arm_is_planned_without_a_word_on_pairs(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There are none that could be too few."""
+    spec = written(tmp_path, SMALL[: SMALL.index("[[arm]]")] + SMALL[SMALL.rindex("[[arm]]") :])
+    assert main(["plan", str(spec)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "h3 (HTTP/3) alone: client curl-cffi, server caddy" in told
+    assert "× 1 arm ×" in told
+    assert "pairs" not in told
+    assert main(["plan", str(spec), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["power"]["comparisons"] == 0
