@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import pathlib
+import tomllib
 
+import jsonschema
 import pytest
 
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Study
+from quiclab.spec.editor_schema import SCHEMA
 from quiclab.spec.read import read_study
 
 SMALL = """\
@@ -67,8 +72,20 @@ def with_path(lines: str) -> str:
 
 
 def study_of(folder: pathlib.Path, text: str = SMALL) -> Study:
-    """The study of a right spec."""
-    return read_study(written(folder, text))
+    """The study of a right spec, which an editor finds right too."""
+    study = read_study(written(folder, text))
+    assert not schema_errors(tomllib.loads(text))
+    return study
+
+
+def schema_errors(document: object) -> list[str]:
+    """What an editor would mark in a document, by the JSON Schema of a spec."""
+    return [error.message for error in _validator().iter_errors(document)]
+
+
+@functools.cache
+def _validator() -> jsonschema.Draft7Validator:
+    return jsonschema.Draft7Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def problems_of(folder: pathlib.Path, text: str) -> tuple[str, ...]:

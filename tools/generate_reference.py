@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the generated pages of docs/reference: the spec from its dataclasses, and the lists of plugins and tables.
-Of docs/explanation/account.md it writes the tables of labels.
+Of docs/explanation/account.md it writes the tables of labels, and for editors the JSON Schema of a spec.
 
 usage: generate_reference.py [--check]      --check writes nothing and fails where a page is out of date
 """
@@ -19,12 +19,14 @@ import causes_page
 import json_reference
 import label_tables
 import reference_pages
+import spec_schema
 from field_docs import field_docs
 
 from quiclab.model import address_change, study
 from quiclab.model.page import Page, Resources, ThirdParties
 from quiclab.spec import aqm, arms, effects, impairments, paths, random_rate, read, workloads
 from quiclab.spec.arms import KNOB_KEYS
+from quiclab.spec.editor_schema import SCHEMA
 from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS
 
@@ -37,11 +39,17 @@ INTRODUCTION = """\
 
 A spec is one TOML file. It says what is compared (`[[arm]]`), for which work (`[[workload]]`) and over which networks
 (`[[path]]`); every combination is a cell, and every cell runs `blocks` times. A wrong spec is refused with every
-offender at once, each with its line.
+offender at once, each with its line. `quiclab plan --schema` has the schema for
+[editors](../how-to/write-a-study.md#let-an-editor-help).
 
 Quantities are texts with a unit. Rates: `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`. Times: `ns`, `us`, `ms`, `s`, `min`.
 Sizes: `B`, `KB`, `MB`, `GB` (powers of 1000), `KiB`, `MiB`, `GiB` (powers of 1024). Shares: `%`. Rates, queues and
 sizes count IP packet bytes. `up` is from client to server, `down` from server to client.
+
+A list where one value is wanted, anywhere in a `[[path]]` or `[[workload]]`, makes a grid: a table for each value, or
+for each combination of several lists ([how](../how-to/write-a-study.md#vary-several-things)). A key whose value is a
+list by itself (`queue`, `loss`, `sizes`) takes a list of lists. Lists of one table have at most 1000 combinations, a
+study at most 10,000 cells.
 
 This page is generated from the source by `tools/generate_reference.py`.
 """
@@ -177,6 +185,7 @@ def _cell(text: str) -> str:
 def main() -> int:
     """Write the pages, or check them."""
     pages: dict[str | Path, str] = {
+        SCHEMA: spec_schema.schema_text(),
         ACCOUNT: label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8")),
         "spec.md": page(),
         "tables.md": reference_pages.tables_page(),

@@ -8,12 +8,12 @@ import json
 import os
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from quiclab.model.errors import ExitCode
+from quiclab.model.errors import ExitCode, SpecError
+from quiclab.spec.toml_text import Toml
 
 _DESCRIPTION = """\
 Print the lines by which a shell completes quiclab's command line with the Tab key: verbs, options, files, figures,
@@ -112,14 +112,16 @@ def _known_names(parsed_args: argparse.Namespace) -> Callable[[str], list[str]]:
     read."""
     places = [getattr(parsed_args, name, None) for name in ("spec", "study", "new")]
     place = next((each for each in places if each is not None), None)
-    document: dict[str, Any] = {}
+    document: Toml = {}
     try:
         if place is not None and (resolved := Path(place, "resolved.json")).exists():
             document = json.loads(resolved.read_text(encoding="utf-8"))
         elif place is not None:
-            spec = tomllib.loads(Path(place).read_text(encoding="utf-8"))
+            from quiclab.spec.read import load_spec
+
+            spec = load_spec(Path(place)).document
             document = {f"{kind}s": spec.get(kind, []) for kind in ("path", "workload", "arm")}
-    except (OSError, ValueError):
+    except (OSError, ValueError, SpecError):
         return lambda _: []
     return lambda kind: [str(each["name"]) for each in document.get(f"{kind}s", []) if not each.get("only_for")]
 

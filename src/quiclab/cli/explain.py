@@ -130,6 +130,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     comparisons = [each for each in analysis.comparisons if cell in (None, each.cell_id)]
+    if analysis.alone:
+        raise SpecError("the study has one arm, which differs from nothing", "write a second [[arm]] into its spec")
     if not analysis.comparisons:
         raise SpecError("the study has no cell with two arms that could be compared yet", "run its blocks to their end")
     if not comparisons:

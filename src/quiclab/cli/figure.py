@@ -61,7 +61,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "the cell); again for more blocks over each other",
     )
     parser.add_argument("--other", metavar="ARM", help="arm that is compared with the baseline (default: the first)")
-    parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, count, rate, rtt, loss, ...")
+    parser.add_argument("--factor", metavar="FACTOR", help="x axis of `factor`: size, rate, rtt, loss, queue, ...")
     parser.add_argument("--packets", type=int, metavar="N", default=40, help="packets of `sequence` (default: 40)")
     parser.add_argument("--from", type=_ms, metavar="TIME", default=0.0, dest="from_ms", help="where `sequence` begins")
     parser.add_argument("--until", type=_ms, metavar="TIME", dest="until_ms", help="and where it ends, such as 400ms")

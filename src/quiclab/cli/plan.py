@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import own_programs, programs_here
@@ -29,6 +29,7 @@ from quiclab.plan.make import planned_rows
 from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
 from quiclab.plan.size import PlanSize, plan_size
+from quiclab.spec.editor_schema import schema_line
 from quiclab.spec.link import link_config
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
@@ -64,8 +65,22 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "spec", type=Path, metavar="SPEC", help="spec.toml, a study directory, or a name of `quiclab studies`"
     )
     parser.add_argument("--all", action="store_true", help=f"list every trial, not only the first {SHOWN_TRIALS}")
+    parser.add_argument(
+        "--schema",
+        action=_PrintSchema,
+        nargs=0,
+        help="only print the line by which editors find the schema of a spec, to complete and check its keys",
+    )
     add_json(parser)
     parser.set_defaults(run=run)
+
+
+class _PrintSchema(argparse.Action):
+    """Prints the line and ends, as `--version` does: no spec is needed."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
+        print(schema_line())
+        parser.exit()
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,8 +123,8 @@ def power_of(study: Study, directory: Path | None) -> Power:
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
     comparisons = attainable(study).comparisons
-    place = directory if has_run else None
-    return power_to_see(study.matters.pct, study.blocks, study.alpha, comparisons, place)
+    place = directory if has_run and comparisons else None
+    return power_to_see(study.matters.pct, study.blocks, study.alpha, max(1, comparisons), place)
 
 
 def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
@@ -135,7 +150,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
     programs that were found."""
     found = []
     power = attainable(study)
-    if power.together is None or power.together > max(1, power.comparisons // 2):
+    if power.comparisons and (power.together is None or power.together > max(1, power.comparisons // 2)):
         found.append(power.sentence)
     for arm, workloads in study.runs():
         found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]

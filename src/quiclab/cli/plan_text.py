@@ -62,7 +62,8 @@ def print_plan(
     power = attainable(study)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
-    console.print(Text(matters))
+    if power.comparisons:
+        console.print(Text(matters))
     for warning in warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     console.print()
@@ -206,7 +207,7 @@ def _row_texts(study: Study, row: PlanRow, senders: Senders) -> tuple[str, ...]:
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     return table
 
 

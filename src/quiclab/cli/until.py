@@ -26,6 +26,8 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
         raise SpecError(f"--until {until}: this is not a difference", "write per cent, such as --until 5%")
     if found is None or not found[2]:
         raise SpecError(f"--until {until}: a number without its unit", f"write per cent: --until {until.strip()}%")
+    if len(study.measured_arms) == 1:
+        raise SpecError("a study of one arm compares nothing that could be decided", "leave out --until")
     if study.only_blocks:
         raise SpecError("a spec with only_blocks runs these blocks and no others", "leave out --until")
     most = at_most if at_most is not None else _USUAL_FACTOR * study.blocks

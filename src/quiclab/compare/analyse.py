@@ -20,7 +20,7 @@ from quiclab.compare.damaged import damage_notes
 from quiclab.compare.disturbance import with_ends, with_most
 from quiclab.compare.disturbance_notes import disturbance_notes
 from quiclab.compare.interim_analyses import look_notes, looks_at
-from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
+from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
 from quiclab.compare.occasions import occasion_notes
 from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
@@ -91,7 +91,9 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
     """
     metric = metric_of(study, metric_name or usual_metric(study))
     alpha = alpha_of(study)
-    compared = _compare_cells(study, metric, alpha)
+    measured = list(measured_cells(study, metric))
+    compared = [each for cell in measured for each in _comparisons(*cell, metric, alpha)]
+    alone = _alone(measured) if len(study.arms) == 1 else []
     main = [comparison for comparison in compared if comparison.kind == "main"]
     controls = [decide(comparison, None, alpha) for comparison in compared if comparison.kind == "aa"]
     by_rule, looks = sequential_note(study, alpha, len(main)), looks_at(study, [usual_metric(study)])
@@ -104,9 +106,10 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
     else:
         main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
 
-    paths = study.order("paths", {c.path for c in main})
-    workloads = study.order("workloads", {c.workload for c in main})
+    paths = study.order("paths", {c.path for c in main} | {c.path for c in alone})
+    workloads = study.order("workloads", {c.workload for c in main} | {c.workload for c in alone})
     main.sort(key=lambda c: (paths.index(c.path), workloads.index(c.workload)))
+    alone.sort(key=lambda c: (paths.index(c.path), workloads.index(c.workload)))
     text, differences = _arms_summary(study, compared)
     return StudyAnalysis(
         name=study.name,
@@ -138,11 +141,12 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
             *source_notes(study, metric, main),
             *disturbance_notes(study, main, metric),
             *side_by_side_notes(study, main),
-            *_limits(main, controls, metric, alpha, sequential=sequential),
+            *_limits(main, controls, metric, alpha, sequential=sequential, alone=bool(alone)),
         ),
         sequential=sequential,
         matters_pct=matters_pct,
         page=page_of(study, metric.name),
+        alone=tuple(alone),
     )
 
 
@@ -151,12 +155,18 @@ def with_notes(analysis: StudyAnalysis, notes: Iterable[str]) -> StudyAnalysis:
     return replace(analysis, notes=(*analysis.notes, *notes))
 
 
-def _compare_cells(study: Study, metric: Metric, alpha: float) -> list[Comparison]:
+def _comparisons(
+    place: tuple[str, str, str, str], baseline: str, arms: Mapping[str, ArmResult], metric: Metric, alpha: float
+) -> list[Comparison]:
+    return [compare(place, arms[baseline], arms[arm], metric, alpha) for arm in arms if arm != baseline]
+
+
+def _alone(measured: Iterable[tuple[tuple[str, str, str, str], str, Mapping[str, ArmResult]]]) -> list[Alone]:
+    """The main cells of a study with a single arm."""
     return [
-        compare(place, arms[baseline], arms[arm], metric, alpha)
-        for place, baseline, arms in measured_cells(study, metric)
-        for arm in arms
-        if arm != baseline
+        Alone(cell_id, workload, path, arms[baseline])
+        for (cell_id, kind, workload, path), baseline, arms in measured
+        if kind == "main"
     ]
 
 
@@ -250,11 +260,13 @@ def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[
 
 
 def _limits(
-    main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool
+    main: list[Comparison], controls: list[Comparison], metric: Metric, alpha: float, *, sequential: bool, alone: bool
 ) -> list[str]:
     """Limits of what this study can show, with their reasons."""
     notes: list[str] = []
-    if not main:
+    if alone:
+        notes.append("One arm: nothing is compared. `quiclab compare OLD NEW` sets two studies beside each other.")
+    elif not main:
         notes.append("No cell was compared.")
     if not controls:
         notes.append("There is no A/A cell, so the noise floor is unknown.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from quiclab.compare.model import ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, Tail, TailState
+from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, Tail, TailState
 from quiclab.compare.statistics import smallest_p
 from quiclab.model.number_text import interval_text, level, level_text, listed, percent, quantity
 
@@ -172,7 +172,7 @@ def interval_levels(analysis: StudyAnalysis) -> str:
     return f"{usual}, wider where a result was picked out of all cells: {listed(told)} (Benjamini–Yekutieli 2005)."
 
 
-def cell_name(comparison: Comparison, analysis: StudyAnalysis) -> str:
+def cell_name(comparison: Comparison | Alone, analysis: StudyAnalysis) -> str:
     """The cell by the names that the figures use: `1 % loss, 5 MB`."""
     path = analysis.path_titles.get(comparison.path, comparison.path)
     return f"{path}, {analysis.workload_titles.get(comparison.workload, comparison.workload)}"

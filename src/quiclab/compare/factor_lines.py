@@ -74,14 +74,16 @@ def lines(name: str, entries: Sequence[Entry], values: Mapping[str, float], titl
 def _rests(name: str, entry: Entry) -> Iterator[str]:
     """An entry without the factor, as text. What is the same in both directions may change with it or stay."""
     plain = json.loads(json.dumps({key: value for key, value in entry.table.items() if key not in _UNTOLD}))
-    if name in ("size", "count"):
-        plain.pop("size_bytes" if name == "size" else "count", None)
+    if name in _OF_ENTRY:
+        plain.pop(_OF_ENTRY[name], None)
         yield json.dumps(plain, sort_keys=True)
         return
     factor, _, side = name.partition("_")
     links = [plain, *(plain.get("more_links") or ())]
     own, far = ([link.get(way) or {} for link in links] for way in (("up", "down") if side else ("down", "up")))
-    fields = {"rate": ("rate_bit_per_s", "edge_bit_per_s"), "rtt": ("delay_ns",), "loss": ("loss",)}[factor]
+    if factor == "jitter":  # only its scale is the factor: its shape and mode stay
+        own, far = ([each.get("jitter") or {} for each in directions] for directions in (own, far))
+    fields = _OF_DIRECTIONS.get(factor, (factor,))
     alike = all(here.get(field) == there.get(field) for here, there in zip(own, far, strict=True) for field in fields)
     for direction in own:
         for field in fields:
@@ -93,6 +95,16 @@ def _rests(name: str, entry: Entry) -> Iterator[str]:
             for field in fields:
                 direction.pop(field, None)
         yield "both ways " + json.dumps(plain, sort_keys=True)
+
+
+_OF_ENTRY: Mapping[str, str] = MappingProxyType(
+    {"size": "size_bytes", "count": "count", "concurrency": "concurrency", "mtu": "mtu"}
+)
+"""Factors that one member of a workload or path has."""
+_OF_DIRECTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"rate": ("rate_bit_per_s", "edge_bit_per_s"), "rtt": ("delay_ns",), "jitter": ("scale_ns",)}
+)
+"""Factors that directions have under other names."""
 
 
 def _object_size(workload: ResolvedWorkload) -> str:
@@ -112,6 +124,16 @@ def _rtt(path: ResolvedPath) -> str:
     return f"{path_asked.rtt_ms(path):g} ms RTT" if path.is_told else ""
 
 
+def _jitter(path: ResolvedPath) -> str:
+    jitter = path_asked.jitter_ms(path)
+    return "" if jitter is None else f"{jitter:g} ms jitter"
+
+
+def _queue(path: ResolvedPath) -> str:
+    queue = path_asked.queue_bdp(path)
+    return "" if queue is None else f"{queue:g} BDP queue"
+
+
 def _rate(side: path_asked.Side, word: str) -> Callable[[ResolvedPath], str]:
     def value_of(path: ResolvedPath) -> str:
         rate = path_asked.rate_bit_per_s(path, side)
@@ -129,7 +151,11 @@ def _loss(side: path_asked.Side, word: str) -> Callable[[ResolvedPath], str]:
 
 
 _OF_WORKLOADS: Mapping[str, Callable[[ResolvedWorkload], str]] = MappingProxyType(
-    {"size": _object_size, "count": _object_count}
+    {
+        "size": _object_size,
+        "count": _object_count,
+        "concurrency": lambda workload: f"{workload.concurrency} at once" if workload.concurrency else "",
+    }
 )
 _OF_PATHS: Mapping[str, Callable[[ResolvedPath], str]] = MappingProxyType(
     {
@@ -138,6 +164,9 @@ _OF_PATHS: Mapping[str, Callable[[ResolvedPath], str]] = MappingProxyType(
         "rtt": _rtt,
         "loss": _loss("down", ""),
         "loss_up": _loss("up", " up"),
+        "queue": _queue,
+        "jitter": _jitter,
+        "mtu": lambda path: f"MTU {path.mtu} bytes" if path.mtu else "",
     }
 )
 _TWIN = {"rate_up": "rate", "loss_up": "loss"}

@@ -29,6 +29,14 @@ def _count(workload: ResolvedWorkload) -> float | None:
     return None if workload.count is None else float(workload.count)
 
 
+def _concurrency(workload: ResolvedWorkload) -> float | None:
+    return None if workload.concurrency is None else float(workload.concurrency)
+
+
+def _mtu(path: ResolvedPath) -> float | None:
+    return None if path.mtu is None else float(path.mtu)
+
+
 def _rtt(path: ResolvedPath) -> float | None:
     return path_asked.rtt_ms(path) if path.is_told else None
 
@@ -46,7 +54,11 @@ def _rate(side: path_asked.Side) -> Callable[[ResolvedPath], float | None]:
 
 
 _OF_WORKLOADS: Mapping[str, tuple[str, Callable[[ResolvedWorkload], float | None]]] = MappingProxyType(
-    {"size": ("bytes of the transfer", _size), "count": ("objects", _count)}
+    {
+        "size": ("bytes of the transfer", _size),
+        "count": ("objects", _count),
+        "concurrency": ("objects under way at once", _concurrency),
+    }
 )
 """Factors of workloads: name → title, and how it is read."""
 _OF_PATHS: Mapping[str, tuple[str, Callable[[ResolvedPath], float | None]]] = MappingProxyType(
@@ -56,6 +68,9 @@ _OF_PATHS: Mapping[str, tuple[str, Callable[[ResolvedPath], float | None]]] = Ma
         "rtt": ("base round-trip time, ms", _rtt),
         "loss": ("loss towards the client, %", _loss("down")),
         "loss_up": ("loss towards the server, %", _loss("up")),
+        "queue": ("queue towards the client, BDP", path_asked.queue_bdp),
+        "jitter": ("jitter towards the client, ms", path_asked.jitter_ms),
+        "mtu": ("largest IP packet, bytes", _mtu),
     }
 )
 """Factors of paths. Of several links the delays add up, the losses combine, and the least rate counts."""
@@ -149,15 +164,10 @@ def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.Da
     left_out = "; ".join(filter(None, (left_out, not_judged_words(analysis))))
     texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String)
     numbers = dict.fromkeys(("x", "median", "low", "high"), pl.Float64)
-    order = {arm: place for place, arm in enumerate(_arms(analysis))}
+    order = {arm: place for place, arm in enumerate(analysis.arms)}
     frame = pl.DataFrame(rows, schema={**texts, **numbers}).with_columns(left_out=pl.lit(left_out))
     by_arm = pl.col("arm").replace_strict(order, return_dtype=pl.Int64)
     return frame.sort(by_arm, maintain_order=True)
-
-
-def _arms(analysis: StudyAnalysis) -> list[str]:
-    """The baseline first."""
-    return list(dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)))
 
 
 def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
@@ -172,7 +182,7 @@ def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
 
 def _arms_by_cell(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:
     """(workload, path) → its arms, each once; without arms whose comparison is not judged."""
-    cells: dict[tuple[str, str], dict[str, ArmResult]] = {}
+    cells = {(each.workload, each.path): {each.arm.arm: each.arm} for each in analysis.alone}
     for comparison in analysis.comparisons:
         if comparison.conclusion is Conclusion.NOT_JUDGED:
             continue

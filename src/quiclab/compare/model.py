@@ -257,6 +257,28 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """The single arm of a study in one cell, which nothing is compared with."""
+
+    cell_id: str
+    workload: str
+    path: str
+    arm: ArmResult
+    kind: str = "main"
+    """'main', as of every cell that is not of the A/A control."""
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """A cell with all of its arms."""
+
+    place: Comparison | Alone
+    """Names of the cell: that of a comparison in it, or of its single arm."""
+    arms: tuple[ArmResult, ...]
+    """Results of its arms, the baseline first."""
+
+
+@dataclass(frozen=True)
 class StudyAnalysis:
     """Everything the comparison of a study found."""
 
@@ -282,6 +304,30 @@ class StudyAnalysis:
     """Smallest difference that matters, in per cent of the baseline's value."""
     page: str = "report"
     """Name of the page about this metric, and of the folder beside it: `report-METRIC` of one that is not the usual."""
+    alone: tuple[Alone, ...] = ()
+    """Main cells of a study with a single arm, rows by path, then workload; empty where arms are compared."""
+
+    def cells(self, *, controls: bool = False) -> dict[str, MeasuredCell]:
+        """Main cells by their ids in the order of the study, then, where they are asked for, those of the A/A
+        control."""
+        found: dict[str, MeasuredCell] = {each.cell_id: MeasuredCell(each, (each.arm,)) for each in self.alone}
+        for each in (*self.comparisons, *(self.controls if controls else ())):
+            cell = found.get(each.cell_id) or MeasuredCell(each, (each.baseline,))
+            found[each.cell_id] = MeasuredCell(cell.place, (*cell.arms, each.other))
+        return found
+
+    @property
+    def most_different(self) -> str | None:
+        """Id of the main cell with the largest difference that was found, else of the first; None where there is
+        none."""
+        found = [each for each in self.comparisons if each.outcome.significant]
+        largest = max(found, key=lambda each: abs(each.difference_pct or 0), default=None)
+        return next(iter(self.cells()), None) if largest is None else largest.cell_id
+
+    @property
+    def arms(self) -> list[str]:
+        """Names of the arms of the main cells, the baseline first."""
+        return list(dict.fromkeys(arm.arm for cell in self.cells().values() for arm in cell.arms))
 
     @property
     def confidence(self) -> float:

@@ -55,6 +55,25 @@ def loss_pct(path: ResolvedPath, side: Side) -> float | None:
     return round(100 * (1 - kept), 9)  # 4 is 4, not 4.0000000000000036
 
 
+def queue_bdp(path: ResolvedPath) -> float | None:
+    """The queue towards the client in BDP; None of several links, and of a queue with another bound or a changing
+    one."""
+    (direction, *more) = path.directions("down") or (None,)
+    queue = direction.queue if direction is not None and not more else None
+    if direction is None or queue is None or any(change.queue is not None for change in direction.schedule):
+        return None
+    others = (queue.packets, queue.bytes, queue.time_ns)
+    return float(queue.bdp) if queue.bdp is not None and others == (None, None, None) else None
+
+
+def jitter_ms(path: ResolvedPath) -> float | None:
+    """Scale of the jitter towards the client; None without jitter, of several links, and of jitter that changes."""
+    (direction, *more) = path.directions("down") or (None,)
+    if direction is None or more or any(change.jitter is not None for change in direction.schedule):
+        return None
+    return None if direction.jitter is None else float(direction.jitter.scale_ns or 0) / 1e6
+
+
 def _varies(direction: ResolvedDirection) -> bool:
     """True if a trace has its rate, or its schedule sets it anew during the trial."""
     return direction.trace is not None or any(each.rate_bit_per_s is not None for each in direction.schedule)

@@ -22,15 +22,15 @@ def differences(analysis: StudyAnalysis) -> pl.DataFrame:
 def distributions(analysis: StudyAnalysis) -> pl.DataFrame:
     """Return one row per trial that has a result, in the order of the figures."""
     rows: dict[str, dict[str, object]] = {}
-    for comparison in (*analysis.comparisons, *analysis.controls):
-        for arm in (comparison.baseline, comparison.other):
+    for cell in analysis.cells(controls=True).values():
+        for arm in cell.arms:
             for trial in arm.trials:
                 rows.setdefault(
                     trial.trial_id,
                     {
-                        "kind": comparison.kind,
-                        "cell_id": comparison.cell_id,
-                        "cell_title": comparison_words.cell_name(comparison, analysis),
+                        "kind": cell.place.kind,
+                        "cell_id": cell.place.cell_id,
+                        "cell_title": comparison_words.cell_name(cell.place, analysis),
                         "arm": arm.arm,
                         "block": trial.block,
                         "trial_id": trial.trial_id,

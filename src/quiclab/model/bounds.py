@@ -36,3 +36,5 @@ Quantum = Annotated[ByteCount, Bounds(ByteCount(64), ByteCount(10**6), "a quantu
 
 MOST_BLOCKS = 100_000
 """Blocks of a cell that a study may have."""
+MOST_CELLS = 10_000
+"""Cells that a study may have: their trials take days even if each is over in a second."""

@@ -32,6 +32,15 @@ class ResolvedJitter(msgspec.Struct, frozen=True):
     """`reorder` where packets may pass each other."""
 
 
+class ResolvedQueue(msgspec.Struct, frozen=True):
+    """Bounds of a queue; those that are None do not hold."""
+
+    bdp: Number | None = None
+    packets: int | None = None
+    bytes: int | None = None
+    time_ns: Number | None = None
+
+
 class ResolvedReordering(msgspec.Struct, frozen=True):
     """Packets that pass others."""
 
@@ -51,6 +60,7 @@ class ResolvedChange(msgspec.Struct, frozen=True):
     rate_bit_per_s: Number | None = None
     delay_ns: Number | None = None
     loss: ResolvedLoss | None = None
+    queue: ResolvedQueue | None = None
     jitter: str | ResolvedJitter | None = None
     """`none` ends it."""
 
@@ -63,6 +73,7 @@ class ResolvedDirection(msgspec.Struct, frozen=True):
     rate: DrawnRate | None = None
     delay_ns: Number | None = None
     loss: ResolvedLoss | None = None
+    queue: ResolvedQueue | None = None
     jitter: ResolvedJitter | None = None
     reorder: ResolvedReordering | None = None
     drop: dict[str, object] | None = None

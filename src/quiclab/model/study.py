@@ -235,13 +235,13 @@ class Study:
     seed: int
     """Seed of all randomness: order, loss, jitter."""
     blocks: int
-    """Blocks per cell; with two arms a block is a pair."""
+    """Blocks per cell; with two arms a block is a pair, with a single one a trial."""
     workloads: tuple[Workload, ...]
     """Workloads of the matrix, and those that only competitors run."""
     paths: tuple[Path, ...]
     """Paths of the matrix."""
     arms: tuple[Arm, ...]
-    """Arms: two or more that are compared, and those that only compete."""
+    """Arms: those that are compared, or a single one that is measured alone, and those that only compete."""
     baseline: str
     """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP."""
     aa: AaControl

@@ -74,6 +74,11 @@ class Duration:
         return cls(_whole(number, cls._ALIASES[unit], text))
 
     @classmethod
+    def units(cls) -> tuple[str, ...]:
+        """Units that a text may have."""
+        return tuple(cls._ALIASES)
+
+    @classmethod
     def from_s(cls, seconds: float) -> Self:
         """Round a float of seconds to nanoseconds."""
         return cls(round(seconds * 1e9))
@@ -121,6 +126,11 @@ class Bitrate:
         number, unit = _split(text, cls._ALIASES, "rate")
         return cls(_whole(number, cls._ALIASES[unit], text))
 
+    @classmethod
+    def units(cls) -> tuple[str, ...]:
+        """Units that a text may have."""
+        return tuple(cls._ALIASES)
+
     def bytes_in(self, duration: Duration) -> ByteCount:
         """Bytes that this rate carries in that time, rounded down."""
         return ByteCount(self.bit_per_s * duration.ns // (8 * 10**9))
@@ -147,6 +157,11 @@ class ByteCount:
         """Read a text such as `"100 KB"` or `"1 MiB"`. Raises ValueError with the units that exist."""
         number, unit = _split(text, cls._ALIASES, "size")
         return cls(_whole(number, cls._ALIASES[unit], text))
+
+    @classmethod
+    def units(cls) -> tuple[str, ...]:
+        """Units that a text may have."""
+        return tuple(cls._ALIASES)
 
     def __str__(self) -> str:
         if self.bytes % 1024 == 0 and self.bytes % 1000 != 0:

@@ -28,6 +28,8 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     `facts`: name of the arm → point (`congestion_control`, `initial_window`, `packet_size`, `receive_window`, …) →
     value in words. The programs themselves are compared too, and the TCP settings of arms that use TCP.
     """
+    if len(study.measured_arms) == 1:
+        return _alone(study.measured_arms[0], facts)
     arms = sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline)
     told = [{**_programs(arm), **facts.get(arm.name, {})} for arm in arms]
     equal: list[str] = []
@@ -49,6 +51,13 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
         for point, values in different
     ]
     return {"text": text, "differences": differences}
+
+
+def _alone(arm: Arm, facts: Mapping[str, Mapping[str, str]]) -> ArmsSummary:
+    """Summary of a single arm, which differs from nothing."""
+    points = {**_programs(arm), **facts.get(arm.name, {})}
+    told = ", ".join(f"{_words(point)} {value}" for point, value in points.items())
+    return {"text": f"{arm.name} ({_HTTP[arm.protocol]}) alone: {told}.", "differences": []}
 
 
 def _unsaid(point: str, arm: Arm) -> str:

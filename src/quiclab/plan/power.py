@@ -23,7 +23,7 @@ class Attainable:
     blocks: int
     comparisons: int
     """Number of comparisons that Benjamini–Hochberg corrects for: cells × arms other than the baseline (A/A cells are
-    controls)."""
+    controls); none of a single arm."""
     alpha: float
     smallest_p: float
     """Smallest two-sided p of the exact Wilcoxon signed-rank test: 2 / 2^blocks (all signs equal, of 2^blocks)."""
@@ -36,6 +36,10 @@ class Attainable:
     @property
     def sentence(self) -> str:
         """Sentence for people: what can be significant, and what it takes to do better."""
+        if not self.comparisons:
+            return (
+                "One arm: nothing is compared here. `quiclab compare OLD NEW` sets two studies of it beside each other."
+            )
         p = f"{self.smallest_p:.2g}" if self.smallest_p >= _LEAST_TOLD else f"less than {_LEAST_TOLD:g}"
         best = f"With {self.blocks} {'block' if self.blocks == 1 else 'blocks'} the smallest p is {p}"
         test = f"at alpha {self.alpha:g} after correction over {_comparisons(self.comparisons)}"
@@ -56,7 +60,7 @@ def attainable(study: Study) -> Attainable:
     comparisons = len(study.measured_workloads) * len(study.paths) * (len(study.measured_arms) - 1)
     smallest_p = _smallest_p(study.blocks)
     together = max(1, math.ceil(comparisons * smallest_p / study.alpha))
-    blocks_alone = next(n for n in range(1, 2000) if _smallest_p(n) <= study.alpha / comparisons)
+    blocks_alone = next(n for n in range(1, 2000) if _smallest_p(n) <= study.alpha / max(1, comparisons))
     return Attainable(
         blocks=study.blocks,
         comparisons=comparisons,

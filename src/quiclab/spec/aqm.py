@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from quiclab.model.study import Aqm, CoDel, FqCoDel, Step
-from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, read_keys, show
+from quiclab.spec import json_form, kinds
+from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, closest, form_of, read_keys, show
 
 _MODELS: Mapping[str, type[Aqm]] = {"codel": CoDel, "fq_codel": FqCoDel, "step": Step}
 AQM_MODELS: Mapping[str, tuple[type[Aqm], Mapping[str, Kind[Any]]]] = {
@@ -40,4 +40,14 @@ def _model(name: str, start: str) -> tuple[type[Aqm], Mapping[str, Kind[Any]]]:
     return AQM_MODELS[name]
 
 
-AQM: Kind[Aqm] = Kind('"codel", "fq_codel", "step", or a table such as {model = "codel", ecn = true}', _read_aqm)
+AQM: Kind[Aqm] = Kind(
+    '"codel", "fq_codel", "step", or a table such as {model = "codel", ecn = true}',
+    _read_aqm,
+    json_form.either(
+        json_form.one_of(list(AQM_MODELS)),
+        *(
+            form_of({"model": kinds.choice((name,)), **keys}, cls, ("model",))
+            for name, (cls, keys) in AQM_MODELS.items()
+        ),
+    ),
+)

@@ -11,8 +11,19 @@ from typing import Any, get_args
 from quiclab.model.program import TLS_GROUPS
 from quiclab.model.study import PLACEHOLDERS, Arm, Certificate, Knobs, Program, Protocol, Role, Tcp
 from quiclab.model.units import ByteCount, Duration
-from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, ReportedError, WrongValueError, build, closest, is_number, read_keys, show
+from quiclab.spec import json_form, kinds
+from quiclab.spec.nodes import (
+    Kind,
+    Node,
+    ReportedError,
+    WrongValueError,
+    closest,
+    form_of,
+    is_number,
+    read_keys,
+    show,
+    table,
+)
 
 LINUX_CONGESTION_CONTROLS = (
     *("reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),
@@ -33,7 +44,7 @@ def _three_sizes(node: Node) -> tuple[ByteCount, ...]:
 
 
 _SIZES = kinds.several(kinds.SIZE, 'an array of three sizes such as ["4096 B", "131072 B", "6 MiB"]', least=3, most=3)
-_BUFFER: Kind[tuple[ByteCount, ...]] = Kind(_SIZES.wanted, _three_sizes)
+_BUFFER: Kind[tuple[ByteCount, ...]] = Kind(_SIZES.wanted, _three_sizes, _SIZES.form)
 
 TCP_KEYS: Mapping[str, Kind[Any]] = {
     "congestion_control": _TCP_CONGESTION_CONTROL,
@@ -50,9 +61,7 @@ TCP_KEYS: Mapping[str, Kind[Any]] = {
     "reordering": kinds.whole(1, 300),
     "pacing": kinds.FLAG,
 }
-TCP: Kind[Tcp] = Kind(
-    'a table such as {congestion_control = "reno", initial_window = 10}', lambda node: build(Tcp, node, TCP_KEYS)
-)
+TCP: Kind[Tcp] = table('a table such as {congestion_control = "reno", initial_window = 10}', Tcp, TCP_KEYS)
 
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -86,9 +95,15 @@ def _read_version(node: Node) -> str:
     return version
 
 
-_TEMPLATE: Kind[str] = Kind("a text", _read_template)
-_VERSION: Kind[str] = Kind('the beginning of a version such as "1.30"', _read_version)
-_ENV: Kind[tuple[tuple[str, str], ...]] = Kind('a table of texts such as {QLOGDIR = "{qlog_dir}"}', _read_env)
+_TEMPLATE: Kind[str] = Kind("a text", _read_template, json_form.TEXT)
+_VERSION: Kind[str] = Kind(
+    'the beginning of a version such as "1.30"', _read_version, json_form.matching(_VERSION_TEXT.pattern)
+)
+_ENV: Kind[tuple[tuple[str, str], ...]] = Kind(
+    'a table of texts such as {QLOGDIR = "{qlog_dir}"}',
+    _read_env,
+    {"type": "object", "additionalProperties": json_form.TEXT},
+)
 
 PROGRAM_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
@@ -106,8 +121,8 @@ CERTIFICATE_KEYS: Mapping[str, Kind[Any]] = {
     "key": kinds.choice(("ecdsa-p256", "rsa-2048", "rsa-4096", "ed25519")),
     "intermediates": kinds.whole(0, 20),
 }
-_CERTIFICATE: Kind[Certificate] = Kind(
-    'a table such as {key = "rsa-2048", intermediates = 2}', lambda node: build(Certificate, node, CERTIFICATE_KEYS)
+_CERTIFICATE: Kind[Certificate] = table(
+    'a table such as {key = "rsa-2048", intermediates = 2}', Certificate, CERTIFICATE_KEYS
 )
 
 
@@ -124,6 +139,11 @@ def program(known: Collection[str]) -> Kind[Program]:
             name = kinds.NAME.read(node)
             check_name(node, name)
             return Program(name)
+        if isinstance(node.value, list):
+            raise WrongValueError(
+                "a list makes no grid here: every arm is compared with one baseline, from which arms with other "
+                "programs would differ in protocol and program at once; write a study for each"
+            )
         if not isinstance(node.value, dict):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         before = len(node.source.problems)
@@ -141,7 +161,7 @@ def program(known: Collection[str]) -> Kind[Program]:
         knobs = {name: values.pop(name) for name in KNOB_KEYS if name in values}
         return Program(**{"name": "command", **values, "knobs": Knobs(**knobs)})
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, json_form.either(kinds.NAME.form, form_of({**PROGRAM_KEYS, **KNOB_KEYS}, Program, ())))
 
 
 def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any]]:
@@ -160,6 +180,14 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
     }
 
 
+_NEEDED = ("name", "protocol", "client", "server")
+
+
+def arm_form() -> json_form.Form:
+    """Form of `[[arm]]`, of any programs."""
+    return form_of(arm_keys(), Arm, _NEEDED)
+
+
 _NO_TCP = Tcp(congestion_control="")
 _UNUSED_TCP = Tcp(congestion_control="reno")
 """TCP of a study in which nothing is sent over it: what every kernel has, so that namespaces are alike everywhere."""
@@ -175,7 +203,7 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
     for node in nodes:
         before = len(node.source.problems)
         try:
-            values = read_keys(node, keys, required=("name", "protocol", "client", "server"))
+            values = read_keys(node, keys, required=_NEEDED)
         except ValueError as error:
             node.report(str(error))
             continue
@@ -211,7 +239,11 @@ def _read_time_threshold(node: Node) -> float:
     return float(node.value)
 
 
-_TIME_THRESHOLD: Kind[float] = Kind("a number of round-trip times from 1 to 100, such as 1.125", _read_time_threshold)
+_TIME_THRESHOLD: Kind[float] = Kind(
+    "a number of round-trip times from 1 to 100, such as 1.125",
+    _read_time_threshold,
+    {"type": "number", "minimum": 1, "maximum": 100},
+)
 
 KNOB_KEYS: Mapping[str, Kind[Any]] = {
     "congestion_control": kinds.NAME,

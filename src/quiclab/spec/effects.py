@@ -14,7 +14,7 @@ from typing import Any
 
 from quiclab.model.network import Block, Police
 from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, build
+from quiclab.spec.nodes import Kind, table
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class Effect:
     @property
     def kind(self) -> Kind[Any]:
         """Reader of its table."""
-        keys = self.keys
-        return Kind(f"a table such as {self.example}", lambda node: build(self.declared, node, keys))
+        return table(f"a table such as {self.example}", self.declared, self.keys)
 
 
 EFFECTS: Mapping[str, Effect] = {

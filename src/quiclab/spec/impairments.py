@@ -19,7 +19,7 @@ from quiclab.model.study import (
     Reorder,
 )
 from quiclab.model.units import ByteCount, Duration, Share
-from quiclab.spec import kinds
+from quiclab.spec import json_form, kinds
 from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import least_half_life
@@ -30,9 +30,11 @@ from quiclab.spec.nodes import (
     WrongValueError,
     build,
     closest,
+    form_of,
     read_keys,
     required_keys,
     show,
+    table,
 )
 
 _MULTIPLE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(bdp|packets?)\s*")
@@ -58,7 +60,11 @@ def _queue_bound(node: Node) -> tuple[str, Any]:
 
 
 _QUEUE_SIZE = kinds.quantity(ByteCount, "a queue", "64 KB", ByteCount(1), ByteCount(10**12))
-_BOUND: Kind[tuple[str, Any]] = Kind('"1 bdp", "100 packets", "64 KB" or "20 ms"', _queue_bound)
+_BOUND: Kind[tuple[str, Any]] = Kind(
+    '"1 bdp", "100 packets", "64 KB" or "20 ms"',
+    _queue_bound,
+    json_form.either(json_form.matching(_MULTIPLE.pattern), _QUEUE_SIZE.form, kinds.TIME.form),
+)
 
 
 def _read_queue(node: Node) -> Queue:
@@ -68,12 +74,17 @@ def _read_queue(node: Node) -> Queue:
         return Queue(**dict([_queue_bound(node)]))
     bounds = kinds.several(_BOUND, QUEUE.wanted, least=1).read(node)
     if len(dict(bounds)) < len(bounds):
-        raise WrongValueError("two bounds of the same unit; write each unit at most once")
+        raise WrongValueError(
+            "two bounds of the same unit; write each unit at most once, or several queues as arrays, such as "
+            '[["1 bdp"], ["4 bdp"]]'
+        )
     return Queue(**dict(bounds))
 
 
 QUEUE: Kind[Queue] = Kind(
-    '"1 bdp", "100 packets", "64 KB", "20 ms", an array of several of these, or "unbounded"', _read_queue
+    '"1 bdp", "100 packets", "64 KB", "20 ms", an array of several of these, or "unbounded"',
+    _read_queue,
+    json_form.either(_BOUND.form, json_form.array(_BOUND.form, 1), json_form.one_of(["unbounded"])),
 )
 
 JITTER_KEYS = kinds.keys_of(Jitter)
@@ -93,12 +104,12 @@ def _read_jitter(node: Node) -> Jitter:
     return jitter
 
 
-JITTER: Kind[Jitter] = Kind('a table such as {distribution = "normal", scale = "5 ms"}', _read_jitter)
+JITTER: Kind[Jitter] = table(
+    'a table such as {distribution = "normal", scale = "5 ms"}', Jitter, JITTER_KEYS, _read_jitter
+)
 
 REORDER_KEYS = kinds.keys_of(Reorder)
-REORDER: Kind[Reorder] = Kind(
-    'a table such as {probability = "1 %", extra_delay = "5 ms"}', lambda node: build(Reorder, node, REORDER_KEYS)
-)
+REORDER: Kind[Reorder] = table('a table such as {probability = "1 %", extra_delay = "5 ms"}', Reorder, REORDER_KEYS)
 
 _PACKET_NUMBERS: Kind[tuple[int, ...]] = kinds.several(kinds.whole(0, 2**32 - 2), "an array of packet numbers from 0")
 _DRAWN: Mapping[str, type[Loss]] = {"bernoulli": Bernoulli, "gilbert-elliott": GilbertElliott, "bursts": Bursts}
@@ -131,6 +142,14 @@ LOSS: Kind[Loss] = Kind(
     '"1 %" (each packet by itself), a table with a model (bernoulli, gilbert-elliott, bursts, list), or an array of '
     "packet numbers",
     _read_loss,
+    json_form.either(
+        kinds.SHARE.form,
+        _PACKET_NUMBERS.form,
+        *(
+            form_of({"model": kinds.choice((name,)), **keys}, cls, ("model", *required_keys(cls)))
+            for name, (cls, keys) in LOSS_MODELS.items()
+        ),
+    ),
 )
 
 CHANGEABLE_KEYS: Mapping[str, Kind[Any]] = {
@@ -147,7 +166,11 @@ CHANGEABLE_KEYS: Mapping[str, Kind[Any]] = {
 
 def _or_none(kind: Kind[Any]) -> Kind[Any]:
     """A kind that also takes "none", for settings that a change can end."""
-    return Kind(f'{kind.wanted}, or "none"', lambda node: "none" if node.value == "none" else kind.read(node))
+    return Kind(
+        f'{kind.wanted}, or "none"',
+        lambda node: "none" if node.value == "none" else kind.read(node),
+        json_form.either(kind.form, json_form.one_of(["none"])),
+    )
 
 
 CHANGE_KEYS: Mapping[str, Kind[Any]] = {
@@ -171,7 +194,9 @@ def _read_change(node: Node) -> Change:
     return change
 
 
-_CHANGES = kinds.several(Kind("a table", _read_change), 'an array of tables such as {at = "2 s", rate = "5 Mbit/s"}')
+_CHANGES = kinds.several(
+    table("a table", Change, CHANGE_KEYS, _read_change), 'an array of tables such as {at = "2 s", rate = "5 Mbit/s"}'
+)
 
 
 def _read_schedule(node: Node) -> tuple[Change, ...]:
@@ -186,4 +211,4 @@ def _read_schedule(node: Node) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-SCHEDULE: Kind[tuple[Change, ...]] = Kind(_CHANGES.wanted, _read_schedule)
+SCHEDULE: Kind[tuple[Change, ...]] = Kind(_CHANGES.wanted, _read_schedule, _CHANGES.form)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union
 from quiclab.model.bounds import DAY, MINUTE, Bounds, Instant, OneWayDelay
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.project import MORE_PROGRAMS, stacks_folder
+from quiclab.spec import json_form
 from quiclab.spec.nodes import (
     FAILED,
     Kind,
@@ -45,7 +46,7 @@ def quantity(unit: type[Quantity], what: str, example: str, least: Quantity, mos
             raise WrongValueError(f'"{text}" is out of range: {what} is {bounds}')
         return value
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, json_form.quantity(unit.units()))
 
 
 def _string(node: Node, wanted: str) -> str:
@@ -60,12 +61,17 @@ def _read_share(node: Node) -> Share:
 
 def text(wanted: str) -> Kind[str]:
     """Free text."""
-    return Kind(wanted, lambda node: _string(node, wanted))
+    return Kind(wanted, lambda node: _string(node, wanted), json_form.TEXT)
+
+
+def is_name(text: str) -> bool:
+    """True if a text can be the name of something."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _read_name(node: Node) -> str:
     value = _string(node, NAME.wanted)
-    if not _NAME.fullmatch(value):
+    if not is_name(value):
         raise WrongValueError(f'"{value}" cannot be a name, because it becomes a file name; write {NAME.wanted}')
     return value
 
@@ -84,7 +90,7 @@ def choice(values: Sequence[str | int], wanted: str = "") -> Kind[Any]:
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         return node.value
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, json_form.one_of(values))
 
 
 def whole(least: int, most: int) -> Kind[int]:
@@ -98,7 +104,7 @@ def whole(least: int, most: int) -> Kind[int]:
             raise WrongValueError(f"{node.value} is out of range; write {wanted}")
         return node.value
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def fraction() -> Kind[float]:
@@ -112,7 +118,7 @@ def fraction() -> Kind[float]:
             raise WrongValueError(f"{node.value} is out of range; write {wanted}")
         return float(node.value)
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1})
 
 
 def _read_part(node: Node) -> Share:
@@ -141,7 +147,7 @@ def several(kind: Kind[T], wanted: str, least: int = 0, most: int | None = None)
             raise ReportedError
         return tuple(values)
 
-    return Kind(wanted, read)
+    return Kind(wanted, read, json_form.array(kind.form, least, most))
 
 
 def _read_file(node: Node) -> pathlib.Path:
@@ -175,21 +181,31 @@ def _read_media_type(node: Node) -> str:
     return value
 
 
-MEDIA_TYPE: Kind[str] = Kind('a media type such as "text/html"', _read_media_type)
-NAME: Kind[str] = Kind("a name of at most 64 letters, digits, dots, underscores and hyphens", _read_name)
+MEDIA_TYPE: Kind[str] = Kind(
+    'a media type such as "text/html"', _read_media_type, json_form.matching(_MEDIA_TYPE.pattern)
+)
+NAME: Kind[str] = Kind(
+    "a name of at most 64 letters, digits, dots, underscores and hyphens",
+    _read_name,
+    json_form.matching(_NAME.pattern),
+)
 TITLE = text("a text")
-FLAG: Kind[bool] = Kind("true or false", _read_flag)
-FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file)
-FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder)
+FLAG: Kind[bool] = Kind("true or false", _read_flag, json_form.FLAG)
+FILE: Kind[pathlib.Path] = Kind("the name of a file, absolute or relative to the spec", _read_file, json_form.TEXT)
+FOLDER: Kind[str] = Kind("the name of a folder, absolute or relative to the spec", _read_folder, json_form.TEXT)
 INSTALLED = "stacks:"
 """Beginning of a prefix that is a folder of `quiclab doctor --install`."""
 PREFIX: Kind[str] = Kind(
     'the name of a folder, absolute or relative to the spec, or "stacks:sid" for one of `quiclab doctor --install`',
     _read_prefix,
+    json_form.TEXT,
 )
-SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share)
-TOLERATED: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"; 100 % tolerates anything', _read_share)
-PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part)
+_SHARE_FORM = json_form.quantity(("%",))
+SHARE: Kind[Share] = Kind('a share from 0 % to 100 %, such as "1 %"', _read_share, _SHARE_FORM)
+TOLERATED: Kind[Share] = Kind(
+    'a share from 0 % to 100 %, such as "1 %"; 100 % tolerates anything', _read_share, _SHARE_FORM
+)
+PART: Kind[Share] = Kind('a share above 0 % and below 100 %, such as "2 %"', _read_part, _SHARE_FORM)
 
 RATE = quantity(Bitrate, "a rate", "10 Mbit/s", Bitrate(1), Bitrate(10**12))
 SIZE = quantity(ByteCount, "a size", "100 KB", ByteCount(0), ByteCount(10**12))

@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
+from quiclab.spec.json_form import Form
+from quiclab.spec.json_form import table as table_form
 from quiclab.spec.lines import KeyPath, line_of
 from quiclab.spec.toml_text import Toml
 
@@ -42,6 +44,8 @@ class Kind(Generic[T]):
     """Form and valid range, as errors and the reference put it."""
     read: Callable[[Node], T]
     """Reads a node; raises ValueError or ReportedError."""
+    form: Form = field(default_factory=dict)
+    """Form as JSON Schema has it, for editors; an empty one takes anything."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,18 @@ class Source:
     folder: pathlib.Path
     """Folder that relative file names of the document start from."""
     _problems: dict[tuple[int, str], None] = field(default_factory=dict)
+    written: Toml | None = None
+    """The document as it stands in the file, where lists of values in it have been taken apart."""
+    places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
+    """Tables and values of lists that were taken apart → their place in the file."""
+
+    def line(self, path: KeyPath) -> int:
+        """Line of a key path in the file."""
+        return line_of(self.lines, self._in_file(path))
 
     def report(self, path: KeyPath, text: str) -> None:
         """Note a problem once, with its line and key path."""
-        line, label = line_of(self.lines, path), self._label(path)
+        line, label = self.line(path), self._label(self._in_file(path))
         self._problems[line, f"line {line}: {label}: {text}" if label else f"line {line}: {text}"] = None
 
     @property
@@ -64,11 +76,16 @@ class Source:
         """All problems in the order of their lines."""
         return tuple(text for _, text in sorted(self._problems, key=lambda problem: problem[0]))
 
+    def _in_file(self, path: KeyPath) -> KeyPath:
+        known = (end for end in range(len(path), 0, -1) if path[:end] in self.places)
+        end = next(known, 0)
+        return (*self.places[path[:end]], *path[end:]) if end else path
+
     def _label(self, path: KeyPath) -> str:
         """Label of a place, such as `path[lossy].up.rate`: elements of arrays go by their name, or as `#2` where they
         have none."""
         label = ""
-        value: Any = self.document
+        value: Any = self.document if self.written is None else self.written
         for part in path:
             if isinstance(value, dict):
                 value = value.get(str(part))
@@ -201,3 +218,18 @@ def required_keys(cls: type[Any]) -> tuple[str, ...]:
 def is_number(value: Any) -> bool:
     """True if a value is a finite number (true and false are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def form_of(kinds: Mapping[str, Kind[Any]], cls: type[Any], required: Collection[str] | None = None) -> Form:
+    """Form of a table with these keys, which `cls` describes; its fields without a default are required, unless
+    `required` says otherwise."""
+    needed = required_keys(cls) if required is None else required
+    forms = {key: {**kind.form, "description": kind.wanted} for key, kind in kinds.items()}
+    return table_form(forms, [key for key in needed if key in forms], cls.__name__)
+
+
+def table(
+    wanted: str, cls: type[T], kinds: Mapping[str, Kind[Any]], read: Callable[[Node], T] | None = None
+) -> Kind[T]:
+    """A table that becomes a dataclass; `read` does what `build` alone does not."""
+    return Kind(wanted, read or (lambda node: build(cls, node, kinds)), form_of(kinds, cls))

@@ -12,9 +12,9 @@ from quiclab.model.errors import SpecError
 from quiclab.model.page import Page, Resources, ThirdParties
 from quiclab.model.page_parts import LEAST_BYTES, MOST_HOSTS, MOST_RESOURCES
 from quiclab.model.units import ByteCount
-from quiclab.spec import http_archive, kinds
+from quiclab.spec import http_archive, json_form, kinds
 from quiclab.spec.har import read_har
-from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.nodes import Kind, Node, ReportedError, build, form_of, table
 
 RESOURCES_KEYS: Mapping[str, Kind[Any]] = {
     "type": kinds.choice(("style", "script", "image", "font", "data")),
@@ -53,20 +53,26 @@ def _read_third_parties(node: Node) -> ThirdParties:
 PAGE_KEYS: Mapping[str, Kind[Any]] = {
     "html": kinds.SIZE,
     "resources": kinds.several(
-        Kind('a table such as {type = "image", size = "29 KB", count = 70}', _read_resources),
+        table(
+            'a table such as {type = "image", size = "29 KB", count = 70}', Resources, RESOURCES_KEYS, _read_resources
+        ),
         'an array of tables such as [{type = "image", size = "29 KB", count = 70}]',
     ),
     "mix": kinds.choice(("many-small", "few-large", "mixed", "http-archive")),
     "requests": kinds.whole(1, MOST_RESOURCES),
     "total": kinds.SIZE,
     "percentile": kinds.whole(http_archive.LEAST, http_archive.MOST),
-    "third_party": Kind(_SHARES_WANTED, _read_third_parties),
+    "third_party": Kind(
+        _SHARES_WANTED,
+        _read_third_parties,
+        json_form.either(kinds.SHARE.form, form_of(THIRD_PARTIES_KEYS, ThirdParties)),
+    ),
     "main_at": kinds.whole(1, MOST_RESOURCES),
     "hosts": kinds.whole(1, MOST_HOSTS),
     "others_protocol": kinds.choice(("same", "h2", "h1")),
     "folder": kinds.FOLDER,
     "document": kinds.text("the name of a file in the folder"),
-    "har": Kind(kinds.FILE.wanted, lambda node: str(kinds.FILE.read(node))),
+    "har": Kind(kinds.FILE.wanted, lambda node: str(kinds.FILE.read(node)), kinds.FILE.form),
     "think": kinds.choice(("wait", "none")),
 }
 
@@ -152,4 +158,4 @@ def _har_bytes(node: Node, file: pathlib.Path) -> ByteCount:
         raise ReportedError from error
 
 
-PAGE: Kind[Page] = Kind('a table such as {mix = "mixed", requests = 40, total = "1 MB"}', _read_page)
+PAGE: Kind[Page] = table('a table such as {mix = "mixed", requests = 40, total = "1 MB"}', Page, PAGE_KEYS, _read_page)

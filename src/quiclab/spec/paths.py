@@ -15,7 +15,7 @@ from quiclab.model.addresses import Addresses
 from quiclab.model.bounds import MINUTE
 from quiclab.model.study import Direction, DropList, FqCoDel, Link, Path, Police, RandomRate
 from quiclab.model.units import Bitrate, ByteCount, Duration
-from quiclab.spec import kinds, traces
+from quiclab.spec import json_form, kinds, traces
 from quiclab.spec.aqm import AQM
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.impairments import CHANGEABLE_KEYS, SCHEDULE
@@ -28,9 +28,11 @@ from quiclab.spec.nodes import (
     Values,
     WrongValueError,
     build,
+    form_of,
     read_keys,
     read_or_report,
     show,
+    table,
 )
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
@@ -61,7 +63,7 @@ def _read(node: Node) -> Addresses:
     return addresses
 
 
-ADDRESSES: Kind[Addresses] = Kind("a table such as {initial = [1], large = [40]}", _read)
+ADDRESSES: Kind[Addresses] = table("a table such as {initial = [1], large = [40]}", Addresses, ADDRESS_KEYS, _read)
 
 
 LEAST_IPV6_MTU = 1280
@@ -85,18 +87,21 @@ DIRECTION_KEYS: Mapping[str, Kind[Any]] = {
     "rate": RATE_OR_RANDOM,
     "aqm": AQM,
     **{name: effect.kind for name, effect in EFFECTS.items()},
-    "edge": Kind(f'{kinds.RATE.wanted}, or "none"', _read_edge),
+    "edge": Kind(
+        f'{kinds.RATE.wanted}, or "none"', _read_edge, json_form.either(kinds.RATE.form, json_form.one_of(["none"]))
+    ),
     "overhead": kinds.quantity(ByteCount, "a size", "38 B", ByteCount(0), ByteCount(1000)),
     "loss_at": kinds.choice(("entry", "exit")),
     "loss_by": kinds.choice(("index", "class", "bytes")),
     "drop": ADDRESSES,
     "spare": ADDRESSES,
     "schedule": SCHEDULE,
-    "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace),
+    "trace": Kind("the name of a Mahimahi trace, absolute or relative to the spec", _read_trace, json_form.TEXT),
 }
 _OVERRIDES: Kind[dict[str, object]] = Kind(
     "a table with the keys of one direction",
     lambda node: _without_rate_and_trace(node, read_keys(node, DIRECTION_KEYS)),
+    form_of(DIRECTION_KEYS, Direction),
 )
 _BOTH_DIRECTIONS: Mapping[str, Kind[Any]] = {"up": _OVERRIDES, "down": _OVERRIDES, **DIRECTION_KEYS}
 _PROFILE = kinds.choice(tuple(profiles()), 'the name of a profile such as "lte"')
@@ -110,7 +115,11 @@ def _read_links(node: Node) -> list[Node]:
     return list(node.elements())
 
 
-_LINKS: Kind[list[Node]] = Kind("one table [[path.link]] for each link, from client to server", _read_links)
+_LINKS: Kind[list[Node]] = Kind(
+    "one table [[path.link]] for each link, from client to server",
+    _read_links,
+    json_form.array(form_of(LINK_KEYS, Link), 1),
+)
 PATH_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
     "title": kinds.TITLE,
@@ -148,7 +157,7 @@ def read_path(node: Node) -> Path:
     )
 
 
-PATH: Kind[Path] = Kind("a table", read_path)
+PATH: Kind[Path] = table("a table", Path, PATH_KEYS, read_path)
 
 
 def _several(path: Node, nodes: list[Node], mtu: int) -> tuple[Link, ...]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from quiclab.model.study import RandomRate
 from quiclab.model.units import Bitrate
-from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, WrongValueError, build
+from quiclab.spec import json_form, kinds
+from quiclab.spec.nodes import Kind, Node, WrongValueError, build, form_of
 
 RANDOM_RATE_KEYS = kinds.keys_of(RandomRate)
 
@@ -25,7 +25,9 @@ def _read(node: Node) -> Bitrate | RandomRate:
 
 
 RATE_OR_RANDOM: Kind[Bitrate | RandomRate] = Kind(
-    f'{kinds.RATE.wanted}, or a table such as {{least = "50 Mbit/s", most = "150 Mbit/s", every = "1 s"}}', _read
+    f'{kinds.RATE.wanted}, or a table such as {{least = "50 Mbit/s", most = "150 Mbit/s", every = "1 s"}}',
+    _read,
+    json_form.either(kinds.RATE.form, form_of(RANDOM_RATE_KEYS, RandomRate)),
 )
 
 

@@ -14,16 +14,28 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from quiclab.model.bounds import MOST_BLOCKS
+from quiclab.model.bounds import MOST_BLOCKS, MOST_CELLS
 from quiclab.model.errors import SpecError
 from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec import kinds
-from quiclab.spec.arms import arm_keys, read_arms
+from quiclab.spec import grid, json_form, kinds
+from quiclab.spec.arms import arm_form, arm_keys, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
-from quiclab.spec.nodes import FAILED, Kind, Node, Source, Values, build, closest, read_keys, read_or_report, show
+from quiclab.spec.nodes import (
+    FAILED,
+    Kind,
+    Node,
+    Source,
+    Values,
+    closest,
+    form_of,
+    read_keys,
+    read_or_report,
+    show,
+    table,
+)
 from quiclab.spec.paths import PATH
 from quiclab.spec.workloads import WORKLOAD
 
@@ -35,7 +47,9 @@ MOST_WHOLE_CAPTURES = ByteCount(2 * 10**9)
 
 AA_KEYS: Mapping[str, Kind[Any]] = {"workload": kinds.NAME, "path": kinds.NAME, "blocks": kinds.whole(0, MOST_BLOCKS)}
 _AA: Kind[dict[str, object]] = Kind(
-    'a table such as {workload = "1MB", path = "plain", blocks = 9}', lambda node: read_keys(node, AA_KEYS)
+    'a table such as {workload = "1MB", path = "plain", blocks = 9}',
+    lambda node: read_keys(node, AA_KEYS),
+    form_of(AA_KEYS, AaControl, ()),
 )
 STUDY_KEYS: Mapping[str, Kind[Any]] = {
     "name": kinds.NAME,
@@ -58,10 +72,28 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "lateness_p99": kinds.TIME,
     "attempts": kinds.whole(1, 1000),
 }
-_STUDY: Kind[dict[str, object]] = Kind("a table", lambda node: read_keys(node, STUDY_KEYS, ("name", "seed", "blocks")))
-_LIMITS: Kind[Limits] = Kind("a table", lambda node: build(Limits, node, LIMITS_KEYS))
+_NEEDED = ("name", "seed", "blocks")
+_STUDY: Kind[dict[str, object]] = Kind(
+    "a table", lambda node: read_keys(node, STUDY_KEYS, _NEEDED), form_of(STUDY_KEYS, Study, _NEEDED)
+)
+_LIMITS: Kind[Limits] = table("a table", Limits, LIMITS_KEYS)
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
+_GRIDS: Mapping[str, json_form.Form] = {"workload": WORKLOAD.form, "path": PATH.form}
+"""Arrays of tables in which a list of values makes a grid."""
+
+
+def spec_form() -> json_form.Form:
+    """Form of a whole spec; what its tables say of each other is left to the reader."""
+    lists = {name: grid.with_lists(form) for name, form in _GRIDS.items()}
+    return json_form.table(
+        {
+            "study": _STUDY.form,
+            "limits": _LIMITS.form,
+            **{name: json_form.array(form, 1) for name, form in (*lists.items(), ("arm", arm_form()))},
+        },
+        ("study", *_ARRAYS),
+    )
 
 
 def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {}) -> Study:
@@ -69,7 +101,7 @@ def read_study(path: pathlib.Path, programs: Mapping[str, Collection[str]] = {})
 
     Raises SpecError; `problems` has one line for each offender, in the order of the file.
     """
-    source = load_toml(path)
+    source = load_spec(path)
     study = _study(Node(source.document, (), source), programs)
     if study is None or source.problems:
         count = len(source.problems)
@@ -85,6 +117,11 @@ def gives_control(path: pathlib.Path) -> bool:
     """Return whether a spec that can be read says itself how many blocks its A/A control has."""
     study = load_toml(path).document.get("study", {})
     return "blocks" in study.get("aa", {})
+
+
+def load_spec(path: pathlib.Path) -> Source:
+    """Load a spec with a table for each combination of its lists, not checked yet. Raises SpecError as `load_toml`."""
+    return grid.expanded(load_toml(path), _GRIDS)
 
 
 def load_toml(path: pathlib.Path) -> Source:
@@ -199,7 +236,7 @@ def _own_keys(top: Node) -> Values:
 
 def _array(top: Node, name: str) -> list[Node]:
     if name not in top.value:
-        top.report(f"[[{name}]] is missing; the matrix needs at least {2 if name == 'arm' else 1}")
+        top.report(f"[[{name}]] is missing; the matrix needs at least 1")
         return []
     node = top.child(name)
     if not isinstance(node.value, list):
@@ -227,7 +264,7 @@ def _report_duplicates(nodes: Sequence[Node]) -> None:
         if not isinstance(name, str):
             continue
         if name in first:
-            place = first[name].source.lines[first[name].path]
+            place = first[name].source.line(first[name].path)
             node.child("name").report(f'"{name}" is already the name of the one in line {place}; names are unique')
         first.setdefault(name, node)
 
@@ -238,9 +275,13 @@ def _check_known(node: Node, name: str, known: Collection[str], what: str) -> No
 
 
 def _check_size(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
-    for name, least in (("workload", 1), ("path", 1), ("arm", 2)):
-        if isinstance(top.value.get(name), list) and len(nodes[name]) < least:
-            top.child(name).report(f"there are {len(nodes[name])}; the matrix needs at least {least} {name}s")
+    for name in _ARRAYS:
+        if isinstance(top.value.get(name), list) and not nodes[name]:
+            top.child(name).report(f"there are 0; the matrix needs at least 1 {name}")
+    workloads, paths = sum(not _only_competes(node) for node in nodes["workload"]), len(nodes["path"])
+    if workloads * paths > MOST_CELLS:
+        told = f"{workloads} workloads over {paths} paths are {workloads * paths} cells"
+        top.child("path").report(f"{told}; at most {MOST_CELLS} are possible")
 
 
 def _only_competes(node: Node) -> bool:
@@ -253,11 +294,10 @@ def _measured_if_some_compete(nodes: Sequence[Node], what: str) -> str:
 
 def _check_measured(top: Node, nodes: Mapping[str, Sequence[Node]]) -> None:
     """Report a matrix that is too small without those that only compete, which make no cells."""
-    for name, least in (("workload", 1), ("arm", 2)):
-        left = [node for node in nodes[name] if not _only_competes(node)]
-        if len(left) < least <= len(nodes[name]):
-            told = f"only {len(left)} of {len(nodes[name])} are measured, the others are for competitions"
-            top.child(name).report(f"{told}; the matrix needs at least {least} {name}{'s' * (least > 1)}")
+    for name in ("workload", "arm"):
+        if nodes[name] and all(map(_only_competes, nodes[name])):
+            told = f"none of {len(nodes[name])} is measured, all are for competitions"
+            top.child(name).report(f"{told}; the matrix needs at least 1 {name}")
 
 
 def _check_watched(nodes: Sequence[Node], workloads: Sequence[Workload], limits: Any) -> None:

@@ -17,7 +17,7 @@ from quiclab.model.errors import SpecError
 from quiclab.model.study import Arm, Study
 from quiclab.spec.kinds import INSTALLED
 from quiclab.spec.nodes import closest
-from quiclab.spec.read import load_toml
+from quiclab.spec.read import load_spec
 from quiclab.spec.resolved import resolved_json
 from quiclab.spec.toml_text import Toml, toml_text
 
@@ -39,7 +39,7 @@ class Build:
 
     def document(self) -> Toml:
         """The spec as written, with files and folders by their whole names."""
-        rooted: Toml = _rooted(load_toml(self.file).document, self.file.resolve().parent)
+        rooted: Toml = _rooted(load_spec(self.file).document, self.file.resolve().parent)
         return rooted
 
 
@@ -65,7 +65,7 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
     twins = [
         {"name": name + label}
         | own_arm(document, name)
-        | ({"tcp": own_arm(before, name)["tcp"]} if name in over_quic else {})
+        | ({key: value for key, value in own_arm(before, name).items() if key == "tcp"} if name in over_quic else {})
         for name in arms
         for document, label in ((before, OLD), (after, NEW))
     ]
@@ -128,9 +128,11 @@ def own_arm(document: Toml, name: str) -> Toml:
     (see `read_arms`)."""
     arms: list[Toml] = document["arm"]
     baseline = document["study"].get("baseline")
-    pinned = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
+    pinned: list[Toml] = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
     own = next(arm for arm in arms if arm["name"] == name)
-    return {"tcp": pinned[0]["tcp"], **{key: value for key, value in own.items() if key != "name"}}
+    # Of HTTP/3 arms none may have any.
+    taken = {"tcp": pinned[0]["tcp"]} if pinned else {}
+    return {**taken, **{key: value for key, value in own.items() if key != "name"}}
 
 
 def competitors(study: Study) -> list[str]:

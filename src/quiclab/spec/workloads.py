@@ -19,7 +19,7 @@ from quiclab.model.units import Bitrate, ByteCount
 from quiclab.model.video import GROUP, MEDIA_TYPE, QUALITIES, Video
 from quiclab.model.workload import Workload
 from quiclab.spec import kinds
-from quiclab.spec.nodes import Kind, Node, ReportedError, build
+from quiclab.spec.nodes import Kind, Node, ReportedError, build, form_of, table
 from quiclab.spec.page import PAGE
 from quiclab.spec.paths import LINK_KEYS, read_link
 
@@ -51,9 +51,7 @@ _ONLY: Mapping[str, tuple[str, ...]] = {
 }
 
 
-_COMPETITOR: Kind[Competitor] = Kind(
-    'a table such as {arm = "h2"}', lambda node: build(Competitor, node, COMPETITOR_KEYS)
-)
+_COMPETITOR: Kind[Competitor] = table('a table such as {arm = "h2"}', Competitor, COMPETITOR_KEYS)
 
 
 def _read_background(node: Node) -> Background:
@@ -66,7 +64,9 @@ def _read_background(node: Node) -> Background:
     return background
 
 
-_BACKGROUND: Kind[Background] = Kind('a table such as {kind = "udp", rate = "2 Mbit/s"}', _read_background)
+_BACKGROUND: Kind[Background] = table(
+    'a table such as {kind = "udp", rate = "2 Mbit/s"}', Background, BACKGROUND_KEYS, _read_background
+)
 
 
 COMPETITION_KEYS: Mapping[str, Kind[Any]] = {
@@ -93,8 +93,11 @@ def _read_competition(node: Node) -> Competition:
     return competition
 
 
-COMPETITION: Kind[Competition] = Kind(
-    'a table such as {duration = "60 s", competitors = [{arm = "h2", count = 2}]}', _read_competition
+COMPETITION: Kind[Competition] = table(
+    'a table such as {duration = "60 s", competitors = [{arm = "h2", count = 2}]}',
+    Competition,
+    COMPETITION_KEYS,
+    _read_competition,
 )
 
 
@@ -135,7 +138,7 @@ def _read_video(node: Node) -> Video:
     return video
 
 
-VIDEO: Kind[Video] = Kind('a table such as {qualities = ["1080p"]}', _read_video)
+VIDEO: Kind[Video] = table('a table such as {qualities = ["1080p"]}', Video, VIDEO_KEYS, _read_video)
 
 
 # Reading `address_change` of a workload.
@@ -143,6 +146,7 @@ SECOND_LINK_KEYS: Mapping[str, Kind[Any]] = {key: kind for key, kind in LINK_KEY
 SECOND_LINK: Kind[Link] = Kind(
     'a table with the keys of a link, such as {rate = "2 Mbit/s", delay = "30 ms"}',
     lambda node: read_link(node, Path.mtu, SECOND_LINK_KEYS),
+    form_of(SECOND_LINK_KEYS, Link),
 )
 ADDRESS_CHANGE_KEYS: Mapping[str, Kind[Any]] = {
     "after": kinds.SIZE,
@@ -167,7 +171,9 @@ def _read(node: Node) -> AddressChange:
     return change
 
 
-ADDRESS_CHANGE: Kind[AddressChange] = Kind('a table such as {after = "2 MB"}', _read)
+ADDRESS_CHANGE: Kind[AddressChange] = table(
+    'a table such as {after = "2 MB"}', AddressChange, ADDRESS_CHANGE_KEYS, _read
+)
 
 
 MOST_OBJECTS = 200
@@ -257,4 +263,4 @@ def _with_video(node: Node, workload: Workload) -> Workload:
     return replace(workload, content_type=MEDIA_TYPE) if "content_type" not in node.value else workload
 
 
-WORKLOAD: Kind[Workload] = Kind("a table", _read_workload)
+WORKLOAD: Kind[Workload] = table("a table", Workload, WORKLOAD_KEYS, _read_workload)

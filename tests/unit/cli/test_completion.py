@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from small_study import QUICLAB
-from specs import SMALL, written
+from specs import SMALL, changed, written
 
 from quiclab.cli.main import main
 
@@ -40,6 +40,8 @@ def test_what_the_tab_key_offers(tmp_path: Path) -> None:
     assert offered("run --unt", tmp_path) == {"--until"}
     assert offered("run sp", tmp_path) == {"spec.toml"}
     assert offered("run spec.toml --cell ", tmp_path) == {"100KB/plain"}
+    (tmp_path / "grid.toml").write_text(changed(('delay = "10 ms"', 'delay = ["10 ms", "20 ms"]')))
+    assert offered("run grid.toml --cell ", tmp_path) == {"100KB/plain-10ms", "100KB/plain-20ms"}
     assert offered("compare study study --arm ", tmp_path) == {"tcp", "quic"}
     assert offered("figure window study --cell page/", tmp_path) == {"page/near", "page/far"}
     assert offered("figure seq", tmp_path) == {"sequence"}

@@ -15,9 +15,11 @@ from specs import SMALL, changed, study_of, with_path, written
 
 from quiclab.cli import plan
 from quiclab.cli.foreseen import print_foreseen
+from quiclab.cli.main import main
 from quiclab.model.errors import ExitCode, SpecError
 from quiclab.plan.make import make_plan
 from quiclab.plan.order import as_kept
+from quiclab.spec.editor_schema import schema_line
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.specs import describe_arms, load_study
@@ -296,3 +298,25 @@ def test_a_study_that_was_begun_shows_the_order_that_it_has(
     assert [row["trial_id"] for row in order] == [row.trial_id for row in reversed_in_blocks]
     assert [row["position"] for row in order] == list(range(len(planned)))
     assert study_dir.ledger.read_bytes() == before
+
+
+def test_the_schema_needs_no_spec(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed is the first line of a spec, alone."""
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", "--schema"])
+    assert not ended.value.code
+    assert capsys.readouterr().out == f"{schema_line()}\n"
+
+
+def test_a_single_arm_is_planned_without_a_word_on_pairs(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There are none that could be too few."""
+    spec = written(tmp_path, SMALL[: SMALL.index("[[arm]]")] + SMALL[SMALL.rindex("[[arm]]") :])
+    assert main(["plan", str(spec)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "h3 (HTTP/3) alone: client curl-cffi, server caddy" in told
+    assert "× 1 arm ×" in told
+    assert "pairs" not in told
+    assert main(["plan", str(spec), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["power"]["comparisons"] == 0

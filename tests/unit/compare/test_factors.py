@@ -13,6 +13,7 @@ import pytest
 from synthetic_study import Shape, write_study
 from trial_records import part
 
+from quiclab.compare import path_asked
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.factor_lines import Entry, Line, lines
 from quiclab.compare.factors import factor, factors_of, leading, varying
@@ -97,14 +98,14 @@ def test_three_factors_of_the_path_leave_every_cell_on_the_figure(tmp_path: Path
 
 
 def test_what_no_number_tells_is_a_line_of_its_own(tmp_path: Path) -> None:
-    """Jitter: two paths of the same rate, delay and loss are two marks, and their panels have different names."""
-    jitter = {"distribution": "uniform", "scale_ns": 10_000_000, "mode": "reorder"}
+    """A managed queue: two paths of the same rate, delay and loss are two marks, their panels have different names."""
+    aqm = {"model": "codel"}
     paths = [path(f"{rate} Mbit/s", rate=rate) for rate in (5, 50)]
-    paths += [path(f"{rate} Mbit/s, jitter", rate=rate, jitter=jitter) for rate in (5, 50)]
+    paths += [path(f"{rate} Mbit/s, managed", rate=rate, aqm=aqm) for rate in (5, 50)]
     directory = studied(tmp_path, paths)
     data = gathered(directory)
     assert sorted(points(data)) == sorted(all_cells(directory))
-    assert data["panel"].unique(maintain_order=True).to_list() == ["as in “50 Mbit/s”", "jitter"]
+    assert data["panel"].unique(maintain_order=True).to_list() == ["as in “50 Mbit/s”", "managed"]
 
 
 def test_the_corners_of_a_matrix_are_marks_without_a_line(tmp_path: Path) -> None:
@@ -178,3 +179,46 @@ def test_several_factors_are_asked_for(tmp_path: Path) -> None:
     paths = [path(f"r{rate} l{loss}", rate=rate, loss=loss) for rate in (5, 10) for loss in (0, 1)]
     with pytest.raises(SpecError, match="several factors vary"):
         gathered(studied(tmp_path, paths))
+
+
+def test_queue_jitter_and_mtu_are_factors(tmp_path: Path) -> None:
+    """A grid of each is followed along its own axis, while the others are held fixed."""
+    levels = list(itertools.product((1, 4), (1, 5), (1400, 1500)))
+    paths = [
+        path(f"p{number}", queue={"bdp": bdp}, jitter={"distribution": "normal", "scale_ns": scale * 1e6})
+        | {"mtu": mtu}
+        for number, (bdp, scale, mtu) in enumerate(levels)
+    ]
+    directory = studied(tmp_path, paths)
+    for name, values in (("queue", [1, 4]), ("jitter", [1, 5]), ("mtu", [1400, 1500])):
+        data = gathered(directory, name)
+        assert sorted(points(data)) == sorted(all_cells(directory))
+        assert sorted(set(data["x"])) == values
+        assert data["panel"].n_unique() == 4
+    assert "4 BDP queue, MTU 1500 bytes" in set(gathered(directory, "jitter")["panel"])
+
+
+def test_jitter_of_another_shape_is_no_point_of_the_same_line(tmp_path: Path) -> None:
+    """The scale alone is the factor; a path without jitter has none."""
+    shapes = [("normal", 1), ("normal", 5), ("uniform", 9)]
+    jittered = [path(f"{shape} {ms}", jitter={"distribution": shape, "scale_ns": ms * 1e6}) for shape, ms in shapes]
+    directory = studied(tmp_path, [path("quiet"), *jittered])
+    found = factors_of(read_study(directory), analyse_study(directory))["jitter"]
+    assert [list(line.entries) for line in found] == [[1, 5], [9]]
+
+
+@pytest.mark.parametrize("queue", [{"bdp": 1, "packets": 50}, {"packets": 50}, {"time_ns": 10_000_000}])
+def test_a_queue_with_another_bound_has_no_number_of_bdp(queue: dict[str, int]) -> None:
+    """It would stand at a place on the axis that is not its own."""
+    of = path_asked.queue_bdp
+    assert of(part(path("bounded", queue=queue), ResolvedPath)) is None
+    assert of(part(path("changes", queue={"bdp": 1}, schedule=[{"queue": {"bdp": 2}}]), ResolvedPath)) is None
+    assert of(part(path("plain", queue={"bdp": 2}), ResolvedPath)) == 2
+
+
+def test_objects_at_once_are_a_factor() -> None:
+    """Workloads that differ in their concurrency are on one axis."""
+    workloads = [
+        part({"name": f"{n}", "size_bytes": 1000, "count": 8, "concurrency": n}, ResolvedWorkload) for n in (1, 8)
+    ]
+    assert varying(workloads) == {"concurrency": {"1": 1.0, "8": 8.0}}

@@ -82,3 +82,10 @@ def test_the_sentence_says_it_for_people(small: Study, blocks: int, words: str) 
     sentence = attainable(with_cells(small, 9, blocks)).sentence
     assert words in sentence
     assert ("9 blocks would let one be significant" in sentence) == (blocks < 9)
+
+
+def test_a_single_arm_makes_no_comparison(small: Study) -> None:
+    """No number of blocks is called too few."""
+    found = attainable(dataclasses.replace(small, arms=small.arms[:1]))
+    assert found.comparisons == 0
+    assert "nothing is compared" in found.sentence

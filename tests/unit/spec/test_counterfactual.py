@@ -106,6 +106,16 @@ def test_only_the_cell_is_left_and_the_rest_stays(build: Build, tmp_path: Path) 
     assert without.client == before.client
 
 
+def test_a_cell_of_a_grid_is_confirmed_like_any_other(tmp_path: Path) -> None:
+    """Its path is one of those that the lists stand for."""
+    file = tmp_path / "spec.toml"
+    file.write_text(
+        SPEC.replace('rate = "10 Mbit/s"\ndelay = "10 ms"', 'rate = "10 Mbit/s"\ndelay = ["10 ms", "30 ms"]')
+    )
+    study = read_study(file)
+    assert derived(Build(file, study), tmp_path, (), path="lossy-30ms").paths == (study.paths[1],)
+
+
 @pytest.mark.parametrize(
     ("change", "read"),
     [

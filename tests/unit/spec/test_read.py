@@ -175,9 +175,14 @@ def test_the_matrix_is_not_empty(tmp_path: pathlib.Path, table: str) -> None:
     assert f"{table}: there are 0" in only_problem(tmp_path, f"{table} = []\n{without}")
 
 
-def test_one_arm_is_no_comparison(tmp_path: pathlib.Path) -> None:
-    """A block has at least two trials."""
-    assert "at least 2 arms" in only_problem(tmp_path, SMALL[: SMALL.rindex("[[arm]]")])
+def test_one_arm_is_measured_alone(tmp_path: pathlib.Path) -> None:
+    """Whatever its protocol; over HTTP/3 alone nothing needs settings of TCP."""
+    head, tail = SMALL[: SMALL.index("[[arm]]")], SMALL[SMALL.rindex("[[arm]]") :]
+    assert [arm.name for arm in study_of(tmp_path, SMALL[: SMALL.rindex("[[arm]]")]).arms] == ["h2"]
+    study = study_of(tmp_path, head + tail)
+    assert (study.baseline, len(study.arms)) == ("h3", 1)
+    wrong, _ = problems_of(tmp_path, f'{head}{tail}only_for = "competition"\n')
+    assert "none of 1 is measured" in wrong
 
 
 def test_the_table_study_cannot_be_missing(tmp_path: pathlib.Path) -> None:

@@ -72,6 +72,15 @@ def test_every_arm_that_differs_is_there_twice(tmp_path: Path) -> None:
     assert study.paths == read_study(tmp_path / "a" / "spec.toml").paths
 
 
+def test_builds_of_an_arm_over_http_3_alone_have_no_tcp(tmp_path: Path) -> None:
+    """There is no arm to take its settings from, and no use for them."""
+    alone = SPEC[: SPEC.index("[[arm]]")] + SPEC[SPEC.rindex("[[arm]]") :]
+    file = tmp_path / "both.toml"
+    file.write_text(interleave(build(tmp_path / "a", alone), build(tmp_path / "b", alone), [], 20))
+    assert [arm.name for arm in read_study(file).arms] == ["h3-old", "h3-new"]
+    assert "tcp" not in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "differs"), [("caddy", ["h2-old", "h2-new"]), ("nginx", ["h2-old", "h2-new", "h3-old", "h3-new"])]
 )

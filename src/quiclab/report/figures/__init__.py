@@ -48,5 +48,4 @@ def gathered(figure: Figure, asked: Asked) -> pl.DataFrame:
 
     Raises as the figure does: SpecError for what the study lacks.
     """
-    compared = (arm.arm for c in asked.analysis.comparisons for arm in (c.baseline, c.other))
-    return in_order(figure.gather(asked), list(dict.fromkeys(compared)))
+    return in_order(figure.gather(asked), asked.analysis.arms)

@@ -95,6 +95,5 @@ class Asked:
         cell = self.chosen().cell_id if self.cell is None else self.cell
         rows = distributions(self.analysis).filter(cell_id=cell, kind="main")
         if not rows.height:
-            known = dict.fromkeys(c.cell_id for c in self.analysis.comparisons)
-            raise SpecError(f"the study has no cell {cell!r}", nearest(cell, known, "it has"))
+            raise SpecError(f"the study has no cell {cell!r}", nearest(cell, self.analysis.cells(), "it has"))
         return rows

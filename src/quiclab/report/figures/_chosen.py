@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quiclab.compare import comparison_words
@@ -25,19 +26,19 @@ def choose(analysis: StudyAnalysis, cell: str | None = None, block: int | None =
 
     Raises SpecError for a cell or a block that the study does not have.
     """
-    compared = analysis.comparisons if cell is None else (*analysis.comparisons, *analysis.controls)
-    found = [c for c in compared if cell in (None, c.cell_id)]
-    if not found:
-        known = dict.fromkeys(c.cell_id for c in (*analysis.comparisons, *analysis.controls))
-        raise SpecError(f"the study has no cell {cell!r}", nearest(cell or "", known, "it has"))
-    largest = max(found, key=lambda c: abs(c.difference_pct or 0) if c.outcome.significant else -1)
-    here = [c for c in compared if c.cell_id == largest.cell_id]
-    arms = [here[0].baseline, *(comparison.other for comparison in here)]
+    cells = analysis.cells(controls=True)
+    if cell is None:
+        cell = analysis.most_different
+    if cell is None:
+        raise SpecError("the study has no cell of which a trial has ended", "run its blocks")
+    if cell not in cells:
+        raise SpecError(f"the study has no cell {cell!r}", nearest(cell, cells, "it has"))
+    place, arms = cells[cell].place, cells[cell].arms
     trials = {arm.arm: trial for arm in arms if (trial := _trial(arm, block)) is not None}
     if not trials:
-        raise _without_trials(largest.cell_id, arms, block, analysis.metric.title)
+        raise _without_trials(cell, arms, block, analysis.metric.title)
     which = "median trials" if block is None else f"block {block}"
-    return Chosen(largest.cell_id, f"{comparison_words.cell_name(largest, analysis)} ({which})", trials)
+    return Chosen(cell, f"{comparison_words.cell_name(place, analysis)} ({which})", trials)
 
 
 def _trial(arm: ArmResult, block: int | None) -> str | None:
@@ -46,7 +47,7 @@ def _trial(arm: ArmResult, block: int | None) -> str | None:
     return next((trial.trial_id for trial in arm.trials if trial.block == block), None)
 
 
-def _without_trials(cell_id: str, arms: list[ArmResult], block: int | None, metric: str) -> SpecError:
+def _without_trials(cell_id: str, arms: Sequence[ArmResult], block: int | None, metric: str) -> SpecError:
     trials = [trial for arm in arms for trial in arm.trials]
     if not trials:
         return SpecError(f"the cell {cell_id} has no trial", "every trial was void, or none has been run")

@@ -67,7 +67,7 @@ class Cost(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return `cost_rows`, each cell and arm named once, with system calls where they were counted."""
         counts = read_counts(asked.files)
-        places = {c.cell_id: comparison_words.cell_name(c, asked.analysis) for c in asked.analysis.comparisons}
+        places = _cell_names(asked.analysis)
         rows: list[dict[str, str]] = []
         named = ("", "")
         for row in cost_rows(cost_data(asked.files), asked.analysis):
@@ -95,10 +95,7 @@ class Cost(Figure):
 
 def cost_rows(costs: pl.DataFrame, analysis: StudyAnalysis) -> list[tuple[str, ...]]:
     """Return (cell, arm, program, trials, then the medians of `costs` as `WRITTEN` has them) as text."""
-    places = {
-        comparison.cell_id: comparison_words.cell_name(comparison, analysis) for comparison in analysis.comparisons
-    }
-    arms = list(dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other)))
+    places, arms = _cell_names(analysis), analysis.arms
     groups = {(str(c), str(a), str(r)): group for (c, a, r), group in costs.group_by("cell_id", "arm", "role")}
     rows = []
     for cell_id, arm, role in sorted(groups, key=lambda key: _order(key, list(places), arms)):
@@ -109,6 +106,10 @@ def cost_rows(costs: pl.DataFrame, analysis: StudyAnalysis) -> list[tuple[str, .
         )
         rows.append((places.get(cell_id, cell_id), arm, role, str(group.height), *medians))
     return rows
+
+
+def _cell_names(analysis: StudyAnalysis) -> dict[str, str]:
+    return {cell_id: comparison_words.cell_name(cell.place, analysis) for cell_id, cell in analysis.cells().items()}
 
 
 def _order(key: tuple[str, str, str], *orders: list[str]) -> list[tuple[int, str]]:

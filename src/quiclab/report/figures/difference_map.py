@@ -44,7 +44,8 @@ class DifferenceMap(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the rows of one arm against the baseline: the arm that is asked for, else the first."""
-        rows = differences(asked.analysis).filter(kind="main")
+        compared = differences(asked.analysis)
+        rows = compared.filter(kind="main") if compared.height else compared
         arms = rows["other_arm"].unique(maintain_order=True).to_list() if rows.height else []
         if asked.other is not None and asked.other not in arms:
             told = f"there are {', '.join(arms) or 'none'}"

@@ -108,8 +108,7 @@ def _networks(study: Study, analysis: StudyAnalysis) -> Iterator[Network]:
 
 
 def _arms(study: Study, analysis: StudyAnalysis) -> list[str]:
-    compared = dict.fromkeys(arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other))
-    return list(compared or study.arms)
+    return analysis.arms or list(study.arms)
 
 
 def _arm(
@@ -188,7 +187,7 @@ def _machine(host: Mapping[str, object]) -> str:
 
 def _size(study: Study, analysis: StudyAnalysis) -> str:
     """Count what was measured: `9 cells, 7 pairs each; 154 trials that count, …`."""
-    cells = len({comparison.cell_id for comparison in analysis.comparisons})
+    cells = len(analysis.cells())
     pairs = [comparison.pairs for comparison in analysis.comparisons] or [0]
     least, most = min(pairs), max(pairs)
     each = number_text.counted(most, "pair") if least == most else f"{least} to {most} pairs"
@@ -196,4 +195,6 @@ def _size(study: Study, analysis: StudyAnalysis) -> str:
     trials = counting["trial_id"].drop_nulls().n_unique()
     each += " each" if cells != 1 else ""
     counted = number_text.counted(trials, "trial")
+    if analysis.alone:
+        return f"{number_text.counted(cells, 'cell')} of one arm; {counted} that count, controls (A/A) included"
     return f"{number_text.counted(cells, 'cell')}, {each}; {counted} that count, controls (A/A) included"

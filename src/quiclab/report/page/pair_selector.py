@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from quiclab.compare import comparison_words
-from quiclab.compare.model import Comparison, StudyAnalysis
+from quiclab.compare.model import MeasuredCell, StudyAnalysis
 from quiclab.compare.study import BYTES_ACKNOWLEDGED, read_table
 
 FloatArray = npt.NDArray[np.float64]
@@ -71,23 +71,19 @@ def selector(analysis: StudyAnalysis, acknowledged: pl.DataFrame) -> Selector | 
         return None
     low, high = POINTS_PER_CURVE
     budget = min(high, max(low, POINTS_IN_ALL // len(by_trial)))
-    cells: dict[str, list[Comparison]] = {}
-    for comparison in analysis.comparisons:
-        cells.setdefault(comparison.cell_id, []).append(comparison)
-    arms = dict.fromkeys(a.arm for c in analysis.comparisons for a in (c.baseline, c.other))
-    entries = [_cell(group, analysis, set(by_trial)) for group in cells.values()]
+    entries = [_cell(cell, analysis, set(by_trial)) for cell in analysis.cells().values()]
     entries = [entry for entry in entries if entry["views"]]
-    largest = max(analysis.comparisons, key=lambda c: abs(c.difference_pct or 0) if c.outcome.significant else -1)
+    largest = analysis.most_different
     return {
-        "arms": list(arms),
+        "arms": analysis.arms,
         "cells": entries,
-        "open": next((place for place, entry in enumerate(entries) if entry["cell_id"] == largest.cell_id), 0),
+        "open": next((place for place, entry in enumerate(entries) if entry["cell_id"] == largest), 0),
         "curves": {trial_id: _packed(curve, budget) for trial_id, curve in by_trial.items()},
     }
 
 
-def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str]) -> CellViews:
-    arms = [comparisons[0].baseline, *(comparison.other for comparison in comparisons)]
+def _cell(cell: MeasuredCell, analysis: StudyAnalysis, known: set[str]) -> CellViews:
+    arms = cell.arms
     medians = {arm.arm: arm.median_trial.trial_id for arm in arms if arm.median_trial}
     views: list[PairView] = [{"title": "median trial of each arm", "block": None, "trials": medians}]
     for block in sorted({trial.block for arm in arms for trial in arm.trials}):
@@ -96,8 +92,8 @@ def _cell(comparisons: list[Comparison], analysis: StudyAnalysis, known: set[str
     for view in views:
         view["trials"] = {arm: trial_id for arm, trial_id in view["trials"].items() if trial_id in known}
     return {
-        "cell_id": comparisons[0].cell_id,
-        "title": comparison_words.cell_name(comparisons[0], analysis),
+        "cell_id": cell.place.cell_id,
+        "title": comparison_words.cell_name(cell.place, analysis),
         "views": [view for view in views if view["trials"]],
     }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from quiclab.compare import comparison_words
-from quiclab.compare.model import ArmResult, Comparison, StudyAnalysis
+from quiclab.compare.model import ArmResult, Comparison, MeasuredCell, StudyAnalysis
 from quiclab.compare.study import Study
 from quiclab.store.layout import Attempt, StudyDir
 
@@ -81,21 +81,29 @@ def cells_of(study: Study, analysis: StudyAnalysis) -> list[Cell]:
     compared: dict[str, list[Comparison]] = {}
     for comparison in (*analysis.comparisons, *analysis.controls):
         compared.setdefault(comparison.cell_id, []).append(comparison)
+    measured = analysis.cells(controls=True)
     rows = study.trials.filter(pl.col("trial_id").is_not_null() & pl.col("cell_id").is_not_null())
     attempts = {
         str(cell_id): group.with_columns(pl.col("block").fill_null(-1), pl.col("attempt").fill_null(1))
         for (cell_id,), group in rows.group_by("cell_id", maintain_order=True)
     }
-    order = dict.fromkeys([*compared, *attempts])
+    order = dict.fromkeys([*measured, *attempts])
     return [
-        _cell(number, cell_id, compared.get(cell_id, []), attempts[cell_id], analysis)
+        _cell(number, cell_id, measured.get(cell_id), compared.get(cell_id, []), attempts[cell_id], analysis)
         for number, cell_id in enumerate((cell for cell in order if cell in attempts), 1)
     ]
 
 
-def _cell(number: int, cell_id: str, compared: list[Comparison], rows: pl.DataFrame, analysis: StudyAnalysis) -> Cell:
-    arms = {arm.arm: arm for comparison in compared for arm in (comparison.baseline, comparison.other)}
-    title = comparison_words.cell_name(compared[0], analysis) if compared else cell_id
+def _cell(
+    number: int,
+    cell_id: str,
+    measured: MeasuredCell | None,
+    compared: list[Comparison],
+    rows: pl.DataFrame,
+    analysis: StudyAnalysis,
+) -> Cell:
+    arms = {arm.arm: arm for arm in measured.arms} if measured else {}
+    title = comparison_words.cell_name(measured.place, analysis) if measured else cell_id
     if compared and compared[0].kind != "main":
         title += f", {compared[0].baseline.arm.partition('#')[0]} against itself"
     folder = f"{folder_of(analysis)}/{number}-{_file_name(cell_id)}"

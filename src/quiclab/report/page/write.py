@@ -237,10 +237,10 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
     """The page's sections in their order: (anchor, words of the link)."""
     sections = [
         ("answer", "Answer", True),
-        ("map", "Map", True),
+        ("map", "Map", not parts.analysis.alone),
         ("because", "Why?", parts.because is not None),
-        ("arms", "What differs", True),
-        ("numbers", "Numbers", bool(parts.analysis.comparisons)),
+        ("arms", "The arm" if parts.analysis.alone else "What differs", True),
+        ("numbers", "Numbers", bool(parts.analysis.cells())),
         ("paper", "Paper", parts.paper is not None),
         ("distributions", "Distributions", True),
         ("pairs", "Pairs" if parts.because else "Why?", True),
@@ -284,10 +284,10 @@ class CellFigures:
 def cell_figures(analysis: StudyAnalysis, trials: pl.DataFrame, selectable: Sequence[str]) -> list[CellFigures]:
     """Return the drawings of every main cell; a click on a mark opens its place among the `selectable` cells."""
     found = []
-    for cell_id in dict.fromkeys(comparison.cell_id for comparison in analysis.comparisons):
+    for cell_id in analysis.cells():
         cell = trials.filter((pl.col("cell_id") == cell_id) & (pl.col("kind") == "main"))
         if cell.height:
-            cell = figures.in_order(cell, [arm.arm for c in analysis.comparisons for arm in (c.baseline, c.other)])
+            cell = figures.in_order(cell, analysis.arms)
             place = selectable.index(cell_id) if cell_id in selectable else -1
             box, share = (_spec(each, cell, place) for each in (figures.Distribution(), figures.Cumulative()))
             found.append(CellFigures(box, share))

@@ -26,6 +26,8 @@ def answers(analysis: StudyAnalysis) -> list[Answer]:
     places: dict[tuple[str, ...], list[str]] = {}
     for path in analysis.paths:
         here = [comparison for comparison in analysis.comparisons if comparison.path == path]
+        if not here:
+            continue  # a single arm is compared with nothing
         places.setdefault(_sentences(here, analysis), []).append(analysis.path_titles[path])
     every = len(analysis.paths)
     return [

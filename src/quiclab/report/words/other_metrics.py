@@ -17,9 +17,9 @@ from quiclab.model.text_table import TextTable
 def metric_medians(study: Study, analysis: StudyAnalysis) -> pl.DataFrame:
     """One row per metric that was measured, cell and arm: the median over the verified trials."""
     arms = {
-        (comparison.cell_id, arm.arm): comparison_words.cell_name(comparison, analysis)
-        for comparison in analysis.comparisons
-        for arm in (comparison.baseline, comparison.other)
+        (cell_id, arm.arm): comparison_words.cell_name(cell.place, analysis)
+        for cell_id, cell in analysis.cells().items()
+        for arm in cell.arms
     }
     rows = [
         {"cell_id": key[0], "cell_title": place, "arm": key[1], "metric": metric.name, "unit": metric.unit,

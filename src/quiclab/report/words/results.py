@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, StudyAnalysis
 from quiclab.model import number_text
@@ -10,7 +13,9 @@ from quiclab.model.text_table import TextTable
 
 
 def results_table(analysis: StudyAnalysis) -> TextTable:
-    """A row per comparison, the controls last; the note says how it was decided."""
+    """A row per comparison, the controls last, or one per cell of a single arm; the note says how it was decided."""
+    if analysis.alone:
+        return _alone_table(analysis)
     return TextTable(
         "All numbers",
         _method(analysis),
@@ -21,6 +26,37 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
         tuple(_result(comparison, analysis) for comparison in (*analysis.comparisons, *analysis.controls)),
         "There is nothing to compare.",
     )  # fmt: skip
+
+
+def alone_rows(analysis: StudyAnalysis) -> Iterator[tuple[str, ...]]:
+    """Network, size and numbers of each cell of a study with a single arm: `ALONE` has their headings."""
+    for each in analysis.alone:
+        interval = ""
+        if (of := each.arm.interval) is not None:
+            high = number_text.quantity(of.high, analysis.metric.unit) if math.isfinite(of.high) else "∞"
+            interval = f"{number_text.quantity(of.low, analysis.metric.unit)} … {high}"
+        yield (
+            analysis.path_titles.get(each.path, each.path),
+            analysis.workload_titles.get(each.workload, each.workload),
+            number_text.quantity(each.arm.median, analysis.metric.unit),
+            interval,
+            str(len(each.arm.trials)),
+            str(each.arm.failures),
+            str(each.arm.voids),
+        )
+
+
+ALONE = ("network", "size", "median", "its interval", "trials", "failed", "void")
+
+
+def _alone_table(analysis: StudyAnalysis) -> TextTable:
+    levels = sorted({number_text.level(of.confidence) for each in analysis.alone if (of := each.arm.interval)})
+    note = (
+        f"{analysis.metric.title}. Intervals are those of the median, exact, at {' and '.join(levels)}."
+        if levels
+        else ""
+    )
+    return TextTable("All numbers", note, ALONE, tuple(alone_rows(analysis)), "No trial has run.")
 
 
 def _result(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:

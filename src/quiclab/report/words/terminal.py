@@ -14,6 +14,7 @@ from quiclab.compare import comparison_words
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.model import number_text
 from quiclab.report.words.answers import answers
+from quiclab.report.words.results import ALONE, alone_rows
 
 _STYLES = {Outcome.OTHER_BETTER: "bold dark_orange3", Outcome.BASELINE_BETTER: "bold blue"}
 """Colours of the arm that is better, as on the page."""
@@ -32,6 +33,10 @@ def render(analysis: StudyAnalysis, console: Console) -> None:
     for other in dict.fromkeys(c.other.arm for c in analysis.comparisons):
         console.print()
         console.print(_table(analysis, [c for c in analysis.comparisons if c.other.arm == other]))
+    if analysis.alone:
+        console.print()
+        console.print(_alone(analysis))
+        console.print()
     if analysis.comparisons:
         console.print(Text(_legend(analysis), style="dim"))
         console.print()
@@ -53,6 +58,16 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
         table.add_row(Text(analysis.path_titles[path], style="bold"))
         for cell in (c for c in cells if c.path == path):
             table.add_row(Text("  " + analysis.workload_titles[cell.workload]), *_numbers(cell, analysis))
+    return table
+
+
+def _alone(analysis: StudyAnalysis) -> Table:
+    title = f"{analysis.metric.title} of {analysis.alone[0].arm.arm}"
+    table = Table(box=None, padding=(0, 1, 0, 0), title=title, title_justify="left", title_style="bold")
+    for place, heading in enumerate(ALONE):
+        table.add_column(heading, justify="left" if place < 2 else "right", overflow="fold")
+    for row in alone_rows(analysis):
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -106,10 +121,9 @@ def _troubles(analysis: StudyAnalysis) -> list[str]:
     """One line for each arm of a cell with failures or unknown values, and one for all repeats, or one that says there
     are none."""
     arms: dict[tuple[str, str], tuple[str, ArmResult]] = {}
-    for cell in (*analysis.comparisons, *analysis.controls):
-        place = ("A/A, " if cell in analysis.controls else "") + comparison_words.cell_name(cell, analysis)
-        for arm in (cell.baseline, cell.other):
-            arms.setdefault((cell.cell_id, arm.arm), (place, arm))
+    for cell_id, cell in analysis.cells(controls=True).items():
+        place = ("A/A, " if cell.place.kind == "aa" else "") + comparison_words.cell_name(cell.place, analysis)
+        arms |= {(cell_id, arm.arm): (place, arm) for arm in cell.arms}
     lines = [
         f"{place}, {arm.arm}: {found} of {arm.attempts} attempts."
         for place, arm in arms.values()
