@@ -18,7 +18,6 @@ from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
 from quiclab.plan.size import plan_size
 from quiclab.plan.slow_paths import slow_warnings
-from quiclab.spec.editor_schema import schema_line
 from quiclab.spec.toml_text import Toml, toml_text
 from quiclab.study.contenders import Build, Contender, Contenders, ProgramChoice, contenders
 
@@ -71,7 +70,7 @@ class Question:
             "path": [dict(self.path)],
             "arm": [_arm_table(arms.h2), _arm_table(arms.h3)],
         }
-        return f"{schema_line()}\n{_HEADER}\n{toml_text(document)}"
+        return f"{_HEADER}\n{toml_text(document)}"
 
 
 def with_programs(question: Question, h2: ProgramChoice, h3: ProgramChoice) -> tuple[Question, Contenders]:
