@@ -65,7 +65,7 @@ def test_quiet(tmp_path: Path) -> None:
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean object/plain?" in wrong.stderr
     failing = write_spec(tmp_path, trial_limit="2 s", size="30 MB")
-    failed = quiclab("run", failing, "--out", tmp_path / "slow", "--cell", CELL, "-q")
+    failed = quiclab("run", failing, "--out", tmp_path / "slow", "--cell", CELL, "-q", "--no-report")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert "2 trials failed" in failed.stderr
 

@@ -159,6 +159,7 @@ def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple
     assert (whole / "looks.jsonl").read_text() == looks
 
 
+@pytest.mark.nightly
 def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
     """What `quiclab trial` ran counts in no study: another one, or nobody, ran beside it."""
     spec, one, _ = shards

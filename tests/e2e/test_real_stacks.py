@@ -164,6 +164,7 @@ def test_cost_and_tcp_info_are_kept(tmp_path: Path) -> None:
     assert found["h3"]["host"]["tcp_info"] == {}
 
 
+@pytest.mark.nightly
 def test_both_legs_of_a_proxy_are_sampled(tmp_path: Path) -> None:
     """Each in its file, which holds connections of the port that trial.json tells, and as much as went through it."""
     need(("proxy", "nginx"))

@@ -65,6 +65,7 @@ def test_a_server_asks_for_fewer_acknowledgements(tmp_path: Path) -> None:
     assert packets["rare"] < packets["late"], "the delay ends the wait before so many packets have come"
 
 
+@pytest.mark.nightly
 def test_a_client_holds_its_acknowledgements_back(tmp_path: Path) -> None:
     """By number or by time: it sends a fraction of its packets, and has announced the delay to the server."""
     need(("client", "quiche"), ("server", "quinn"))
