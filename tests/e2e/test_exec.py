@@ -118,6 +118,7 @@ def _link_of(pid: int) -> int | None:
     return None
 
 
+@pytest.mark.nightly
 def test_a_short_stop_of_the_link_is_told_among_many_packets(tmp_path: Path) -> None:
     """A stop that makes fewer than 1 % of the packets late leaves p99 alone, and is told all the same."""
     begun, log = tmp_path / "begun", tmp_path / "log"

@@ -54,6 +54,7 @@ def test_a_first_look_is_a_part_of_the_study(tmp_path: Path) -> None:
     assert len(trials(study)) == 10
 
 
+@pytest.mark.nightly
 def test_quiet(tmp_path: Path) -> None:
     """Nothing is printed where nothing went wrong; what went wrong is, on standard error."""
     study, spec = tmp_path / "study", write_spec(tmp_path, trial_limit="20 s")

@@ -23,6 +23,7 @@ def _most_at_once(trial: dict[str, Any]) -> int:
     return max(sum(a["start_ns"] <= b["start_ns"] < a["last_byte_ns"] for a in requests) for b in requests)
 
 
+@pytest.mark.nightly
 def test_twenty_objects_of_libcurl(tmp_path: Path) -> None:
     """On one connection of either protocol, all at once; the metrics come from the packets."""
     spec = write_spec(tmp_path, size='50 KB"\ncount = "twenty')  # an offender first: nothing runs

@@ -329,6 +329,7 @@ def test_what_was_taken_out_is_told(tmp_path: Path, study: Path, change: Any, to
     assert any(told in each for each in found.unchecked), found.unchecked
 
 
+@pytest.mark.nightly
 def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
     """1 where something differs, 8 where nothing does and not all could be verified, 2 for a cell that is not there."""
     shutil.copytree(study, tmp_path / "study")
