@@ -13,7 +13,7 @@ from quiclab.study.question import LEAST_PAIRS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 
-_QUESTION = ("ask", "--size", "10KB", "--rtt", "200ms", "--client", "curl-cffi", "--server", "caddy")
+_QUESTION = ("ask", "--size", "10KB", "--rtt", "400ms", "--client", "curl-cffi", "--server", "caddy")
 
 
 def test_a_question_is_answered_and_can_go_on(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_question_is_answered_and_can_go_on(tmp_path: Path) -> None:
     else:
         assert "Not judged" in told or "Inconclusive" in told
     assert "NOT EQUAL: congestion control: h2 has" in told
-    assert 'rtt = "200 ms"' in (study / "spec.toml").read_text()
+    assert 'rtt = "400 ms"' in (study / "spec.toml").read_text()
     assert (study / "report.html").exists()
     assert len(trials(study)) >= 2 * LEAST_PAIRS - 2
 
