@@ -59,15 +59,15 @@ each number from 7 to 40. This is what `looks.jsonl` is kept for ([write a study
 """
 
 OCCASIONS = """
-## Several occasions
+## Several sessions
 
-Per cent of studies of one cell that find a difference: on their own occasions (the answer), and for others like them
-(said beside it, from three occasions on; [occasions](../explanation/how-far-an-answer-carries.md#occasions)). Without a
+Per cent of studies of one cell that find a difference: in their own sessions (the answer), and for others like them
+(said beside it, from three sessions on; [sessions](../explanation/how-far-an-answer-carries.md#sessions)). Without a
 difference on average, at most 5 may be found; with one of 0.8 standard deviations of a pair's, the more the better. How
-much the difference varies from one occasion to the next is in the same unit. Where it does, the answer's own test is no
-answer for another day, and no strata would make it one: only more occasions do.
+much the difference varies from one session to the next is in the same unit. Where it does, the answer's own test is no
+answer for another day, and no strata would make it one: only more sessions do.
 
-| occasions | blocks each | none: here | none: elsewhere | 0.8: here | 0.8: elsewhere |
+| sessions | blocks each | none: here | none: elsewhere | 0.8: here | 0.8: elsewhere |
 |---|---|---|---|---|---|
 """
 

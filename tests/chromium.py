@@ -55,5 +55,6 @@ def opened(
 
 
 def all_drawn(page: Any) -> None:
-    """Wait until no figure is left to draw."""
+    """Unfold the page, and wait until no figure is left to draw."""
+    page.evaluate("document.querySelectorAll('details.part').forEach((part) => (part.open = true))")
     sync_api.expect(page.locator("[data-figure]:not([data-drawn])")).to_have_count(0, timeout=PATIENCE_MS)

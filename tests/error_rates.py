@@ -202,8 +202,8 @@ class Course:
 
 
 COURSES = (
-    Course("3 occasions alike", 3, 8),
-    Course("6 occasions alike", 6, 4),
+    Course("3 sessions alike", 3, 8),
+    Course("6 sessions alike", 6, 4),
     Course("3 that spread by 1, 3 and 10", 3, 8, spreads=(0.3, 1.0, 3.0)),
     Course("3, and the difference varies by half", 3, 8, varies=0.5),
     Course("6, and the difference varies by half", 6, 4, varies=0.5),

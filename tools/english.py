@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List docstrings that do not say by themselves what the thing is, and comments that speak of programs as of people.
+"""List docstrings that do not say by themselves what the thing is, comments that speak of programs as of people, and
+sentences with a word of ours for what the field has a word of its own.
 
 usage: english.py [FOLDER …]      every folder that holds sources, by default
 
@@ -48,6 +49,25 @@ PEOPLE = re.compile(
 
 PARTS = re.compile(r",|all|any|both|each|half|many|most|none|one|part|some|two")
 """Words, or a comma, after which `of which` is right."""
+
+FIELD_WORDS = {
+    r"set-up(?!s)": "handshake",
+    r"link busy": "transmitting",
+    r"noticing a loss|report of a loss": "loss detection",
+    r"window reduced after": "congestion window after",
+    r"credit of the (stream|connection)": "flow control",
+    r"own send buffer": "send buffer",
+    r"acknowledgments? held": "delayed ACKs",
+    r"needless (repeats?|probes?)": "spurious retransmission, spurious probe",
+    r"managed queue": "AQM",
+    r"slow reader": "receiver application-limited",
+    r"least time\b(?! (between|of the trials))": "lower bound",
+    r"occasions?": "session",
+    r"far out": "outlier",
+    r"machine too (slow|busy)": "not judged: disturbed",
+    r"undecided(?! (whether it matters|here))": "inconclusive",
+}
+"""Words of a sentence that is printed, and those of the field that stand for them."""
 
 _WORD = re.compile(r"[^\s]+")
 _WHO = re.compile(r"(?:([\w-]+),? +)?\b(who|whoever|whom)\b", re.IGNORECASE)
@@ -113,6 +133,17 @@ def _docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFun
         before = here
 
 
+def former_words(source: str) -> Iterator[tuple[int, str, str]]:
+    """Line, text and complaint of each sentence with a word of ours: a string with a blank that is no docstring."""
+    tree = ast.parse(source)
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            for former, word in FIELD_WORDS.items():
+                if " " in node.value and (hit := re.search(rf"(?<![\w`-])({former})(?![\w`])", node.value)):
+                    yield node.lineno, node.value, f'"{hit[0]}" is {word}'
+
+
 def marked_texts(source: str) -> Iterator[Text]:
     """Comments of Rust or Go, line after line put together; those with `///` and `//!` describe."""
     start, mark, lines = 0, "", list[str]()
@@ -139,6 +170,9 @@ def complaints(folder: Path) -> list[str]:
             line, said = f"{name}:{text.line}", " ".join(text.text.split())[:60]
             found = faults(text.text, describes=text.describes)
             lines += [f"{line}: {fault}: {said}" for fault in found]
+        if path.suffix == ".py" and not name.startswith(("tools/", "benches/")):
+            told = former_words(path.read_text(encoding="utf-8"))
+            lines += [f"{name}:{line}: {fault}: {' '.join(said.split())[:60]}" for line, said, fault in told]
     return lines
 
 

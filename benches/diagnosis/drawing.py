@@ -135,7 +135,7 @@ def _causes(rng: random.Random, kind: Kind, at: int) -> list[Cause]:
     return [first, rng.choice(fits)]
 
 
-_NOT_TOGETHER = {"loss", "tail lost", "set-up packet lost", "halving instead of 0.7", "reordering taken for loss",
+_NOT_TOGETHER = {"loss", "tail lost", "handshake packet lost", "halving instead of 0.7", "reordering taken for loss",
                  "acknowledgments lost", "short queue", "competing flow"}  # fmt: skip
 _PROGRAMS = {"trickling program", "pausing program", "slow server"}
 

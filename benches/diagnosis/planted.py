@@ -173,7 +173,7 @@ OF_A_LOSS = (
 CAUSES = (
     Cause("loss", OF_A_LOSS, "loss", _loss),
     Cause("tail lost", ("tail_probe", "retransmission_timeout", "loss_timer"), "", _tail, drops_from_end=(1, 2)),
-    Cause("set-up packet lost", ("handshake_packet_lost",), "", _set_up),
+    Cause("handshake packet lost", ("handshake_packet_lost",), "", _set_up),
     Cause("halving instead of 0.7", ("loss_on_the_path",), "congestion_control", _reno),
     Cause(
         "reordering taken for loss",

@@ -93,7 +93,7 @@ def test_a_wait_opens_its_packets_by_keyboard(browser: Any, study: Path) -> None
         page.locator("[data-spell]").nth(1).focus()
         page.keyboard.press("Enter")
         first = shown(page)
-        assert "h2: window reduced after a loss, 2.000 ms" in first
+        assert "h2: congestion window after loss, 2.000 ms" in first
         assert "The window was last tightened at 30.000 ms" in first
         assert re.search(r"propagation up\s+up 0\s+link_packets\s+23\.000\s+25\.000\s+2\.000", first)
         page.locator("#timeline-packets button", has_text="Later wait").press("Enter")

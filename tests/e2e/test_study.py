@@ -152,9 +152,9 @@ def test_what_must_be_true_of_every_account_is(study: Path) -> None:
 
 def test_explain_names_reasons_and_what_decided_them(study: Path) -> None:
     """Reasons, physical side and the tables behind them, in the terminal."""
-    told = quiclab("explain", study)
+    told = quiclab("explain", study, "--all")
     assert told.returncode == 0, told.stderr
-    assert "link busy" in told.stdout
+    assert "transmitting" in told.stdout
     assert "propagation down" in told.stdout
     assert "link_packets" in told.stdout
 

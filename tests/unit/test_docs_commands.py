@@ -124,11 +124,12 @@ def test_a_cell_of_the_demo_is_one(page: str) -> None:
     assert found == own
 
 
-@pytest.mark.parametrize("page", ["README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/commands.md"])
 def test_a_file_of_the_repository_is_there(page: str) -> None:
-    """Specs that a command reads, and pages that a link leads to."""
+    """Specs that a command reads, by the project's folder, and pages that a link leads to, by the page's own."""
     text = (ROOT / page).read_text(encoding="utf-8")
     named = {word for command, _ in commands(text) for word in words(command) if word.startswith("experiments/")}
     linked = {link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link}
-    assert named
-    assert [name for name in sorted(named | linked) if not (ROOT / name).exists()] == []
+    assert linked
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    assert [name for name in sorted(linked) if not (ROOT / page).parent.joinpath(name).exists()] == []

@@ -18,7 +18,7 @@ from quiclab.cli.voice import add_quiet
 from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
 from quiclab.model.number_text import listed
 from quiclab.store.archive import pack
-from quiclab.store.disk import disk_errors, read_object, write_atomically
+from quiclab.store.disk import disk_errors, need_readable, read_object, write_atomically
 from quiclab.store.layout import StudyDir, logs_left_out
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.no_study import need_ledger
@@ -148,6 +148,7 @@ def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folde
         for attempt in [each for row in rows for each in ledger.attempts().get(row["trial_id"], [])]:
             own.record(attempt)
             if source.folder(attempt).is_dir():
+                need_readable(source.folder(attempt))
                 shutil.copytree(source.folder(attempt), folder.folder(attempt))
                 trials.append(folder.folder(attempt))
     ids = {row["trial_id"] for row in rows}

@@ -14,6 +14,7 @@ from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.number_text import from_here
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ With --h2 and --h3, two recordings from elsewhere are compared instead, by what 
 
 _EPILOG = """\
 examples:
-  quiclab explain STUDY                     every cell
-  quiclab explain STUDY 5MB/loss            one cell
+  quiclab explain STUDY                     every cell, in a few lines each
+  quiclab explain STUDY 5MB/loss            one cell, with the causes and waits behind its sentence
+  quiclab explain STUDY --all               every cell like that
   quiclab explain STUDY --json              the same as JSON, times in ms
   quiclab explain STUDY --metric stall_ms   the stalls of videos
   quiclab explain STUDY --baseline h2-bbr   another arm in place of the spec's baseline
@@ -57,7 +59,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         epilog=_EPILOG,
     )
     parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
-    parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell)")
+    parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell, in short)")
+    parser.add_argument("--all", action="store_true", help="print causes, waits and their numbers of every cell")
     parser.add_argument(
         "--metric",
         metavar="NAME",
@@ -121,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         print_document(explain_document(study.directory, cells))
     else:
-        _print(study, analysis, cells)
+        _print(study, analysis, cells, whole=arguments.all or arguments.cell is not None)
     return ExitCode.OK
 
 
@@ -135,7 +138,8 @@ def _asked(analysis: StudyAnalysis, cell: str | None) -> Sequence[Comparison]:
     return comparisons
 
 
-def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanation]) -> None:
+def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanation], *, whole: bool) -> None:
+    """Print the sentences of each cell, and what stands behind them where the `whole` is asked for."""
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
@@ -155,8 +159,11 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanat
         waterfall, comparison = each.waterfall, each.comparison
         arms = f", {comparison.other.arm} against {comparison.baseline.arm}" if several else ""
         console.print(Text(f"{each.cell_name}{arms}: {headline(each)}", style="bold"))
-        _print_causes(console, each)
-        if waterfall.pairs:
+        if whole:
+            _print_causes(console, each)
+        else:
+            _print_in_short(console, each)
+        if whole and waterfall.pairs:
             if told := parting(each):
                 console.print(Text(told))
             if each.causes:
@@ -165,10 +172,29 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanat
             console.print(account.floor_table(waterfall, alpha, console.width))
         if waterfall.without:
             console.print(Text(account.left_out(waterfall, why_without(study, waterfall))))
-        console.print()
-    console.print(Text(account.limits(cells), style="dim"))
+        if whole:
+            console.print()
+    if whole:
+        console.print(Text(account.limits(cells), style="dim"))
     if any(each.causes for each in cells):
         console.print(Text(UNPROVEN, style="dim"))
+    if not whole:
+        here = from_here(study.directory)
+        told = f"What stands behind it: quiclab explain {here} {cells[0].comparison.cell_id}, or --all for every cell."
+        console.print(Text(as_typed(told)))
+
+
+def _print_in_short(console: VisibleConsole, explanation: Explanation) -> None:
+    """Print what the headline of a cell leaves open: where the arms first differ, and what runs without a cause
+    showed."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from quiclab.report.words.explanation_text import parting, run_lines
+
+    told = parting(explanation) if explanation.waterfall.pairs else ""
+    for line in filter(None, (told, *run_lines(explanation))):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
 def _print_causes(console: VisibleConsole, explanation: Explanation) -> None:

@@ -25,6 +25,8 @@ class Parser(argparse.ArgumentParser):
         self.verbs: Mapping[str, Parser] = {}
         """Verbs of the whole command line, as far as they were asked for, each with its parser."""
         self._words: tuple[str, ...] = ()
+        # argparse takes `-5` for the value of an option, and `-5ms` for an option: no option begins with a digit.
+        self._negative_number_matcher = re.compile(r"-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
         """Raise SpecError with what argparse found wrong. An option that there is not comes first: what else is missing

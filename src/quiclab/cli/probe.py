@@ -22,7 +22,7 @@ from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.model.study import LEAST_TOLERATED, Limits
 from quiclab.model.units import ByteCount, Duration, Share
 from quiclab.spec.target import Target, read_targets
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import OUT_ELSEWHERE, StudyDir
 from quiclab.store.own_files import is_mine
 from quiclab.store.study_folder import begin_in
 from quiclab.study.probe_order import Order, resolved_order
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         # What it records of this machine's network and of requests would be that user's word.
         raise SpecError(f"{study_dir.root} belongs to another user", "choose another directory with --out")
     begin_in(study_dir)
-    with study_dir.locked():
+    with study_dir.locked(OUT_ELSEWHERE):
         order = resolved_order(order, study_dir)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)  # what was changed is taken back first

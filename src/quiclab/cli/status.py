@@ -128,6 +128,9 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
         console.print(Padding(Text(told), (0, 0, 0, 2)))
     if len(found.trouble) > _MOST_TROUBLE:
         console.print(Text(f"{len(found.trouble) - _MOST_TROUBLE} more reasons: --json has all"))
+    if found.with_their_block:
+        told = number_text.counted(found.with_their_block, "attempt")
+        console.print(Text(f"  {told} more ran again with such a trial of the same block: nothing was wrong with them"))
     if found.holder is None:
         for line in _to_go_on(study_dir, found):
             print(as_typed(line))

@@ -13,7 +13,7 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.run_options import add_backend
 from quiclab.cli.trouble import code_of
 from quiclab.model.errors import SpecError, nearest
-from quiclab.store.layout import StudyDir
+from quiclab.store.layout import OUT_ELSEWHERE, StudyDir
 
 if TYPE_CHECKING:
     from quiclab.model.plan_row import PlanRow
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError("--at says where the shell is, and there is none", "add --shell")
     study_dir = StudyDir((arguments.out or Path("studies", f"{study.name}-trial")).resolve())
     begin_in(study_dir)
-    with study_dir.locked():
+    with study_dir.locked(OUT_ELSEWHERE):
         keep_spec(study_dir, spec_file, study)
         host_proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 

@@ -20,7 +20,7 @@ def read_goal(until: str | None, at_most: int | None, study: Study) -> Goal | No
         if at_most is not None:
             raise SpecError("--at-most bounds a study that goes on, and this one does not", "add --until 5%")
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", until)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*", until)
     effect = float(found[1]) if found else 0.0
     if not 0 < effect < 100:
         raise SpecError(f"--until {until}: this is not a difference", "write per cent, such as --until 5%")

@@ -130,7 +130,7 @@ def _print(found: Verification) -> None:
         print(told)
     states = Counter(each.state.value for each in found.attempts)
     if not is_this_version(found):
-        made = [f"it was run by quiclab {found.run_by}"] if found.run_by != __version__ else []
+        made = [f"it was run by quiclab {found.run_by}"] if found.run_by not in ("", __version__) else []
         made += [f"tables were made by {each}" for each in found.other_tables]
         print(
             f"This is quiclab {__version__}; {'; '.join(made)}. What differs may be defined otherwise by now: judge it "

@@ -87,13 +87,12 @@ def slower(metric: Metric) -> str:
 
 
 def difference_text(comparison: Comparison, metric: Metric) -> str:
-    """Text of a cell of the map: the difference, if one was found (marked if it does not matter) or could not be
-    judged; else the conclusion in a word."""
+    """Text of a cell of the map: the difference, marked if it does not matter; with the conclusion in a word where no
+    difference was found."""
     conclusion = comparison.conclusion
-    if conclusion is Conclusion.NOT_JUDGED:
-        return ", ".join(filter(None, (estimate_text(comparison, metric), conclusion.text)))
     if not conclusion.found:
-        return _SHORT.get(conclusion, conclusion.text)
+        word = _SHORT.get(conclusion, conclusion.text)
+        return ", ".join(filter(None, (estimate_text(comparison, metric), word)))
     found = estimate_text(comparison, metric) or f"{_failing(comparison)} fails"
     return found + _SMALL.get(conclusion, "")
 

@@ -83,7 +83,7 @@ _KEPT_FOR_FILES = {
     "undecided": "inconclusive",
     "different, undecided whether it matters": "different, unclear whether it matters",
 }
-"""Values of files of which readers see the field's word."""
+"""Words for readers, by the value that files keep."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def occasion_notes(
     number = len(set(of.values()))
     if number == 1:
         return (
-            f"One session of {_stretch(trials)} on one machine: another day or machine may differ "
+            f"All trials ran in one session on one machine, in {_stretch(trials)}: another day or machine may differ "
             "(docs/how-to/replicate.md).",
         )
     return (*_disagreement(main, metric, of), _reach(main, number, held_over_occasions(

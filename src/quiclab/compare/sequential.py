@@ -76,7 +76,8 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
         f"This study was sequential: it went on until each cell was decided (different, different but by less than "
         f"{rule.effect_pct:g} %, or equivalent to within that), with at most {rule.at_most} pairs a cell, and "
         f"was looked at {number_text.counted(rule.looks, 'time')}. p and intervals of the comparison are those of a "
-        f"confidence sequence for the median within pairs, at {alpha:g} / {comparisons} comparisons (Bonferroni): they hold "
+        f"confidence sequence for the median within pairs, at {alpha:g} / {comparisons} comparisons (Bonferroni): "
+        "they hold "
         "however often one looks. Other intervals on this page are those of a fixed number of pairs: after "
         "stopping early they are somewhat too narrow.",
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from quiclab.model.errors import DecodeError
-from quiclab.store.disk import check_name
+from quiclab.model.json_trouble import json_trouble
+from quiclab.store.disk import check_name, read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.no_study import no_study
 from quiclab.store.own_files import open_own, read_own
@@ -140,8 +142,9 @@ def read_study(directory: Path) -> Study:
     from quiclab.store.resolved_form import read_spec
 
     missing: list[str] = []
-    resolved = read_json(directory / "resolved.json", missing)
-    read_spec(resolved, directory / "resolved.json")
+    file = directory / "resolved.json"
+    resolved = read_object(file) if os.path.lexists(file) else read_json(file, missing)
+    read_spec(resolved, file)
     return Study(
         directory,
         resolved,
@@ -180,7 +183,7 @@ def read_json(path: Path, missing: list[str]) -> dict[str, object]:
     except FileNotFoundError:
         missing.append(f"{_short_path(path)} is missing.")
     except (OSError, ValueError, RecursionError) as error:
-        missing.append(f"{_short_path(path)} cannot be read ({error}).")
+        missing.append(f"{_short_path(path)} cannot be read ({json_trouble(error)}).")
     return {}
 
 

@@ -171,11 +171,11 @@ class Why(enum.StrEnum):
         "client asks for at once.",
     )  # fmt: skip
     RECEIVE_WINDOW = (
-        "receive_window", "TCP receive window (rwnd-limited)", BarStyle("#56b4e9"),
+        "receive_window", "TCP receive window", BarStyle("#56b4e9"),
         "TCP: the kernel counts this time as limited by the receive window.",
     )  # fmt: skip
     SEND_BUFFER = (
-        "send_buffer", "send buffer (sndbuf-limited)", BarStyle("#56b4e9", "\\"),
+        "send_buffer", "send buffer", BarStyle("#56b4e9", "\\"),
         "TCP: the kernel counts this time as limited by the send buffer, or its samples show that full and all of it "
         "sent. QUIC: the stream's unacknowledged bytes are at one round number that they reach three times or more "
         "and never exceed.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,15 @@ def level_text(interval: Interval, nominal: float) -> str:
     missed, asked = 1 - interval.confidence, 1 - nominal
     unbounded = math.isinf(interval.low) and math.isinf(interval.high)
     return "" if unbounded or abs(missed - asked) <= asked / 10 else f" (at {level(interval.confidence)})"
+
+
+def ends_text(low: float, high: float, text: Callable[[float], str], unit: str = "") -> str:
+    """Return `−2.1 … +3.4 ms`; of an interval that is open on one side the bound that is known."""
+    if math.isinf(low) and math.isinf(high):
+        return "no bound"
+    if math.isinf(low):
+        return f"at most {text(high)}{unit}"
+    return f"at least {text(low)}{unit}" if math.isinf(high) else f"{text(low)} … {text(high)}{unit}"
 
 
 def level(confidence: float) -> str:

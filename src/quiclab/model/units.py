@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Self
 
-_QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%/]*)\s*")
+_QUANTITY = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ%/]*)\s*")
+
+_LONGEST = 60
+"""Most characters of a refused text that its refusal shows."""
 
 
 def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
@@ -26,17 +29,24 @@ def _split(text: str, units: dict[str, int], kind: str) -> tuple[Decimal, str]:
     if match is None or match[2] not in units:
         named = [unit for unit in units if unit]
         wanted = f"one of {', '.join(named)}" if len(named) > 1 else "".join(named)
-        raise ValueError(f"{text!r} is not a {kind}: write a number and {wanted}")
-    number = Decimal(match[1])
-    if abs(number.adjusted()) > 30:
-        raise ValueError(f"{text!r} is out of range for a {kind}")
+        raise ValueError(f"{_shortened(text)!r} is not a {kind}: write a number and {wanted}")
+    try:
+        number = Decimal(match[1])
+    except ArithmeticError:  # its exponent is beyond those of Decimal
+        number = None
+    if number is None or abs(number.adjusted()) > 30:
+        raise ValueError(f"{_shortened(text)!r} is out of range for a {kind}")
     return number, match[2]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _whole(number: Decimal, factor: int, text: str) -> int:
     value = number * factor
     if value != value.to_integral_value():
-        raise ValueError(f"{text!r} is finer than the smallest unit")
+        raise ValueError(f"{_shortened(text)!r} is finer than the smallest unit")
     return int(value)
 
 

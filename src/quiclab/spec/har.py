@@ -12,7 +12,9 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from quiclab.model.errors import SpecError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.model.page_parts import MOST_HOSTS, MOST_RESOURCES, ResourceType
+from quiclab.store.forms import misplaced
 from quiclab.store.own_files import read_named
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*")
@@ -30,6 +32,13 @@ _TYPES: tuple[tuple[str, ResourceType], ...] = (
     ("image/", "image"),
     ("font", "font"),
 )
+_FORM = {
+    "log!": {
+        "pages": [{"id!": str}],
+        "entries!": [{"request!": {"url!": str}, "response!": {"content": dict}, "pageref": str, "timings": dict}],
+    }
+}
+"""Members of a HAR that are read, by the form of `quiclab.store.forms`."""
 Highest = Literal["h3", "h2", "h1"]
 
 
@@ -66,12 +75,20 @@ def read_har(file: Path) -> RecordedPage:
     Raises SpecError for a file that is no HAR or has no document.
     """
     try:
-        log = json.loads(read_named(file))["log"]  # UTF-16 and byte order marks are recognised
-        entries = [_entry(entry) for entry in _first_page_entries(log)]
-    except RecursionError as error:
-        raise SpecError(f"{file} is no HAR: it is nested too deeply", _REMEDY) from error
-    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
-        raise SpecError(f"{file} is no HAR: {error!r}", _REMEDY) from error
+        document = json.loads(read_named(file))  # UTF-16 and byte order marks are recognised
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecError(f"{file} is no HAR: {json_trouble(error)}", _REMEDY) from error
+    if not isinstance(document, dict):
+        raise SpecError(f"{file} is no HAR: it is no object with a log", _REMEDY)
+    if (wrong := misplaced(document, _FORM)) is not None:
+        raise SpecError(f"{file} is no HAR: {wrong}", _REMEDY)
+    entries = []
+    for number, entry in enumerate(_first_page_entries(document["log"]), 1):
+        try:
+            entries.append(_entry(entry))
+        except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
+            why = str(error) if isinstance(error, _UnfitError) else "a member has a value that it cannot have"
+            raise SpecError(f"{file} is no HAR: in entry {number} of its page {why}", _REMEDY) from error
     known: dict[str, Recorded] = {}
     highest: dict[str, Highest] = {}
     for url, recorded, version in (entry for entry in entries if entry is not None):
@@ -87,6 +104,10 @@ def read_har(file: Path) -> RecordedPage:
     if page.size > _MOST_BYTES:
         raise SpecError(f"{file} is a page of {page.size} bytes", f"replay at most {_MOST_BYTES} bytes")
     return page
+
+
+class _UnfitError(ValueError):
+    """A value of an entry that can be read and cannot be replayed."""
 
 
 def _first_page_entries(log: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,7 +137,7 @@ def _entry(entry: dict[str, Any]) -> tuple[str, Recorded, Highest] | None:
     wait = (entry.get("timings") or {}).get("wait")
     wait_ns = round(max(0.0, wait) * 1e6) if isinstance(wait, int | float) else 0
     if wait_ns > _MOST_WAIT_MS * 1e6:
-        raise ValueError(f"a server that thinks for {wait} ms")
+        raise _UnfitError(f"the server thinks for {wait:g} ms")
     return url, Recorded(kind, max(size, _LEAST_BYTES), host, image, wait_ns), _version(response, entry["request"])
 
 

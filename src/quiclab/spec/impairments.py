@@ -35,7 +35,7 @@ from quiclab.spec.nodes import (
     show,
 )
 
-_MULTIPLE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(bdp|packets?)\s*")
+_MULTIPLE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(bdp|packets?)\s*")
 
 
 def _queue_bound(node: Node) -> tuple[str, Any]:

@@ -26,7 +26,7 @@ Direction = Literal["lower", "higher", "same", "not lower", "not higher"]
 _YEARS = (1969, 2100)
 _TO = " to "
 _ENDS = 2
-_PER_CENT = re.compile(r"([+-]?\d+(?:\.\d+)?) ?%")
+_PER_CENT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?%")
 _UNITS: Mapping[str, type[Duration] | type[Bitrate] | type[ByteCount]] = {
     "ms": Duration,
     "us": Duration,

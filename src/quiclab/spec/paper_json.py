@@ -11,7 +11,7 @@ from typing import Any
 from quiclab.spec.paper import Claim, Paper, PerCent, Range, plain
 
 FORMAT = 1
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))")
+_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))")
 _OF_AN_ADVANTAGE = 2
 """Arms of a claim whose number is the second one's advantage."""
 _AXES = ("arms", "workloads", "paths")

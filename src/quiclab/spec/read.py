@@ -277,7 +277,7 @@ def _check_quic_mtu(nodes: Sequence[Node], paths: Sequence[Path], arms: Sequence
     if not any(arm.protocol == "h3" for arm in arms):
         return
     for node in nodes:
-        if isinstance(node.value, dict) and node.value.get("name") in too_small:
+        if isinstance(node.value, dict) and str(node.value.get("name")) in too_small:
             node.child("mtu").report(
                 f"{node.value['mtu']} is too small for h3: QUIC needs at least {LEAST_QUIC_MTU} (RFC 9000 section 14)"
             )

@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from quiclab.model.errors import DecodeError, HostError, SpecError
-from quiclab.store.own_files import read_own
+from quiclab.model.json_trouble import json_trouble
+from quiclab.store.own_files import first_unreadable, read_own
 
 _SHOWN = 5
 """Most names of files that a refusal tells."""
 
 
 @contextmanager
-def disk_errors(place: Path, kept: str = "finished trials are kept", option: str = "--out") -> Iterator[None]:
+def disk_errors(
+    place: Path, kept: str = "finished trials are kept", option: str = "--out", elsewhere: str = ""
+) -> Iterator[None]:
     """Turn the file system's refusals into a HostError that says what to do. `kept` says what is safe where the disk is
-    full, and `option` is that which names the place."""
-    elsewhere = f"choose another place with {option}"
+    full, and `option` is that which names the place; `elsewhere` says how to go on where no option does."""
+    copied, elsewhere = elsewhere, elsewhere or f"choose another place with {option}"
     try:
         yield
     except Exception as wrapped:
@@ -35,7 +38,7 @@ def disk_errors(place: Path, kept: str = "finished trials are kept", option: str
         hints = {
             errno.ENOSPC: f"free some room and run the same command again: {kept}",
             errno.EDQUOT: f"your quota is used up: free some room and run again; {kept}",
-            errno.EROFS: f"the file system is read-only: work on a copy, or {elsewhere}",
+            errno.EROFS: f"the file system is read-only: {copied or f'work on a copy, or {elsewhere}'}",
             errno.EACCES: f"you may not write there: {elsewhere}",
             errno.EPERM: f"you may not write there: {elsewhere}",
             errno.EISDIR: f"a folder is in the way: {elsewhere}",
@@ -49,6 +52,23 @@ def disk_errors(place: Path, kept: str = "finished trials are kept", option: str
         # A chamber's files are written from outside it, below its root.
         where = re.sub(r"^/proc/\d+/root(?=/)", "", str(error.filename or place))
         raise HostError(f"cannot write {where}: {error.strerror}", hints[error.errno]) from wrapped
+
+
+@contextmanager
+def reading_errors() -> Iterator[None]:
+    """Turn a refusal to let something be read into a HostError that says what to do."""
+    try:
+        yield
+    except PermissionError as error:
+        told = f"cannot read {error.filename}: {error.strerror}"
+        raise HostError(told, "ask its owner for it, or run the command as its owner") from error
+
+
+def need_readable(folder: Path) -> None:
+    """Raise HostError where something below a folder may not be read."""
+    with reading_errors():
+        if (file := first_unreadable(folder)) is not None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
 
 
 def _is_elsewhere(error: OSError, place: Path) -> bool:
@@ -128,7 +148,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         why = "it is not there"
     except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or str(error)
+        why = json_trouble(error)
     raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
 
 

@@ -14,7 +14,6 @@ STUDY/report-METRIC.html  report-METRIC/    a report about another metric, where
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import shutil
@@ -25,7 +24,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, get_args
 
 from quiclab.model.errors import BusyError, DecodeError
-from quiclab.store.disk import check_name, disk_errors
+from quiclab.store.disk import check_name, disk_errors, reading_errors
+from quiclab.store.folder_lock import LOCK, held_alone, kept_free
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own, refuse_strange_files
 
@@ -62,6 +62,12 @@ TOLERATED = "tolerated"
 
 SUFFIXES = (".parquet", ".har")
 """Endings of the files that are made of a trial, one folder each below tables/."""
+
+
+COPIED = "run the command as its owner, or work on a whole copy of the study"
+"""Advice of a verb that writes into the study that it is given, where that may not be written."""
+OUT_ELSEWHERE = "choose another directory with --out"
+"""Advice of a verb that makes a study."""
 
 
 @dataclass(frozen=True)
@@ -191,18 +197,22 @@ class StudyDir:
                     shutil.rmtree(folder)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends."""
+    def locked(self, elsewhere: str = COPIED) -> Iterator[None]:
+        """Hold the directory: one run at a time. The kernel lets go when the process ends, however it ends.
+
+        Raises BusyError where another run holds it, HostError where it may not be written; `elsewhere` is what can be
+        done then.
+        """
         check_name(self.root)
-        with disk_errors(self.root):
+        with reading_errors():
             refuse_strange_files(self.root)
-        with disk_errors(self.root), (self.root / ".lock").open("a+") as file:
+        with ExitStack() as held:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with disk_errors(self.root, elsewhere=elsewhere):
+                    held.enter_context(held_alone(self.root / LOCK))
             except BlockingIOError:
-                raise BusyError(
-                    f"another run is working in {self.root}", "wait for it, or choose another directory with --out"
-                ) from None
+                hint = "wait for it" if elsewhere == COPIED else f"wait for it, or {elsewhere}"
+                raise BusyError(f"another run is working in {self.root}", hint) from None
             yield
 
     @contextmanager
@@ -210,15 +220,13 @@ class StudyDir:
         """Keep runs out of the directory, as `locked` does, without writing to it: also on a disk that cannot be
         written. Where no run has ever held it, none is kept out."""
         check_name(self.root)
-        with disk_errors(self.root):
+        with reading_errors():
             refuse_strange_files(self.root)
         with ExitStack() as held:
-            with suppress(FileNotFoundError, PermissionError):
-                file = held.enter_context((self.root / ".lock").open("rb"))
-                try:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise BusyError(f"another run is working in {self.root}", "wait for it") from None
+            try:
+                held.enter_context(kept_free(self.root / LOCK))
+            except BlockingIOError:
+                raise BusyError(f"another run is working in {self.root}", "wait for it") from None
             yield
 
 

@@ -38,6 +38,16 @@ def append_to_own(file: Path) -> BufferedWriter:
     return os.fdopen(_regular(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
 
 
+def open_private(file: Path) -> BufferedWriter:
+    """Open a regular file to write at its end, which nobody but its owner may open; it is made where it is not there.
+    Raises OSError for anything else, without waiting."""
+    opened = os.fdopen(_regular(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+    found = os.fstat(opened.fileno())
+    if found.st_uid == os.geteuid() and found.st_mode & 0o077:
+        os.fchmod(opened.fileno(), 0o600)
+    return opened
+
+
 def read_own(file: Path, *, last_bytes: int | None = None) -> bytes:
     """Read a regular file, or only its end. Raises OSError for anything else and for one that is too large."""
     with open_own(file) as opened:
@@ -112,8 +122,8 @@ def write_anew(file: Path, text: str) -> None:
         opened.write(text)
 
 
-def _regular(file: Path, flags: int) -> int:
-    fd = os.open(file, flags | _ALONE, 0o644)
+def _regular(file: Path, flags: int, mode: int = 0o644) -> int:
+    fd = os.open(file, flags | _ALONE, mode)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(f"{file} is no regular file")
@@ -151,8 +161,20 @@ def _first_of(paths: tuple[str, ...]) -> tuple[str, ...]:
     return paths[:_SHOWN] + ((f"and {len(paths) - _SHOWN} more",) if len(paths) > _SHOWN else ())
 
 
+def first_unreadable(folder: Path) -> Path | None:
+    """The first file or folder below a folder that this process may not read; None where there is none."""
+    for parent, folders, files in os.walk(folder):
+        found = (Path(parent, name) for name in (*folders, *files) if not os.access(Path(parent, name), os.R_OK))
+        if (first := next(found, None)) is not None:
+            return first
+    return None if os.access(folder, os.R_OK) else folder
+
+
 def _strange_below(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Entries below a folder that are neither folders nor regular files."""
+    """Entries below a folder that are neither folders nor regular files. A folder that may not even be entered is
+    passed over, as the keys of another user's study are: nothing in it can be opened."""
+    if not os.access(folder, os.R_OK) and not os.access(folder, os.X_OK):
+        return
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

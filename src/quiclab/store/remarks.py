@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Literal
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.store.disk import write_atomically
+from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own
 
 Kind = Literal["note", "exclusion"]
@@ -36,17 +38,24 @@ class Remark:
     """Time at which the remark was taken back; None while it holds."""
 
 
+_FORM = {"remarks!": [{"trial_id!": str, "kind!": str, "text!": str, "said_utc!": str, "undone_utc": str}]}
+"""Form of remarks.json (`quiclab.store.forms`)."""
+
+
 def read_remarks(root: Path) -> list[Remark]:
     """All remarks of a study, including those taken back. Raises DecodeError for a file that cannot be read."""
     file = root / FILE
     if not file.exists():
         return []
     try:
-        return [Remark(**item) for item in json.loads(read_own(file))["remarks"]]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise DecodeError(
-            f"{file} cannot be read: {error}", "mend it, or move it away: it holds annotations only"
-        ) from error
+        document = json.loads(read_own(file))
+        wrong = misfit(document, _FORM) if isinstance(document, dict) else "it is no object with a list of remarks"
+    except (OSError, ValueError, RecursionError) as error:
+        wrong = json_trouble(error)
+    if wrong is not None:
+        raise DecodeError(f"{file} cannot be read: {wrong}", "mend it, or move it away: it holds annotations only")
+    names = [each.name for each in dataclasses.fields(Remark)]
+    return [Remark(**{name: item.get(name) for name in names}) for item in document["remarks"]]
 
 
 def write_remarks(root: Path, remarks: Sequence[Remark]) -> None:

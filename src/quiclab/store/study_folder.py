@@ -9,13 +9,14 @@ from pathlib import Path
 
 from quiclab.model.errors import DecodeError, SpecError
 from quiclab.store.disk import disk_errors, read_object, shown_names
+from quiclab.store.folder_lock import LOCK
 from quiclab.store.layout import FOLDERS, StudyDir
 from quiclab.store.ledger import is_ledger
 from quiclab.store.own_files import is_own_file
 
 _OF_RESOLVED = frozenset({"name", "arms", "paths", "workloads"})
 """Members that every resolved spec has."""
-_BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, ".lock", ".work", "tls", "requests.json", "host-nat.json"})
+_BEFORE_ANYTHING_RAN = frozenset({*FOLDERS, LOCK, ".work", "tls", "requests.json", "host-nat.json"})
 """Names in a study whose first run was ended before anything in it tells that it is one."""
 _OF_NOBODY = frozenset({"lost+found"})
 """Names that a file system puts into its uppermost folder."""
@@ -31,7 +32,7 @@ def is_study(root: Path) -> bool:
             return True
     except DecodeError:
         pass
-    begun = all((root / name).is_dir() for name in FOLDERS) and (root / ".lock").is_file()
+    begun = all((root / name).is_dir() for name in FOLDERS) and (root / LOCK).is_file()
     return begun or any(is_own_file(each, root) for each in (root / "trials").glob("*/trial.json"))
 
 

@@ -34,6 +34,7 @@ from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.limits import EARLIER, tolerated_by
 from quiclab.study.sequential_run import more_blocks, planned_blocks
 from quiclab.study.specs import form_errors, load_study
+from quiclab.study.stored_twice import content_asked
 
 SPEC = "the spec"
 """Source of what a trial was to be."""
@@ -205,6 +206,8 @@ class AskedOfTrial:
     """Configuration of the links."""
     members: Mapping[str, object] | None
     """Members of its trial.json."""
+    content: Mapping[str, object] | None
+    """The member `expected` of its trial.json, as far as the spec tells it."""
     tolerated: Sequence[float]
     """Shares that the laboratory may have added by the limits, today's first."""
 
@@ -219,6 +222,8 @@ class AskedOfStudy:
     """Configurations of the links."""
     members: Mapping[str, Mapping[str, object]]
     """Members of each trial.json."""
+    content: Mapping[str, Mapping[str, object] | None]
+    """The member `expected` of each trial.json, as far as the spec tells it."""
     tolerated: Sequence[float] = ()
     """Shares that the laboratory may have added by the limits, today's first."""
     differences: tuple[Difference, ...] = ()
@@ -231,13 +236,16 @@ class AskedOfStudy:
     def about_trial(self, trial_id: str) -> AskedOfTrial:
         """The part about one trial, which goes to another process."""
         row, links, members = (each.get(trial_id) for each in (self.rows, self.links, self.members))
-        return AskedOfTrial(not self.problem, row, links, members, self.tolerated)
+        content = self.content.get(trial_id)
+        return AskedOfTrial(not self.problem, row, links, members, content, self.tolerated)
 
 
 def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
     """Read the spec of a study, and plan it again, with at least the blocks that were `run` (cell → blocks)."""
     if not is_own_file(study_dir.spec, study_dir.root):
-        return AskedOfStudy({}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan.")
+        return AskedOfStudy(
+            {}, {}, {}, {}, problem="There is no spec.toml: the trials could not be compared with a plan."
+        )
     try:
         study = load_study(study_dir.spec)
         rows = grow_plan(study, Counter(run) | Counter(planned_blocks(study_dir)))
@@ -245,11 +253,13 @@ def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
         tolerated, doubts = tolerances(study_dir, study), doubts_by_growth(study_dir, study, run)
     except QuiclabError as error:
         told = "; ".join((error.message.rstrip("."), *error.problems))
-        return AskedOfStudy({}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
+        return AskedOfStudy({}, {}, {}, {}, problem=f"The trials could not be compared with spec.toml ({told}).")
+    content = {each.name: content_asked(study, each) for each in study.workloads}
     return AskedOfStudy(
         {row.trial_id: json.loads(json.dumps(asdict(row))) for row in rows},
         {row.trial_id: link_asked(study, row) for row in rows},
         {row.trial_id: asked_members(study, row) for row in rows},
+        {row.trial_id: content[row.workload] for row in rows},
         tolerated,
         tuple(differences),
         tuple(doubts),

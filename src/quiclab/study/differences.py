@@ -122,7 +122,7 @@ def raw_file_differences(file: Path, kept: Any, name: str) -> list[Difference]:
     """Differences between a member of trial.json and the raw file that it was read from, as far as both are there."""
     packed = file.with_name(f"{file.name}.gz")
     there = next((each for each in (file, packed) if is_own_file(each, file.parent)), None)
-    if kept is None or there is None:
+    if there is None:
         return []
     try:
         return list(json_differences("trial.json", kept, json.loads(read_plain(there)), name))

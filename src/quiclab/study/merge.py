@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,14 +15,15 @@ from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
-from quiclab.store.disk import copy_in, disk_errors, read_object, write_atomically
+from quiclab.store.disk import copy_in, disk_errors, need_readable, read_object, write_atomically
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
 from quiclab.store.look_records import keep_look, read_looks
 from quiclab.store.no_study import need_ledger, no_study
 from quiclab.study.limits import EARLIER, changed_limits, earlier_limits
-from quiclab.study.specs import ARMS, held, load_study
+from quiclab.study.sequential_run import planned_blocks
+from quiclab.study.specs import ARMS, form_errors, held, load_study
 
 _SAME = ("quiclab", "link_backend", "programs")
 """Facts of host.json that all parts of a study must share. Machine and kernel may differ: each is an occasion of its
@@ -77,10 +78,11 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
             held_all.enter_context(each.undisturbed())
         _refuse_others(study_dir, parts, first)
         planned = {row.trial_id: row for row in grow_plan(study, {})}
+        _refuse_grown(list(dict.fromkeys(parts)), study, planned)
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
         limits = tuple(told for each in dict.fromkeys(parts) for told in _other_limits(each, first, study))
-        held_all.enter_context(held(study_dir, first.spec, study))
+        held_all.enter_context(held(study_dir, first.spec, study, "name another directory first"))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
             before = ledger.attempts()
@@ -131,21 +133,41 @@ def differences(facts: Mapping[str, object], others: Mapping[str, object]) -> tu
 
 def _refuse_others(study_dir: StudyDir, parts: Sequence[StudyDir], first: StudyDir) -> None:
     """Raise SpecError for a part with another spec than `first`, or with other programs."""
-    resolved = with_defaults(read_object(first.resolved))
+    with form_errors(first.resolved):
+        resolved = with_defaults(read_object(first.resolved))
     host = read_object(study_dir.host if study_dir.host.exists() else parts[0].host)
     problems = []
     for each in parts:
-        try:
+        with form_errors(each.resolved):
             problems += [
                 f"{each.root}: {told}" for told in conflicts(with_defaults(read_object(each.resolved)), resolved)
             ]
-        except (KeyError, TypeError, AttributeError) as error:
-            told = f"{each.resolved} is not a resolved spec: {error!r}"
-            raise DecodeError(told, "put it back from a copy of the study") from error
         problems += [f"{each.root}: {told}" for told in differences(read_object(each.host), host)]
     if problems:
         hint = "run all parts of a study with one spec, one quiclab and the same programs"
         raise SpecError("these studies are not parts of one", hint, tuple(problems))
+
+
+def _refuse_grown(parts: Sequence[StudyDir], study: Study, planned: Collection[str]) -> None:
+    """Raise SpecError for a part that has grown beyond the spec's blocks (`--until`): what decided that it goes on were
+    its own results, and so its pairs are no part of a greater number."""
+    held_trials = {}
+    for each in parts:
+        with borrowed_ledger(each) as ledger:
+            held_trials[each] = {row["trial_id"] for row in ledger.rows()}
+    for each in parts:
+        grown = {row.trial_id for row in grow_plan(study, planned_blocks(each))} - {*planned}
+        if not grown & held_trials[each]:
+            continue
+        again = f"`quiclab run {each.root}` goes on with it"
+        twins = [other for other in parts if other != each and held_trials[other] == held_trials[each]]
+        if twins:
+            told = f"{each.root} and {twins[0].root} hold the same trials, more than their spec plans (--until)"
+            raise SpecError(told, f"one of them is the whole study: {again}")
+        told = (
+            f"{each.root} has grown by --until beyond the blocks of its spec, and such a study is merged with no other"
+        )
+        raise SpecError(told, f"leave it out; {again}")
 
 
 def _other_limits(part: StudyDir, first: StudyDir, study: Study) -> list[str]:
@@ -243,6 +265,7 @@ def _bring(study_dir: StudyDir, part: StudyDir, ledger: Ledger, tries: Sequence[
     """Folders first, then tables, then the ledger: what is in it is whole."""
     for each in tries:
         if (source := part.folder(each)).is_dir():
+            need_readable(source)
             copy_in(source, study_dir.folder(each))
     trial_id = tries[-1].trial_id
     with disk_errors(study_dir.tables):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import Counter
@@ -12,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
 from quiclab.plan.make import grow_plan
+from quiclab.store.folder_lock import LOCK, holder_of
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.pace import effort
@@ -28,7 +27,6 @@ _LATEST = 40
 """Trials whose pace tells how long the rest takes."""
 _HEAD = 4096
 """Characters of a trial.json that say when it began, and more."""
-_LOCKS = Path("/proc/locks")
 _REST = 10
 """Multiple of the time that a trial is expected to take, and `_REST_S` beyond it, from which nothing ran meanwhile."""
 _REST_S = 60
@@ -65,6 +63,8 @@ class Progress:
     """Seconds since the last attempt began that has ended; None where none has."""
     left_s: float
     """Seconds that the trials that are left will take, at the pace of the latest ones, with as many repeats."""
+    with_their_block: int
+    """Void attempts that were not at fault themselves, and are in no trouble: another trial of their block was."""
 
     @property
     def left(self) -> int:
@@ -96,9 +96,12 @@ def progress(study: Study, study_dir: StudyDir) -> Progress:
         plan,
         status,
         _trouble(planned, tries, damaged),
-        _holder(study_dir.root / ".lock"),
+        holder_of(study_dir.root / LOCK),
         time.time() - began[-1][0] if began else None,
         _pace(began, expected) * _effort(rows, tries, expected) * sum(expected[trial_id] for trial_id in left),
+        sum(
+            each.status == "void" and each.reason in WITH_ITS_BLOCK for attempts in tries.values() for each in attempts
+        ),
     )
 
 
@@ -165,18 +168,3 @@ def _trouble(
         for kind, number in counted.most_common()
         for reason, row in (latest[kind],)
     ]
-
-
-def _holder(lock: Path) -> int | None:
-    """The process that holds the lock of a directory. It is not tried: that would keep a run away that begins now."""
-    try:
-        about = lock.stat()
-        lines = _LOCKS.read_text().splitlines()
-    except OSError:
-        return None
-    place = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
-    for line in lines:  # "1: FLOCK  ADVISORY  WRITE 4242 fe:00:131 0 EOF"; one that waits has "->" before FLOCK
-        words = line.split()
-        if len(words) == 8 and words[1] == "FLOCK" and words[5] == place:
-            return max(0, int(words[4]))
-    return None

@@ -23,7 +23,7 @@ from quiclab.spec.read import gives_control, read_study
 from quiclab.spec.resolved import resolved_json
 from quiclab.store.disk import disk_errors, read_object, write_atomically
 from quiclab.store.identity import conflicts
-from quiclab.store.layout import SEQUENTIAL, StudyDir
+from quiclab.store.layout import OUT_ELSEWHERE, SEQUENTIAL, StudyDir
 from quiclab.store.look_records import read_looks
 from quiclab.store.study_folder import begin_in
 from quiclab.study.limits import EARLIER, earlier_limits, told_changes
@@ -160,20 +160,24 @@ def form_errors(resolved: Path) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError) as error:
-        told = f"{resolved} is not a resolved spec: {error!r} is not as it should be"
+        what = f"{error} is missing" if isinstance(error, KeyError) else "a member is not of the type that it must be"
+        told = f"{resolved} is not a resolved spec: {what}"
         raise DecodeError(told, "put it back from a copy of the study") from error
 
 
 @contextmanager
-def held(study_dir: StudyDir, spec_file: Path, study: Study) -> Iterator[tuple[str, ...]]:
-    """Make the directory and hold it, with the spec in it and without what a killed run left.
+def held(
+    study_dir: StudyDir, spec_file: Path, study: Study, elsewhere: str = OUT_ELSEWHERE
+) -> Iterator[tuple[str, ...]]:
+    """Make the directory and hold it, with the spec in it and without what a killed run left. `elsewhere` is advice for
+    a caller who may not write there.
 
     Yields what `keep_spec` returns. Raises SpecError where what has run would change, and for a directory with files of
     the user's; BusyError where another run holds it.
     """
     folder = spec_file.resolve().parent
     begin_in(study_dir, _named_by(spec_file, study) if folder == study_dir.root.resolve() else ())
-    with study_dir.locked():
+    with study_dir.locked(elsewhere):
         remove_leftover_cgroups()
         study_dir.remove_unfinished()
         yield keep_spec(study_dir, spec_file, study)

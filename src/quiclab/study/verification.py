@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from quiclab.processes import by_all_processors
 from quiclab.store.disk import read_object
 from quiclab.store.layout import BLOCK_CUT, WITH_ITS_BLOCK, Attempt, StudyDir, damage, read_register, read_trial
 from quiclab.store.ledger import borrowed_ledger
-from quiclab.store.own_files import is_own_file
+from quiclab.store.own_files import first_unreadable, is_own_file
 from quiclab.store.record_form import as_json, as_trial
 from quiclab.study.as_specified import (
     SPEC,
@@ -40,17 +40,16 @@ from quiclab.study.as_specified import (
     what_lacks,
 )
 from quiclab.study.beside_trials import blocks_in_ledger, doubts_by_looks, unknown_folders
-from quiclab.study.differences import Difference, json_differences, raw_file_differences
+from quiclab.study.differences import Difference, json_differences
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.kept_tables import study_table_differences, trial_table_differences
+from quiclab.study.stored_twice import account_differences, clock_differences, content_differences, usual_pages
 from quiclab.study.tables import LedgerTrials, processes_for, raw_bytes, told_by
 from quiclab.study.trial import Weighed
 from quiclab.study.trial_tables import tables_of
 
 _JUDGED = ("status", "reason", "proof", "disturbance")
 """Members of a trial.json that follow from its raw files."""
-_RAW = {"client": "client.json", "link": "link.json"}
-"""Members of a trial.json that were files, each with its name below raw/."""
 _ASIDE = ("position",)
 """Members of a plan's row that may differ from the plan that is made today."""
 NOT_CHECKED = (
@@ -159,6 +158,8 @@ def verification(
         ]
         asked.sort(key=lambda each: raw_bytes(each.folder), reverse=True)  # so that shares are alike
         at_most = processes_for([raw_bytes(each.folder) for each in asked])
+        pages = usual_pages([each.folder for each in asked])
+        asked = [replace(each, page=pages.get(str((each.row or {}).get("workload")))) for each in asked]
         if not cells:
             unchecked += unknown_folders(study_dir, [each.folder for each in asked])
         unchecked += doubts_by_looks(study_dir, run)
@@ -166,12 +167,14 @@ def verification(
         differences = [*spec.differences, *study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):
             unchecked.append("There is no metrics.parquet: no report was made, or it was removed.")
+        run_by, trouble = _run_by(study_dir)
+        unchecked += [trouble] if trouble else []
         versions = {tables_made_by(study_dir.root, trial_id) for trial_id in told.counting} - {made_by(), None}
         return Verification(
             tuple(sorted(found, key=lambda each: (each.cell_id, each.block, each.arm, each.trial_id, each.attempt))),
             tuple(differences),
             tuple(unchecked),
-            _run_by(study_dir),
+            run_by,
             tuple(sorted(each for each in versions if each is not None)),
         )
 
@@ -188,6 +191,8 @@ class _Asked:
     is_last: bool
     void_beside: bool
     """True if another trial of its block was void in the same attempt, by a reason of its own."""
+    page: tuple[object, str] | None = None
+    """Page that most trials of its workload expect, with words that say how many do; None where it loads none."""
 
     @property
     def folder(self) -> Path:
@@ -233,6 +238,8 @@ def _why_not(asked: _Asked) -> str | None:
     """Reason for which an attempt cannot be judged again; None where it can."""
     if (lacks := damage(asked.folder)) is not None:
         return f"it is damaged: {lacks}"
+    if (closed := first_unreadable(asked.folder)) is not None:
+        return f"its files may not all be read ({closed.relative_to(asked.folder)})"
     trial = read_trial(asked.folder)
     if trial is not None and trial.logs_left_out:
         return f"its raw files were not kept (--keep-raw {trial.logs_left_out})"
@@ -251,33 +258,18 @@ def _compared(asked: _Asked) -> list[Difference]:
     verdict = judge_document(today, folder, tables, weighed.disturbance)
     today = json.loads(json.dumps(today))
     trial = as_trial(today)
-    found = [
+    # What all else follows from stands first: the rest may only be its consequence.
+    found = [*_record_differences(asked, document)]
+    found += [
         each for name in _JUDGED for each in json_differences("trial.json", document.get(name), today.get(name), name)
     ]
     registered = {each.path: as_json(each) for each in as_trial(document).artefacts}
     there = {each.path: as_json(each) for each in register(folder)}
     found += json_differences("trial.json", registered, there, "artefacts")
-    for name, file in _RAW.items():
-        found += raw_file_differences(folder / "raw" / file, document.get(name), name)
-    found += json_differences("trial.json", document.get("trial_id"), attempt.trial_id, "trial_id", LEDGER)
-    found += json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt", _TRIAL)
     if asked.is_elsewhere:
         place = f"its folder, {folder.relative_to(asked.study_dir.root)}"
         other = "verified" if folder.parent.name == "trials" else "failed, unproven or invalid"
         found.append(Difference("ledger.sqlite", "status", attempt.status, other, place))
-    spec = asked.spec
-    if spec.links is not None:
-        found += link_differences(folder, spec.links)
-    if spec.members is not None:
-        found += asked_differences(document, spec.members, spec.tolerated)
-    if asked.row is not None:
-        found += json_differences("ledger.sqlite", asked.row, document.get("row"), "row", _TRIAL)
-    if spec.is_readable:
-        mine, theirs = (
-            {key: value for key, value in (row or {}).items() if key not in _ASIDE}
-            for row in (document.get("row"), spec.row)
-        )
-        found += json_differences("trial.json", mine, theirs, "row", SPEC)
     if not (_may_be_void(asked, trial) or _may_have_failed(asked, today)):
         for name, kept, now in (("status", attempt.status, verdict.status), ("reason", attempt.reason, verdict.reason)):
             found += json_differences("ledger.sqlite", kept, now, name)
@@ -285,6 +277,33 @@ def _compared(asked: _Asked) -> list[Difference]:
         made = tables_of(attempt.trial_id, with_verdict(tables, folder), trial, weighed.account)
         found += trial_table_differences(asked.study_dir, attempt.trial_id, made, trial)
     return found
+
+
+def _record_differences(asked: _Asked, document: Mapping[str, object]) -> Iterator[Difference]:
+    """Differences between a trial.json and what spec, ledger and raw files say of the same, apart from its verdict."""
+    folder, attempt, spec = asked.folder, asked.attempt, asked.spec
+    yield from account_differences(folder, document)
+    yield from clock_differences(document)
+    yield from json_differences("trial.json", document.get("trial_id"), attempt.trial_id, "trial_id", LEDGER)
+    yield from json_differences("ledger.sqlite", attempt.attempt, document.get("attempt"), "attempt", _TRIAL)
+    if spec.links is not None:
+        yield from link_differences(folder, spec.links)
+    if spec.members is not None:
+        yield from asked_differences(document, spec.members, spec.tolerated)
+    if spec.content is not None:
+        yield from content_differences(document, spec.content, SPEC)
+    if asked.page is not None:
+        expected, by = asked.page
+        yield from json_differences("trial.json", document.get("expected"), expected, "expected", by)
+    if asked.row is not None:
+        yield from json_differences("ledger.sqlite", asked.row, document.get("row"), "row", _TRIAL)
+    if spec.is_readable:
+        kept = document.get("row")
+        mine, theirs = (
+            {key: value for key, value in (row or {}).items() if key not in _ASIDE}
+            for row in (kept if isinstance(kept, dict) else {}, spec.row)
+        )
+        yield from json_differences("trial.json", mine, theirs, "row", SPEC)
 
 
 def _may_be_void(asked: _Asked, trial: TrialRecord) -> bool:
@@ -321,14 +340,14 @@ def _block_of(told: LedgerTrials, trial_id: str) -> object:
     return told.planned.get(trial_id, {}).get("block_id")
 
 
-def _run_by(study_dir: StudyDir) -> str:
-    """Version of quiclab that ran a study, by its host.json."""
+def _run_by(study_dir: StudyDir) -> tuple[str, str]:
+    """Version of quiclab that ran a study, by its host.json, and a sentence where that file cannot be read."""
     try:
-        return str(read_object(study_dir.host).get("quiclab", ""))
-    except DecodeError:
-        return ""
+        return str(read_object(study_dir.host).get("quiclab", "")), ""
+    except DecodeError as error:
+        return "", f"Which programs ran on which machine is not known: {error.message}."
 
 
 def is_this_version(found: Verification) -> bool:
-    """True if a study was run, and its tables were made, by this version of quiclab."""
-    return found.run_by == __version__ and not found.other_tables
+    """True if nothing says that another version of quiclab ran a study or made its tables."""
+    return found.run_by in ("", __version__) and not found.other_tables

@@ -179,7 +179,8 @@ class Verdict:
         if self.mechanism is not None:
             return self.mechanism.title
         heading = self.category.heading if self.category else ""
-        return heading if self.rivals else f"{heading} (cause unknown)"
+        known = self.rivals or self.category is Why.LABORATORY
+        return heading if known else f"{heading} (cause unknown)"
 
 
 def verdicts_of(known: Known, of: Sequence[Pair], alpha: float, *, foretold: bool = False) -> tuple[Verdict, ...]:

@@ -85,7 +85,7 @@ def test_the_arm_and_the_metric_choose_what_is_judged(
     """h2 and the set-up time are as before; each bound judges its own metric."""
     assert run(studies, "OLD", "AGAIN", "--arm", "h2", "--metric", "setup_ms", "--fail-if", "goodput < -1%") == 0
     out = capsys.readouterr().out
-    assert "set-up time" in out
+    assert "handshake time" in out
     assert "Gate goodput < -1%: PASSED 2 of 2 cells." in out
     assert run(studies, "OLD", "SLOWER", "--arm", "h3", "--fail-if", "setup > +1%", "--fail-if", "ttlb > +10ms") == 6
 
@@ -187,7 +187,7 @@ def test_a_gate_says_where_blocks_were_added_after_a_look(tmp_path: Path, capsys
     told = []
     for _ in range(2):
         run({}, str(tmp_path / "old"), str(tmp_path / "new"), "--allow", "spec")
-        told.append("were added after a look" in capsys.readouterr().out)
+        told.append("were added after an interim look" in capsys.readouterr().out)
         trials.write_bytes(whole)
         resolved.write_text(json.dumps(spec))
     assert told == [False, True]

@@ -53,6 +53,19 @@ def test_a_whole_study_is_not_complained_about(study: Path, capsys: pytest.Captu
     assert not capsys.readouterr().err
 
 
+def test_a_cell_is_told_in_short_or_as_a_whole(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The means of causes and waits are printed for a cell that is named, and for all cells on demand."""
+
+    def printed(*words: str) -> str:
+        assert main(["explain", str(study), *words]) == ExitCode.OK
+        return capsys.readouterr().out
+
+    cell = "1 MB/loss"
+    assert "Means over" not in printed()
+    assert "Means over" in printed(cell)
+    assert "Means over" in printed("--all")
+
+
 def test_without_the_spec_it_is_said(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without it nothing tells how many blocks were planned, so that a caveat of the answer would be missing."""
     (study / "resolved.json").unlink()

@@ -78,7 +78,7 @@ def test_the_words_say_what_one_pair_is(capsys: pytest.CaptureFixture[str]) -> N
     assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
     assert words.startswith("h3 took ")
-    assert "the set-up takes" in words
+    assert "the handshake takes" in words
     assert "h2: E1, the client's capture with its keys" in words
     assert "One transfer each is no test" in words
     assert "without an interval and without a verdict" in words

@@ -16,6 +16,7 @@ import pytest
 from quiclab.cli import own_name
 from quiclab.cli.main import main, parser
 from quiclab.cli.own_name import VERBS, as_typed
+from quiclab.model.errors import SpecError
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
@@ -151,3 +152,16 @@ def test_commands_are_printed_as_they_can_be_copied(
         assert as_typed(kept) == kept
     finally:
         own_name.own_name.cache_clear()
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_a_value_may_begin_with_a_minus_sign(verb: str) -> None:
+    """Of every option that takes one: what is wrong with it is told by what reads it."""
+    own = verbs()[verb]
+    takes = [each for each in own._actions if each.option_strings and each.nargs is None]
+    for action in takes:
+        for value in ("-5", "-5ms", "-.5%"):
+            try:
+                own.parse_known_args([action.option_strings[-1], value])
+            except SpecError as error:
+                assert "expected one argument" not in error.message

@@ -63,9 +63,12 @@ def test_bad_input(words: list[str], told: str, study: tuple[str, str], capsys: 
     assert read_remarks(Path(folder)) == []
 
 
-def test_a_damaged_file_of_remarks(study: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "content", ["{", "null", "[1, 2]", '{"remarks": [1]}', '{"remarks": [{"trial_id": 5}]}', "[" * 5000, "1" * 6000]
+)
+def test_a_damaged_file_of_remarks(study: tuple[str, str], capsys: pytest.CaptureFixture[str], content: str) -> None:
     """It is never overwritten."""
     folder, trial = study
-    (Path(folder) / "remarks.json").write_text("{")
+    (Path(folder) / "remarks.json").write_text(content)
     assert main(["note", folder, trial, "x"]) == ExitCode.DECODE
     assert "remarks.json cannot be read" in capsys.readouterr().err

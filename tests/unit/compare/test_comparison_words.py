@@ -47,7 +47,7 @@ def test_a_percentage_has_one_meaning(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
-    """A number where a difference was found, marked where it does not matter; else a word."""
+    """A number always, with a word where no difference that matters was found."""
     shape = replace(Shape(), workloads=("1 MB",), paths=("loss",), voids=frozenset())
     (cell,) = analyse_study(write_study(tmp_path, shape)).comparisons
     shown = {
@@ -58,11 +58,11 @@ def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
         Conclusion.DIFFERENT: "+1.2 %",
         Conclusion.SMALL: "+1.2 %, small",
         Conclusion.PERHAPS_SMALL: "+1.2 %, small?",
-        Conclusion.ALIKE: "alike",
-        Conclusion.MEDIAN_ALIKE: "median alike",
-        Conclusion.UNDECIDED: "undecided",
+        Conclusion.ALIKE: "+1.2 %, equivalent",
+        Conclusion.MEDIAN_ALIKE: "+1.2 %, median equivalent",
+        Conclusion.UNDECIDED: "+1.2 %, inconclusive",
         Conclusion.NOT_JUDGED: "+1.2 %, not judged",
-        Conclusion.NOT_MEASURED: "no data",
+        Conclusion.NOT_MEASURED: "+1.2 %, no data",
     }
     in_unit = replace(cell, conclusion=Conclusion.DIFFERENT, difference_pct=None, difference=-4.0)
     assert comparison_words.difference_text(in_unit, STALLS) == "4.00 more"

@@ -34,7 +34,7 @@ _BASE: dict[str, Any] = {
 }
 _ONE: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     "loss": ("h3", "state", {"loss_down": 0.08}, {"loss_down": 0.0}),
-    "set-up packet lost": ("h2", "state", {"drop_down": [0]}, {"drop_down": []}),
+    "handshake packet lost": ("h2", "state", {"drop_down": [0]}, {"drop_down": []}),
     "competing flow": ("h2", "captures", {"other_rate": 12_000_000}, {"other_rate": None}),
     "initial window": ("h3", "state", {"initial_window": 3}, {}),
     "slow start left early": ("h2", "state", {"initial_window": 10, "threshold": 12}, {"initial_window": 32}),

@@ -53,16 +53,14 @@ def test_one_occasion_is_said_to_be_one(tmp_path: Path, hours: float, words: str
     file = folder / "tables/trials.parquet"
     pl.read_parquet(file).with_columns(occasion=pl.lit(1, pl.Int64)).write_parquet(file)
     analysis = analyse_study(folder)
-    assert any(
-        f"This holds on this machine, {words}: all trials ran on one occasion" in note for note in analysis.notes
-    )
+    assert any(f"in one session on one machine, {words}: another day" in note for note in analysis.notes)
     assert occasion_tables(read_study(folder), analysis) == []
 
 
 def test_tables_of_an_earlier_version_say_nothing(tmp_path: Path) -> None:
     """They do not tell when trials ran."""
     analysis = analyse_study(write_study(tmp_path, SHAPE))
-    assert not any("occasion" in note for note in analysis.notes)
+    assert not any("session" in note for note in analysis.notes)
     assert occasion_tables(read_study(tmp_path), analysis) == []
 
 
@@ -70,9 +68,9 @@ def test_occasions_that_agree_are_shown_without_an_alarm(tmp_path: Path) -> None
     """Four of six blocks, with the mean over them and what varies between and within."""
     study = read_study(on_occasions(tmp_path, 6))
     analysis = analyse(study)
-    (note,) = (note for note in analysis.notes if "occasion" in note)
-    assert note.startswith("The trials ran on 4 occasions")
-    assert "the result also holds for other occasions like these in 2 cells: each that has one" in note
+    (note,) = (note for note in analysis.notes if "session" in note)
+    assert note.startswith("The trials ran in 4 sessions")
+    assert "the result also holds for other sessions like these in 2 cells: each that has one" in note
     (table,) = occasion_tables(study, analysis)
     clean, loss = table.rows
     assert loss[5] == "yes"
@@ -80,14 +78,14 @@ def test_occasions_that_agree_are_shown_without_an_alarm(tmp_path: Path) -> None
     assert len(loss[3].split(", ")) == 4
     low, high = (float(end.replace("−", "-")) for end in loss[4].partition("(")[2].rstrip(")").split(" … "))
     assert low < 100 * -np.log(1 - 0.22) < high
-    assert "Occasions" in write_report(tmp_path).read_text()
+    assert "Sessions" in write_report(tmp_path).read_text()
 
 
 def test_occasions_that_do_not_agree_are_told_at_the_answer(tmp_path: Path) -> None:
     """Where they do not, and by how much they differ beside the blocks of one."""
     study = read_study(on_occasions(tmp_path, 6, (1.0, 1.3, 0.8, 1.1)))
     analysis = analyse(study)
-    (note,) = (note for note in analysis.notes if "not the same on each occasion" in note)
+    (note,) = (note for note in analysis.notes if "not the same in each session" in note)
     assert "1 MB/loss (p = " in note
     assert "1 MB/clean" not in note
     (table,) = occasion_tables(study, analysis)
@@ -111,8 +109,8 @@ def test_two_occasions_are_too_few_for_others(tmp_path: Path) -> None:
     """From two an interval over them would hold nearly everything."""
     study = read_study(on_occasions(tmp_path, 12))
     analysis = analyse(study)
-    (note,) = (note for note in analysis.notes if "occasion" in note)
-    assert "The answer is about these 2: what another day or machine would show takes at least 3 occasions" in note
+    (note,) = (note for note in analysis.notes if "session" in note)
+    assert "The answer is about these 2: what another day or machine would show takes at least 3 sessions" in note
     (table,) = occasion_tables(study, analysis)
     assert {row[5] for row in table.rows} == {"–"}
 

@@ -47,6 +47,14 @@ def test_unusable_json_is_told(tmp_path: Path, content: str | None, says: str) -
     assert says in missing[0]
 
 
+@pytest.mark.parametrize("content", ["[1, 2]", "null", "1", "{", '{"paths": NaN', "[" * 5000, "\udcff"])
+def test_a_resolved_spec_that_is_no_object_is_one_error(tmp_path: Path, content: str) -> None:
+    """Nothing of the study can be named without it; one that is missing is told on the page."""
+    (tmp_path / "resolved.json").write_text(content, errors="surrogateescape")
+    with pytest.raises(DecodeError, match=r"resolved\.json cannot be read"):
+        read_study(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("content", "member"),
     [

@@ -12,6 +12,16 @@ from quiclab.model import number_text
 
 
 @pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(-1.0, 2.0, "−1 … +2 ms"), (-math.inf, 2.0, "at most +2 ms"), (-1.0, math.inf, "at least −1 ms"),
+     (-math.inf, math.inf, "no bound")],
+)  # fmt: skip
+def test_an_open_interval_has_the_bound_that_is_known(low: float, high: float, expected: str) -> None:
+    """The other is no number."""
+    assert number_text.ends_text(low, high, lambda end: f"{end:+g}".replace("-", "−"), " ms") == expected
+
+
+@pytest.mark.parametrize(
     ("value", "unit", "expected"),
     [
         (164.4, "ms", "164 ms"),

@@ -52,6 +52,20 @@ def test_a_share_is_within_0_and_100_per_cent(text: str) -> None:
         Share.parse(text)
 
 
+@pytest.mark.parametrize("text", ["１０ ms", "٣ ms", "1e１ ms", "1.٣ ms"])
+def test_digits_are_ascii(text: str) -> None:
+    """Others look like what they are not, and nothing else that reads a spec knows them."""
+    with pytest.raises(ValueError, match="is not a duration"):
+        Duration.parse(text)
+
+
+@pytest.mark.parametrize("exponent", ["99", "999999999", "9" * 30, "-" + "9" * 30])
+def test_an_exponent_may_be_out_of_range(exponent: str) -> None:
+    """However long it is."""
+    with pytest.raises(ValueError, match="is out of range for a duration"):
+        Duration.parse(f"1e{exponent} ms")
+
+
 @pytest.mark.parametrize(
     ("unit", "text"),
     [(Duration, "20"), (Duration, "20 Mbit/s"), (Duration, "ms"), (Bitrate, "10 MB/s"), (Bitrate, "ten Mbit/s"),

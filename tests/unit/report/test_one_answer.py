@@ -29,7 +29,8 @@ SHAPES = {
     "lost": Shape(lost=frozenset(("clean/1 MB", arm, block) for arm in ("h2", "h3") for block in range(5))),
     "slower": Shape(factors={"h3": 1.6}),
 }
-_IN_A_COLUMN = {Conclusion.SMALL: "small", Conclusion.PERHAPS_SMALL: "small?", Conclusion.NOT_MEASURED: "no data"}
+_IN_A_COLUMN = {Conclusion.SMALL: "small", Conclusion.PERHAPS_SMALL: "small?", Conclusion.NOT_MEASURED: "no data",
+                Conclusion.MEDIAN_ALIKE: "median eq."}  # fmt: skip
 _SAYS_NOTHING = (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
 
 
@@ -85,7 +86,7 @@ def test_terminal_data_and_explain_have_one_verdict_a_cell(
     rows = _rows(shown["terminal"], analysis)
     for each in analysis.comparisons:
         conclusion, row = each.conclusion, rows[each.cell_id]
-        assert row.rstrip().endswith(_IN_A_COLUMN.get(conclusion, conclusion.value)), row
+        assert row.rstrip().endswith(_IN_A_COLUMN.get(conclusion, conclusion.text)), row
         (data,) = shown["data"].filter(pl.col("cell_id") == each.cell_id, pl.col("kind") == "main").to_dicts()
         assert data["conclusion"] == conclusion.value
         for entry in entries:

@@ -108,8 +108,18 @@ def _har(**changes: object) -> str:
     [
         ("[" * 200_000, "is nested too deeply"),
         (_har(bodySize=10**12), "is a page of 1000000000000 bytes"),
-        (_har(bodySize=float("inf")), "is no HAR"),
-        (_har(timings={"wait": 1e300}), "is no HAR"),
+        (_har(bodySize=float("inf")), "in entry 1 of its page a member has a value that it cannot have"),
+        (_har(status="x"), "in entry 1 of its page a member has a value that it cannot have"),
+        (_har(timings={"wait": 1e300}), "the server thinks for 1e+300 ms"),
+        ("null", "it is no object with a log"),
+        ("[1, 2]", "it is no object with a log"),
+        ('{"log": null}', "log is missing"),
+        ('{"log": 1}', "log is no object"),
+        ('{"log": {"entries": [null]}}', "log.entries[0] is no object"),
+        ('{"log": {"entries": [], "pages": [1]}}', "log.pages[0] is no object"),
+        ("1" * 6000, "it holds a number with too many digits"),
+        ("１０", "it is no JSON from line 1, column 1 on"),
+        ("", "it is no JSON from line 1, column 1 on"),
     ],
 )
 def test_a_har_that_nobody_recorded(tmp_path: pathlib.Path, text: str, words: str) -> None:

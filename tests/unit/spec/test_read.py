@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pathlib
 import random
+import re
 
 import pytest
 from specs import SMALL, changed, only_problem, problems_of, study_of, with_path, written
@@ -239,6 +240,16 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: pathlib.Path, name: str) -
     """A wrong path and a directory."""
     with pytest.raises(SpecError, match="cannot be read"):
         read_study(tmp_path / name)
+
+
+@pytest.mark.parametrize("value", ["[1, 2]", "{}", "1", "nan", "true", "2020-01-01"])
+@pytest.mark.parametrize("table", ["study", "workload", "path", "arm"])
+def test_a_name_that_is_no_text_is_a_mistake(tmp_path: pathlib.Path, table: str, value: str) -> None:
+    """Of whatever table it is."""
+    head = f"[{table}]" if table == "study" else f"[[{table}]]"
+    before, after = SMALL.split(head, 1)
+    text = before + head + re.sub(r'name = ".*"', f"name = {value}", after, count=1)
+    assert any("name" in each for each in problems_of(tmp_path, text))
 
 
 def test_nesting_without_end_is_refused(tmp_path: pathlib.Path) -> None:

@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from specs import SMALL, study_of
@@ -16,9 +17,9 @@ from synthetic_study import write_study
 
 from quiclab.cli.main import main
 from quiclab.compare.study import TRIALS, read_json, read_table
-from quiclab.model.errors import DecodeError, ExitCode
+from quiclab.model.errors import DecodeError, ExitCode, HostError
 from quiclab.plan.make import make_plan
-from quiclab.store.disk import read_object
+from quiclab.store.disk import need_readable, read_object
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.store.own_files import (
@@ -199,3 +200,49 @@ def test_a_record_that_another_user_could_have_written_is_not_believed(tmp_path:
             with pytest.raises(DecodeError, match="is not believed"):
                 read_mine(record)
             os.chown(theirs, 0, 0)
+
+
+def _as_another_user(work: Callable[[], object]) -> str:
+    """What a user other than root is told by `work`; `done` where it comes to its end."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        told = "nothing"
+        try:
+            os.setuid(65534)
+            work()
+            told = "done"
+        except HostError as error:
+            told = f"{error.message}: {error.hint}"
+        finally:
+            os.write(writes, told.encode())
+            os._exit(0)
+    os.close(writes)
+    os.waitpid(child, 0)
+    with os.fdopen(reads) as told_by_child:
+        return told_by_child.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_keys_of_another_users_study_are_passed_over_and_what_must_be_read_is_named() -> None:
+    """Its tables can be read; where it must be written, the advice is one that every verb can follow."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        (root / "tls").mkdir(mode=0o700)
+        (root / "trials").mkdir(mode=0o755)
+        (keys := root / "trials" / "keys.log").touch(mode=0o600)
+
+        def read() -> None:
+            with StudyDir(root).undisturbed():
+                pass
+
+        def write() -> None:
+            with StudyDir(root).locked():
+                pass
+
+        assert _as_another_user(read) == "done"
+        assert "a whole copy of the study" in _as_another_user(write)
+        assert _as_another_user(lambda: need_readable(root / "trials")).startswith(f"cannot read {keys}: ")
+        (root / "tables").mkdir(mode=0o711)  # what is in it may be opened by whoever knows its name
+        assert _as_another_user(read).startswith(f"cannot read {root / 'tables'}: ")

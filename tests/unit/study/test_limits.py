@@ -52,10 +52,10 @@ def test_the_same_limits_are_not_worth_a_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        ("attempts = 12", "limits.attempts was 4 and is 12: blocks that stayed void are run again"),
+        ("attempts = 12", "limits.attempts was 4 and is 12: blocks that stayed invalid are run again"),
         ("attempts = 2", "limits.attempts was 4 and is 2: it holds for blocks that are run from now on"),
         ('disturbance = "5 %"', "was 1 % and is 5 %: blocks with a trial beyond the old one are run again"),
-        ('disturbance = "0.5 %"', "was 1 % and is 0.5 %: trials beyond the new one are void now"),
+        ('disturbance = "0.5 %"', "was 1 % and is 0.5 %: trials beyond the new one are invalid now"),
         ('trial = "9 s"', "limits.trial was 60 s and is 9 s: it holds for trials that are run from now on"),
     ],
 )

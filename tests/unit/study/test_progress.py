@@ -109,6 +109,7 @@ def test_what_ended_how_and_what_is_left(study: Study, study_dir: StudyDir, reco
     record(two, 2, "failed", "no answer")
     record(three, 1, "void", "the link was late")
     found = progress(study, study_dir)
+    assert found.with_their_block == 1
     assert (found.status[one.trial_id], found.status[three.trial_id]) == ("failed", "void")
     assert found.left == 8
     assert [(each.status, each.reason, each.attempts) for each in found.trouble] == [

@@ -53,6 +53,20 @@ def test_who_is_for_people(tmp_path: Path) -> None:
     assert (code, told) == (1, ['2: "whoever" for what is no person: # of whoever serves'])
 
 
+def test_a_sentence_has_the_words_of_the_field(tmp_path: Path) -> None:
+    """Of what is printed; docstrings, ids and code between backticks are left alone."""
+    source = (
+        '"""The set-up of a test."""\n'
+        'SAID = "the set-up took 3 s"\n'
+        'ID = "undecided"\n'
+        'TOLD = "see `set-up`, undecided here"\n'
+        'LATER = f"{SAID} is undecided"\n'
+    )
+    code, told = complaints(tmp_path, "it.py", source)
+    assert code == 1
+    assert told == ['2: "set-up" is handshake: the set-up took 3 s', '5: "undecided" is inconclusive: is undecided']
+
+
 @pytest.mark.parametrize(
     "docstring",
     [

@@ -245,4 +245,4 @@ def test_only_what_the_page_needs_is_kept(tmp_path: pathlib.Path) -> None:
         ("origin", "waiting for the origin", "indicated"),
         ("several:pacing_or_program", "pacing or the sender's program", "several, not separable"),
     ]
-    assert kept.accounts.rows() == [("1MB/plain", "h2", "link busy", 800.0)]
+    assert kept.accounts.rows() == [("1MB/plain", "h2", "transmitting", 800.0)]

@@ -36,7 +36,7 @@ from quiclab.model.units import Bitrate, ByteCount, Duration
 
 GRAMMAR = "write METRIC > +NUMBER or METRIC < -NUMBER, with % or a unit: 'ttlb > +3%', 'setup > +5ms', 'goodput < -2%'"
 
-_BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
+_BOUND = re.compile(r"\s*([A-Za-z]\w*)\s*([<>])\s*([+-])\s*([0-9]+(?:\.[0-9]+)?)\s*(%|[A-Za-zµ][A-Za-zµ/]*|)\s*")
 """The grammar of a bound: metric, comparison, sign, number, and a unit if there is one."""
 
 
@@ -246,7 +246,7 @@ def _pairs_needed(found: Change, error: float) -> int:
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
     if bound.unit == "%":
         return f"{number_text.interval_text(interval)} %"
-    return f"{number_text.quantity(interval.low, metric.unit)} … {number_text.quantity(interval.high, metric.unit)}"
+    return number_text.ends_text(interval.low, interval.high, lambda end: number_text.quantity(end, metric.unit))
 
 
 def exit_verdict(judgements: Collection[Judgement]) -> Verdict:

@@ -80,7 +80,7 @@ def direction_verdict(expected: str, found: Comparison, metric: Metric, matters_
     if found.conclusion is Conclusion.SMALL and direction != _OPPOSITE.get(expected):
         return _alike(expected, f"Significantly {direction}, but", matters_pct)
     if found.conclusion is Conclusion.PERHAPS_SMALL and direction != _OPPOSITE.get(expected):
-        return Verdict.UNDECIDED, f"Significantly {direction}, but undecided whether by {matters_pct:g} %."
+        return Verdict.UNDECIDED, f"Significantly {direction}, but unclear whether by {matters_pct:g} %."
     if direction == expected:
         return Verdict.AGREES, ""
     return Verdict.DIFFERS, f"Significantly {direction}."

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quiclab.model.errors import DecodeError, TrialError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.model.units import ByteCount, Duration
 from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Each, misfit
@@ -87,7 +88,7 @@ def _kept(file: Path) -> dict[str, dict[str, int]]:
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError) as error:
-        raise DecodeError(f"{file} is no account of requests: {error}", _HINT) from error
+        raise DecodeError(f"{file} is no account of requests: {json_trouble(error)}", _HINT) from error
     if wrong := misfit(used, Each({"requests!": int, "body_bytes!": int}), "account"):
         raise DecodeError(f"{file} is no account of requests: {wrong}", _HINT)
     if any(number < 0 for account in used.values() for number in account.values()):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -97,12 +97,19 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, object]:
         size = sum(each["bytes"] for each in manifest["resources"]) if complete else workload.total.bytes
         return {"body_bytes": size, "page": {"document": page.document, **manifest, "waits_ns": page.site.waits}}
     if workload.video is not None:
-        return {"video": _video(laboratory, workload.video, workload.object_names[0])}
+        file = laboratory.root / workload.object_names[0]
+        size = file.stat().st_size if workload.video.delivery == "progressive" else None
+        return {"video": video_document(workload.video, workload.object_names[0], size)}
+    return objects_document(workload, laboratory.expected)
+
+
+def objects_document(workload: study.Workload, known: Mapping[str, tuple[int, str]]) -> dict[str, object]:
+    """Objects of a workload as the member `expected` of a trial.json; `known` is name → bytes and hash of a body."""
     objects = [
         {"name": name, "body_bytes": size, "sha256": digest}
         for name in workload.object_names
         # What a server has that is not ours is not known beforehand.
-        for size, digest in (laboratory.expected.get(name, (None, None)),)
+        for size, digest in (known.get(name, (None, None)),)
     ]
     direction = "upload" if workload.upload else "download"
     if len(objects) == 1:
@@ -115,12 +122,11 @@ def _expected(laboratory: Laboratory, row: PlanRow) -> dict[str, object]:
     }
 
 
-def _video(laboratory: Laboratory, video: study.Video, name: str) -> dict[str, object]:
-    """Video that is played, with each quality's lines and bitrate; one file also has a length."""
+def video_document(video: study.Video, name: str, file_bytes: int | None) -> dict[str, object]:
+    """Video that is played, with each quality's lines and bitrate; one in one file also has a length."""
     rates = zip(video.qualities, video.bit_rates, strict=True)
     shown = [{"height": QUALITIES[quality].height, "bit_per_s": rate.bit_per_s} for quality, rate in rates]
-    size = (laboratory.root / name).stat().st_size if video.delivery == "progressive" else None
-    return asdict(video) | {"name": name, "representations": shown, "file_bytes": size}
+    return asdict(video) | {"name": name, "representations": shown, "file_bytes": file_bytes}
 
 
 def _asked(arm: study.Arm, workload: study.Workload) -> dict[str, object]:

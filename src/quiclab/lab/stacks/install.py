@@ -26,6 +26,7 @@ from quiclab.lab.stacks.kept import kept_folder
 from quiclab.lab.stacks.sources import Source, mirror, own_sources
 from quiclab.model.errors import BusyError, HostError, SpecError
 from quiclab.project import SUPPLIES
+from quiclab.store.own_files import open_private
 
 _MARK = ".made-by-quiclab"
 """Name of the file that marks the folder, so that no other is ever removed; a process that works in the folder holds a
@@ -225,7 +226,7 @@ def _held(stacks: Path) -> Iterator[None]:
         raise HostError(f"{stacks} already holds something else", "set QUICLAB_STACKS to a folder that is new or empty")
     try:
         stacks.mkdir(mode=0o755, parents=True, exist_ok=True)
-        lock = (stacks / _MARK).open("w")
+        lock = open_private(stacks / _MARK)
     except OSError as error:
         raise HostError(
             f"{stacks} cannot be written: {error.strerror}", "set QUICLAB_STACKS to a folder of yours"

@@ -26,6 +26,7 @@ from typing import Any, Self
 from quiclab.lab.testbed import nf_tables as nft
 from quiclab.lab.testbed.link import CLIENT_ADDRESSES
 from quiclab.model.errors import BusyError, DecodeError, HostError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.store.disk import write_atomically
 from quiclab.store.forms import Each, misfit
 from quiclab.store.own_files import read_mine
@@ -194,7 +195,7 @@ def _recorded(record: Path) -> Change:
     try:
         told = json.loads(read_mine(record))
     except (ValueError, RecursionError) as error:
-        raise DecodeError(f"{record} is no record of a probe: {error}", hint) from error
+        raise DecodeError(f"{record} is no record of a probe: {json_trouble(error)}", hint) from error
     wrong = misfit(told, _RECORD, "record") or (None if told.keys() == _FIELDS else "it has other members")
     if wrong is None and not all(known.fullmatch(told[name]) for name, known in _OURS.items()):
         wrong = "it names a device or a table that no probe makes"

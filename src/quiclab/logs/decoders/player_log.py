@@ -13,6 +13,7 @@ import polars as pl
 from quiclab.logs.decoders._api import Context, FileTables, Finding, Take
 from quiclab.logs.decoders._text import read_json
 from quiclab.model.errors import DecodeError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.model.tables import TABLES, Row
 from quiclab.store.packed_logs import read_plain
 
@@ -130,7 +131,9 @@ def _read(path: Path) -> Mapping[str, object]:
     try:
         log = read_json(read_plain(path, _MOST_BYTES).decode(errors="replace"))
     except (OSError, ValueError, RecursionError) as error:
-        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+        raise DecodeError(
+            f"cannot decode {path}: {json_trouble(error)}", "the file is damaged, or of another format"
+        ) from error
     if not isinstance(log, dict) or log.get("quiclab_player") != 1:
         raise DecodeError(f"cannot decode {path}: it is no player's log of version 1", "give a client-player.json")
     return log

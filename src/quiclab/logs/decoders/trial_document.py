@@ -12,6 +12,7 @@ import polars as pl
 from quiclab.logs.decoders._api import Context, FileTables, Finding, Take
 from quiclab.logs.decoders._text import read_json
 from quiclab.model.errors import DecodeError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.model.tables import TABLES
 
 _MOST_BYTES = 64 << 20
@@ -75,7 +76,9 @@ def _read(path: Path) -> Mapping[str, object]:
             text = file.read(_MOST_BYTES + 1)
         trial = read_json(text.decode(errors="replace")) if len(text) <= _MOST_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
-        raise DecodeError(f"cannot decode {path}: {error}", "the file is damaged, or of another format") from error
+        raise DecodeError(
+            f"cannot decode {path}: {json_trouble(error)}", "the file is damaged, or of another format"
+        ) from error
     if not isinstance(trial, dict) or not isinstance(trial.get("trial_id"), str):
         raise DecodeError(f"cannot decode {path}: it is no trial's", "give the trial.json of a trial")
     return trial

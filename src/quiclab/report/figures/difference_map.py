@@ -84,7 +84,7 @@ class DifferenceMap(Figure):
             [
                 heatmap(
                     plain,
-                    grid(lambda cell: _style.text(cell["cell_text"])),
+                    grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"])),
                     colorscale=[[0, _style.CELL_BLANK], [0.5, _style.CELL_ALIKE], [1, _style.CELL_NOT_JUDGED]],
                     zmin=0,
                     zmax=2,

@@ -19,7 +19,7 @@ from quiclab.compare.factor_effects import factor_tables
 from quiclab.compare.false_alarms import false_alarm_table
 from quiclab.compare.interim_analyses import remember_look
 from quiclab.compare.least_time import least_time_table
-from quiclab.compare.model import Conclusion, Outcome, StudyAnalysis
+from quiclab.compare.model import Conclusion, StudyAnalysis
 from quiclab.compare.papers.claims_section import PaperSection, paper_section
 from quiclab.compare.path_measured import path_data
 from quiclab.compare.rows import differences, distributions
@@ -301,12 +301,11 @@ def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, o
     return spec
 
 
-# The maps of differences on the page: what a click on a cell opens, and what the reader may have shown besides.
+# The maps of differences on the page, and what a click on a cell opens.
 def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]]:
     """Return a map for each arm that is compared with the baseline.
 
-    Each has the pages of its cells' pairs, and the differences that it leaves blank as the test does not find them;
-    never those of cells that are inconclusive.
+    Each has the pages of its cells' pairs.
     """
     if not differences.height:
         return []
@@ -319,18 +318,11 @@ def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]
         grid = [[places.get((row, column), {}) for column in columns] for row in rows]
         meta = {
             "opens": [[opens.get(cell.get("cell_id", "")) for cell in row] for row in grid],
-            "unfound": [[_unfound(cell) for cell in row] for row in grid],
-            "texts": [[number_text.percent(_unfound(cell)) for cell in row] for row in grid],
         }
         for trace in spec["data"]:
             trace["meta"] = meta
         drawn.append(spec)
     return drawn
-
-
-def _unfound(cell: Row) -> float | None:
-    difference: float | None = cell.get("difference_pct")
-    return difference if cell.get("outcome") == Outcome.NOT_SIGNIFICANT.value else None
 
 
 # The reason why a cell of a map has no answer, in the cell itself: the head of the sentence that stands below, or the
@@ -368,8 +360,7 @@ def _lines(name: str) -> str:
 
 def _broken_lines(word: str | None, reason: str) -> str | None:
     """Words of a cell in lines that fit a phone, with the reason below them."""
-    for at, broken in ((", small", ",<br>small"), (", not", ",<br>not"), ("median equivalent", "median<br>equivalent")):
-        word = word and word.replace(at, broken)
+    word = word and word.replace(", ", ",<br>").replace("median equivalent", "median<br>equivalent")
     return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
 
 
@@ -379,7 +370,7 @@ def _reason(cell: Row) -> str:
         return ""  # its number stands there, and the word
     head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
     low, high = cell["interval_low_pct"], cell["interval_high_pct"]
-    if not head and cell["cell_text"] == Conclusion.UNDECIDED.text and None not in (low, high):
+    if not head and cell["conclusion"] == Conclusion.UNDECIDED.value and None not in (low, high):
         ends = (number_text.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
         head = "\N{NO-BREAK SPACE}… ".join(ends)
     lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")

@@ -103,7 +103,8 @@ def _decided_by(step: Step, comparison: Comparison) -> str:
 def _ends(step: Step) -> str:
     if step.interval_ms is None:
         return ""
-    return " … ".join(decimal(end, signed=True) for end in (step.interval_ms.low, step.interval_ms.high))
+    interval = step.interval_ms
+    return number_text.ends_text(interval.low, interval.high, lambda end: decimal(end, signed=True))
 
 
 def interval_of(total: Step) -> str:
@@ -111,8 +112,8 @@ def interval_of(total: Step) -> str:
     if total.interval_ms is None:
         return ""
     unit, scale, digits = ("s", 1000, 2) if abs(total.difference_ms) >= 1000 else ("ms", 1, 1)
-    ends = (total.interval_ms.low / scale, total.interval_ms.high / scale)
-    return f"{' … '.join(_end(end, digits) for end in ends)} {unit}"
+    low, high = total.interval_ms.low / scale, total.interval_ms.high / scale
+    return number_text.ends_text(low, high, lambda end: _end(end, digits), f" {unit}")
 
 
 def _end(end: float, digits: int) -> str:

@@ -298,8 +298,8 @@ def span(low: float, high: float) -> str:
     """Return two ends in one unit, that of the larger: `0.88 … 1.14 s`."""
     largest = max((abs(each) for each in (low, high) if math.isfinite(each)), default=0.0)
     if largest >= 1000:
-        return f"{_number(low / 1000, 2)} … {_number(high / 1000, 2)} s"
-    return f"{_number(low, 1 if largest < 100 else 0)} … {_number(high, 1 if largest < 100 else 0)} ms"
+        return number_text.ends_text(low / 1000, high / 1000, lambda end: _number(end, 2), " s")
+    return number_text.ends_text(low, high, lambda end: _number(end, 1 if largest < 100 else 0), " ms")
 
 
 def in_ms(value: float, *, signed: bool = False) -> str:

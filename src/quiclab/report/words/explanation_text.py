@@ -180,11 +180,7 @@ def _interval(step: Step) -> str:
     # What the records show by themselves needs no interval, and one that the pairs do not bound says nothing of it.
     if interval is None or interval.low <= 0 <= interval.high:
         return ""
-    return f"; {_limit(interval.low)} … {_limit(interval.high)}"
-
-
-def _limit(ms: float) -> str:
-    return signed(ms) if abs(ms) < float("inf") else ("+∞" if ms > 0 else "−∞")
+    return f"; {number_text.ends_text(interval.low, interval.high, signed)}"
 
 
 def _followed(verdict: Verdict) -> str:

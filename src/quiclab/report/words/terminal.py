@@ -20,6 +20,7 @@ _STYLES = {Outcome.OTHER_BETTER: "bold dark_orange3", Outcome.BASELINE_BETTER: "
 _WORDS = {
     Conclusion.SMALL: "small",
     Conclusion.PERHAPS_SMALL: "small?",
+    Conclusion.MEDIAN_ALIKE: "median eq.",
     Conclusion.NOT_MEASURED: "no data",
 }
 """Conclusions whose own words are too long for a column."""
@@ -86,7 +87,7 @@ def _legend(analysis: StudyAnalysis) -> str:
         ("small?", f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
         ("equivalent", f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
         (
-            "median equivalent",
+            "median eq.",
             f"the median is, to within {matters}; the slowest trials (p90) may still differ",
             Conclusion.MEDIAN_ALIKE,
         ),

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from quiclab.model.errors import RAN, DecodeError
 from quiclab.model.study import Study
 from quiclab.processes import in_fresh_process
-from quiclab.store.layout import DECLARATION, StudyDir
+from quiclab.store.layout import COPIED, DECLARATION, StudyDir
 from quiclab.study.confirm.plan import Plan
 from quiclab.study.run import in_sandbox_of
 from quiclab.study.sequential_run import Goal, keep_growth, looks_so_far, more_blocks, planned_blocks
@@ -92,7 +92,7 @@ def run_in_rounds(
         spec = Path(folder, "spec.toml")
         spec.write_text(plan.spec, encoding="utf-8")
         study = load_study(spec)
-        with held(study_dir, spec, study):
+        with held(study_dir, spec, study, COPIED):
             in_fresh_process(declare, plan)
             return _rounds(plan, study_dir, study, trials, look, lambda: minutes * 60 - (time.monotonic() - began))
 

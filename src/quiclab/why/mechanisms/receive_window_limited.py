@@ -25,7 +25,7 @@ def _claim(trial: Trial) -> Claim:
 
 RECEIVE_WINDOW_LIMITED = Mechanism(
     "receive_window_limited",
-    "TCP receive window (rwnd-limited)",
+    "TCP receive window",
     Family.CREDIT,
     "The receiver's kernel offers no more room. It begins with a small window and raises it as its program reads, a "
     "round trip late on a long path.",

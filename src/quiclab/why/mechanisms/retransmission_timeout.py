@@ -36,7 +36,7 @@ def _claim(trial: Trial) -> Claim:
 
 RETRANSMISSION_TIMEOUT = Mechanism(
     "retransmission_timeout",
-    "TCP retransmission timeout (RTO)",
+    "TCP retransmission timeout",
     Family.RECOVERY,
     "No acknowledgment showed the loss: the last packets were lost, a retransmission, or all acknowledgments. TCP "
     "waited for its timer, 200 ms or more, which doubles with each timeout in a row, and begins again with one packet.",

@@ -28,7 +28,7 @@ def _claim(trial: Trial) -> Claim:
 
 SEND_BUFFER_LIMITED = Mechanism(
     "send_buffer_limited",
-    "send buffer (sndbuf-limited)",
+    "send buffer",
     Family.CREDIT,
     "The sender keeps what is not acknowledged in a buffer of fixed size, and takes no more from its program until "
     "there is room: at most one buffer per round trip, whatever congestion window and credit allow.",

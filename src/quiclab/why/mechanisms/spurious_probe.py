@@ -28,7 +28,7 @@ def _claim(trial: Trial) -> Claim:
 
 SPURIOUS_PROBE = Mechanism(
     "spurious_probe",
-    "spurious probe (PTO or TLP)",
+    "spurious probe",
     Family.RECOVERY,
     "A probe timer ended although nothing was lost in either direction: the timer was too short for the path, its "
     "queue, or the time for which the receiver holds acknowledgments.",

@@ -76,7 +76,7 @@ def test_blocks_added_after_a_look_are_judged_by_the_sequence(tmp_path: Path) ->
     found = compared(whole)
     assert found.sequential
     assert "confidence sequence of the median" in found.pairing
-    assert found.notes[0] == "This study: blocks were added after a look: 8 were planned, 20 have run."
+    assert found.notes[0] == "This study: blocks were added after an interim look: 8 were planned, 20 have run."
     assert {each.confidence for each in found.changes} == {1 - 0.05 / 2}
     assert {each.conclusion for each in found.changes} == {Conclusion.DIFFERENT}
     judged = gate(found)
@@ -111,7 +111,7 @@ def test_trials_with_different_seeds_are_not_judged_then(tmp_path: Path, bound: 
     judged = gate(found, bound)
     assert {each.verdict for each in judged} == {Verdict.NOT_JUDGED}
     assert judged[0].reason.startswith("Not tested: the number of blocks may follow from a look")
-    assert found.notes[0].startswith("NEW: blocks were added after a look")
+    assert found.notes[0].startswith("NEW: blocks were added after an interim look")
 
 
 def test_a_study_that_ran_until_it_was_decided_is_judged_by_the_sequence(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def cell(network: str, size: str, difference_pct: float | None, conclusion: str,
 
 CELLS = pl.DataFrame(
     [
-        cell("clean", "1 MB", 0.4, "alike", "alike"),
-        cell("clean", "5 MB", 1.0, "undecided", "undecided"),
+        cell("clean", "1 MB", 0.4, "alike", "equivalent"),
+        cell("clean", "5 MB", 1.0, "undecided", "inconclusive"),
         cell("<b>loss</b>", "1 MB", 21.6, "different", "+21.6 %"),
         cell("<b>loss</b>", "5 MB", None, "different", "h2 fails"),
         cell("far", "1 MB", -0.4, "different, but by less than matters", "−0.4 %, small"),
@@ -48,7 +48,7 @@ def test_conclusions_are_told_apart_by_colour_and_word() -> None:
     assert [list(row) for row in coloured.z] == [[None, None], [21.6, None], [None, 1.4]]
     assert [list(row) for row in plain.z] == [[1, 0], [None, 0], [1, None]]
     assert plain.colorscale[0][1] != plain.colorscale[1][1]
-    assert list(plain.text[0]) == ["alike", "undecided"]
+    assert list(plain.text[0]) == ["equivalent", "inconclusive"]
     assert (plain.text[1][1], plain.text[2][0]) == ("h2 fails", "−0.4 %, small")
     assert coloured.text[2][1] == "<b><span style='color:#000000'>+1.4 %, small?</span></b>"
     assert "color:#ffffff" in coloured.text[1][0]  # white on the strongest colour
@@ -70,7 +70,7 @@ def test_the_sign_convention_stands_on_the_figure() -> None:
     assert "green: no difference of 2 % or more" in title
     assert "small: a difference, but less than 2 %" in title
     assert "small?: a difference, perhaps less than 2 %" in title
-    assert "grey: undecided, these trials cannot tell whether there is one of 2 %" in title
+    assert "grey: inconclusive, these trials cannot tell whether there is one of 2 %" in title
     assert "median alike" not in title
     few = DifferenceMap().draw(CELLS.filter(conclusion="different")).layout.title.text
     assert not any(word in few for word in ("green", "grey", "small"))

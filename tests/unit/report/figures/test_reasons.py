@@ -15,8 +15,8 @@ def test_bars_float_from_sum_to_sum_and_end_at_the_whole() -> None:
     """Each begins where the one before ends; what is small is one bar, and the last is the whole from 0."""
     rows = steps_of(waterfall(55.5, link_busy=74.0, set_up=-18.7, request=0.2), "cell", 0.05)
     assert [(row["reason"], row["from_ms"], row["difference_ms"]) for row in rows] == [
-        ("set-up", 0.0, -18.7),
-        ("link busy", -18.7, 74.0),
+        ("handshake", 0.0, -18.7),
+        ("transmitting", -18.7, 74.0),
         ("all else", pytest.approx(55.3), pytest.approx(0.2)),
         ("time to last byte", 0.0, 55.5),
     ]
@@ -30,9 +30,9 @@ def test_what_is_drawn_is_what_was_gathered() -> None:
     bars = {
         name: (base, x) for trace in figure.data for name, base, x in zip(trace.y, trace.base, trace.x, strict=True)
     }
-    assert bars[reason_name("link busy")] == (-18.5, 74.0)
+    assert bars[reason_name("transmitting")] == (-18.5, 74.0)
     low, high = figure.layout.xaxis.range
     assert low < -18.5 - 20
     assert high > 55.5 + 20
     both = pl.concat([one, one.with_columns(pl.lit("two").alias("cell_title"))])
-    assert f"two: {reason_name('link busy')}" in {name for trace in Reasons().draw(both).data for name in trace.y}
+    assert f"two: {reason_name('transmitting')}" in {name for trace in Reasons().draw(both).data for name in trace.y}

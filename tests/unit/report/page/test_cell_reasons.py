@@ -12,7 +12,7 @@ from quiclab.report.page.write import with_reasons
 
 CELL: dict[str, Any] = {
     "kind": "main", "other_arm": "h3", "path_title": "a & b", "workload_title": "1 MB", "why": "",
-    "cell_text": "undecided", "conclusion": "undecided", "interval_low_pct": -3.14, "interval_high_pct": 4.0,
+    "cell_text": "inconclusive", "conclusion": "undecided", "interval_low_pct": -3.14, "interval_high_pct": 4.0,
 }  # fmt: skip
 
 
@@ -35,14 +35,14 @@ def text_of(**changes: Any) -> str:
 def test_a_cell_without_an_answer_says_why(changes: dict[str, Any], reason: str) -> None:
     """In lines that fit a cell on a phone."""
     found = text_of(**changes)
-    assert found.startswith("undecided<br><span")
+    assert found.startswith("inconclusive<br><span")
     assert reason in found
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"cell_text": "+12.0 %"},
+        {"cell_text": "+12.0 %", "conclusion": "different"},
         {"cell_text": "", "why": ""},
         {"interval_low_pct": None},
         {"cell_text": "not judged", "conclusion": "not judged", "why": "Disturbed: 3 of 7 pairs count."},
@@ -56,15 +56,15 @@ def test_other_cells_stay_as_they_are(changes: dict[str, Any]) -> None:
 def test_long_names_of_rows_take_several_lines() -> None:
     """On a phone the cells need the width."""
     cell = CELL | {"path_title": "10 Mbit/s, 20 ms, 1 % loss"}
-    spec = {"data": [{"x": ["1 MB"], "y": [cell["path_title"]], "text": [["undecided"]]}]}
+    spec = {"data": [{"x": ["1 MB"], "y": [cell["path_title"]], "text": [["inconclusive"]]}]}
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
     assert spec["data"][0]["y"] == ["10\u00a0Mbit/s, 20\u00a0ms,<br>1\u00a0%\u00a0loss"]
     assert "…" in spec["data"][0]["text"][0][0]
 
 
 @pytest.mark.parametrize(
-    ("word", "lines"), [("−0.3 %, small", "−0.3 %,<br>small"), ("median alike", "median<br>alike")]
+    ("word", "lines"), [("−0.3 %, small", "−0.3 %,<br>small"), ("median equivalent", "median<br>equivalent")]
 )
 def test_long_words_take_two_lines(word: str, lines: str) -> None:
     """A cell of three on a phone has room for ten characters."""
-    assert text_of(cell_text=word) == lines
+    assert text_of(cell_text=word, conclusion="alike") == lines

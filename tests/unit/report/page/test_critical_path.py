@@ -36,8 +36,8 @@ def test_sums_and_waits_are_those_of_the_account(tmp_path: Path) -> None:
     study = open_study(study_with_accounts(tmp_path))
     path = critical_path(study, {"h2": study.table("account")["trial_id"][0]}, "ttlb_ms")
     assert path is not None
-    assert [(sum_.heading, sum_.values) for sum_ in path.sums][2] == ("link busy", ("200 ms",))
-    assert {wait.heading for wait in path.waits} == {"QUIC handshake", "request", "slow start", "last flight"}
+    assert [(sum_.heading, sum_.values) for sum_ in path.sums][2] == ("transmitting", ("200 ms",))
+    assert {wait.heading for wait in path.waits} == {"QUIC handshake", "request", "slow start", "last delivery"}
     assert [float(wait.from_ms) for wait in path.waits][:3] == [0.0, 20.0, 30.0]
     places = {anchor for sum_ in path.sums for anchor in sum_.anchors} | set(path.absent)
     assert places == set(map(str, Why)) | set(map(str, UNIONS))

@@ -79,7 +79,7 @@ def test_a_page_that_was_asked_for_once_is_kept_up_to_date(tmp_path: Path) -> No
     page.write_text("old")
     (tmp_path / "report-nonsense.html").write_text("somebody's own")
     assert write_report(tmp_path).name == "report.html"
-    assert "set-up time" in body(page)
+    assert "handshake time" in body(page)
     assert (tmp_path / "report-nonsense.html").read_text() == "somebody's own"
 
 

@@ -72,7 +72,7 @@ def test_what_is_left_out_is_said_there_and_where_it_is_missing(page: Path, tmp_
     packed = write_single_file(page, tmp_path / "mail.html")
     text = (tmp_path / "mail.html").read_text(encoding="utf-8")
     assert packed.left_out == (
-        "the page about set-up time, bytes_acknowledged.parquet, the raw logs and the tables of single trials"
+        "the page about handshake time, bytes_acknowledged.parquet, the raw logs and the tables of single trials"
     )
     assert packed.left_out in text
     assert "setup_ms.html" not in text

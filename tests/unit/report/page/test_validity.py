@@ -129,6 +129,6 @@ def test_reasons_that_differ_in_their_numbers_are_counted_as_one(tmp_path: Path)
     told.with_columns(pl.col("reason").replace(names)).write_parquet(path)
     (h3,) = [row for row in tables(directory)["Trials"].rows if row[:2] == ("h3", "main")]
     assert h3[-1] == (
-        "3 × such as the client waited 0.5 ms; 2 × run again, as another trial of its block was void; "
+        "3 × such as the client waited 0.5 ms; 2 × run again, as another trial of its block was invalid; "
         "1 × no reason given"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from math import inf
 
 import pytest
 from rich.console import Console
@@ -53,6 +54,22 @@ def test_a_table_that_has_to_be_narrow_keeps_its_reasons_and_numbers_whole() -> 
     assert "…\n" not in narrow
     assert all(each in wide for each in (" proxy-h3-curl ", "decided by"))
     assert max(map(len, narrow.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("low", "high"), [(-inf, -3.0), (2.0, inf), (-inf, inf)])
+def test_an_open_interval_has_no_infinity_in_words(low: float, high: float) -> None:
+    """Neither in a table nor in a sentence."""
+    found = waterfall(-5.0, loss_timer=-5.0)
+    open_ended = replace(found.total, interval_ms=Interval(low, high, 0.95))
+    found = replace(
+        found,
+        total=open_ended,
+        steps=tuple(replace(each, interval_ms=Interval(low, high, 0.95)) for each in found.steps),
+    )
+    printed = "\n".join([*_printed(account.account_table(found, 0.05, 120), 120), account.interval_of(open_ended)])
+    assert "inf" not in printed
+    assert "∞" not in printed
+    assert (account.interval_of(open_ended) == "no bound") == (low == -inf and high == inf)
 
 
 @pytest.mark.parametrize("sequential", [False, True])

@@ -35,7 +35,9 @@ def test_every_cell_of_each_network_is_told(tmp_path: Path) -> None:
     lost = frozenset(("far/1 MB", "h3", block) for block in range(5))
     shape = replace(Shape(), lost=lost)
     found = {each.place: each.sentences for each in answers(analyse_study(write_study(tmp_path, shape)))}
-    assert found["nothing added"] == ("h3 against h2: the median is alike to within 2 % for 100 KB, 1 MB and 5 MB.",)
+    assert found["nothing added"] == (
+        "h3 against h2: the median is equivalent to within 2 % for 100 KB, 1 MB and 5 MB.",
+    )
     assert found["1 % loss"][0].startswith("h3 is faster than h2: ")
     assert "% less time for 100 KB" in found["1 % loss"][0]
     (mixed,) = found["100 ms more RTT"]
@@ -47,10 +49,10 @@ def test_arms_of_which_the_same_holds_share_a_sentence_that_names_them(tmp_path:
     """Three arms without an answer are one sentence; a winner has its own, and names whom it beats."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
     undecided = of_arms(analysis, a=Conclusion.UNDECIDED, b=Conclusion.UNDECIDED, c=Conclusion.UNDECIDED)
-    assert answers(undecided) == [Answer("1 % loss", ("a, b and c against h2: undecided for 1 MB.",))]
+    assert answers(undecided) == [Answer("1 % loss", ("a, b and c against h2: inconclusive for 1 MB.",))]
     mixed = of_arms(analysis, a=Conclusion.UNDECIDED, b=Conclusion.DIFFERENT, c=Conclusion.UNDECIDED)
     assert answers(mixed)[0].sentences == (
-        "a and c against h2: undecided for 1 MB.",
+        "a and c against h2: inconclusive for 1 MB.",
         "b is faster than h2: 12.0 % less time for 1 MB.",
     )
 
@@ -66,7 +68,7 @@ def test_networks_of_which_the_same_holds_share_a_row(tmp_path: Path) -> None:
 
     some = replace(analysis, comparisons=tuple(map(lossy, analysis.comparisons)))
     assert [(each.place, *each.sentences) for each in answers(some)] == [
-        ("nothing added; 100 ms more RTT", "h3 against h2: undecided for 1 MB."),
+        ("nothing added; 100 ms more RTT", "h3 against h2: inconclusive for 1 MB."),
         ("1 % loss", "h3 against h2: not measured for 1 MB."),
     ]
 
@@ -90,14 +92,12 @@ def test_what_is_too_small_to_matter_makes_no_arm_the_faster(tmp_path: Path) -> 
         "a against h2: the median differs by less than 2 % for 1 MB (0.4 % more time).",
     )
     perhaps = of_arms(analysis, a=Conclusion.PERHAPS_SMALL)
-    assert answers(perhaps)[0].sentences == (
-        "a is faster than h2, undecided whether by 2 %: 12.0 % less time for 1 MB.",
-    )
+    assert answers(perhaps)[0].sentences == ("a is faster than h2, unclear whether by 2 %: 12.0 % less time for 1 MB.",)
     tail = Tail(TailState.DIFFERENT, -50.0, Interval(-60, -40, 0.95), 36)
     alike = of_arms(analysis, a=Conclusion.MEDIAN_ALIKE)
     alike = replace(alike, comparisons=tuple(replace(each, tail=tail) for each in alike.comparisons))
     assert answers(alike)[0].sentences == (
-        "a against h2: the median is alike to within 2 % for 1 MB (but the slow tail, 50.0 % more time).",
+        "a against h2: the median is equivalent to within 2 % for 1 MB (but the slow tail, 50.0 % more time).",
     )
 
 

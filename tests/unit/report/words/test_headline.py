@@ -34,7 +34,7 @@ def test_causes_are_those_of_the_list_with_its_numbers() -> None:
     causes = (_verdict("largest_window", 451.0), _verdict("slow_start", -24.5))
     explained = Explanation(found, causes, 0.05)
     assert headline(explained) == (
-        "h3 takes 385 ms longer on average (+384.5 … +385.5 ms): congestion window at the sender's own bound (+451 ms) "
+        "h3 takes 385 ms longer on average (+384.5 … +385.5 ms): sender's maximum congestion window (+451 ms) "
         "and slow start (−24.5 ms)."
     )
     assert "24.5 ms less" in sentence(causes[1], explained)
@@ -51,8 +51,8 @@ def test_what_is_unclear_and_what_is_luck_are_told_as_such() -> None:
         _verdict("slow_start", 0.5, Status.IN_BOTH),
     )
     assert _headline(waterfall(110.0), *causes) == (
-        "h3 takes 110 ms longer on average (+109.5 … +110.5 ms): round trips of the set-up (−20.0 ms). Mostly luck: "
-        "window reduced after a loss of the path (+90.0 ms). Unclear with 8 pairs: pacing (+40.0 ms)."
+        "h3 takes 110 ms longer on average (+109.5 … +110.5 ms): handshake round trips (−20.0 ms). Mostly chance: "
+        "congestion window after loss on the path (+90.0 ms). Unclear with 8 pairs: pacing (+40.0 ms)."
     )
 
 
@@ -63,7 +63,7 @@ def test_too_few_pairs_are_told_as_too_few() -> None:
     told = _headline(found, _verdict("largest_window", 451.0, Status.UNDECIDED))
     assert told == (
         "h3 takes 385 ms longer on average, and 5 pairs are too few to show a difference (6 are the least); 5 pairs "
-        "show no cause of a difference. Largest on average: congestion window at the sender's own bound (+451 ms)."
+        "show no cause. Largest on average: sender's maximum congestion window (+451 ms)."
     )
 
 
@@ -75,7 +75,7 @@ def test_effects_that_cancel_are_told_where_the_whole_does_not_differ() -> None:
     """No difference of the whole is no reason to be silent about two of its parts."""
     told = _headline(_open(waterfall(0.3, link_busy=21.2, set_up=-21.0), -0.2, 0.8, 0.6))
     assert told.endswith(
-        ": link busy (+21.2 ms) and set-up (−21.0 ms). These work against each other: 21.2 ms more, 21.0 ms less."
+        ": transmitting (+21.2 ms) and handshake (−21.0 ms). 21.2 ms more and 21.0 ms less partly cancel out."
     )
 
 
@@ -90,8 +90,8 @@ def test_an_interval_has_the_unit_of_what_it_is_of_and_ends_that_are_not_0_do_no
 def test_without_causes_the_waits_stand_in_their_place() -> None:
     """Tables of earlier versions name no mechanisms."""
     found = waterfall(40.0, link_busy=40.0)
-    assert _headline(found).endswith(": link busy (+40.0 ms).")
+    assert _headline(found).endswith(": transmitting (+40.0 ms).")
     steps = tuple(replace(each, adjusted_p=0.5) for each in found.steps)
     assert _headline(replace(found, steps=steps)).endswith(
-        "; 8 pairs show no wait of a difference. Largest on average: link busy (+40.0 ms)."
+        "; 8 pairs show no wait. Largest on average: transmitting (+40.0 ms)."
     )

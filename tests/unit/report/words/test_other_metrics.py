@@ -20,7 +20,7 @@ def test_one_row_per_cell_and_arm_with_medians(tmp_path: Path) -> None:
     """Headings follow the metrics that are there, and a value is the median in a fitting unit."""
     study = read_study(write_study(tmp_path, SHAPE))
     table = other_metrics(metric_medians(study, analyse(study)))
-    assert table.headings[:4] == ("cell", "arm", "set-up", "first byte")
+    assert table.headings[:4] == ("cell", "arm", "handshake", "first byte")
     assert [row[:3] for row in table.rows] == [
         ("1 % loss, 100 KB", "h2", "41.0 ms"),
         ("1 % loss, 100 KB", "h3", "41.0 ms"),

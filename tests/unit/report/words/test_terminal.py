@@ -41,9 +41,9 @@ def test_every_cell_has_its_number_and_its_conclusion(tmp_path: Path) -> None:
     network = lines.index("1 % loss")
     assert "+" in lines[network + 2].split(" ms ")[-1].split("%")[0]
     assert lines[network + 2].endswith(" 9 different")
-    assert lines[lines.index("nothing added") + 1].endswith(" 9 median alike")
+    assert lines[lines.index("nothing added") + 1].endswith(" 9 median eq.")
     legend = " ".join(lines)
-    assert "median alike: the median is, to within 2 %; the slowest trials (p90) may still differ." in legend
+    assert "median eq.: the median is, to within 2 %; the slowest trials (p90) may still differ." in legend
     assert "small:" not in legend
 
 
@@ -81,7 +81,7 @@ def test_a_void_control_is_told(tmp_path: Path) -> None:
 def test_the_answer_and_the_level_of_its_intervals_are_told(tmp_path: Path) -> None:
     """The sentences of the page; nine pairs attain 96.1 % where 95 % are asked for."""
     lines = rendered(write_study(tmp_path), 200)
-    assert "nothing added: h3 against h2: the median is alike to within 2 % for 100 KB, 1 MB and 5 MB." in lines
+    assert "nothing added: h3 against h2: the median is equivalent to within 2 % for 100 KB, 1 MB and 5 MB." in lines
     assert any(line.startswith("A/A, h2 against itself") and "(96.1 % interval " in line for line in lines)
 
 

@@ -162,5 +162,5 @@ def test_what_the_other_transport_cannot_have_is_told_as_not_applicable() -> Non
 def test_a_plan_says_what_so_many_blocks_decide() -> None:
     assert DECLARED.sha256[:16] in " ".join(declaration(DECLARED, "x"))
     assert "hold about 60 blocks" in time_needed(10, 10_000, 8, 12)
-    assert "probably stay undecided" in time_needed(1, 10_000, 8, 12)
+    assert "probably stay inconclusive" in time_needed(1, 10_000, 8, 12)
     assert "hundreds would be needed" in time_needed(1, 10_000, 8, None)

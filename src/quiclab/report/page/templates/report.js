@@ -6,31 +6,38 @@
   const single = "single" in document.body.dataset;
   const part = (file) => document.querySelector(`[data-part="${CSS.escape(file)}"]`);
   const pageOf = (file) => (!file || !single ? file : part(file) ? `#${file}` : null);
-  // What the maps show: the numbers of differences that the test does not find too; numbers from 5 % on only.
+  // What the maps show: numbers from 5 % on only.
   const choices = document.getElementById("choose-shown");
   const chosen = (name) => choices.querySelector(`[name=${name}]`).checked;
   const grid = (rows, value) => rows.map((row, y) => row.map((cell, x) => value(cell, y, x)));
 
-  function showDifferences(element, [plain, coloured], title) {
-    const { unfound, texts } = coloured.meta;
-    const named = (value) => !chosen("large") || Math.abs(value) >= 5;
-    const also = (y, x) => chosen("numbers") && unfound[y][x] !== null && named(unfound[y][x]);
-    const words = grid(plain.text, (word, y, x) => (also(y, x) ? texts[y][x] : word));
-    const numbers = grid(coloured.text, (word, y, x) => (coloured.z[y][x] === null || named(coloured.z[y][x]) ? word : ""));
-    const told = title + (chosen("numbers") ? "<br>not bold: no difference found" : "") +
-      (chosen("large") ? "; no number: < 5 %" : "");
-    return Plotly.update(element, { text: [words, numbers] }, { "title.text": told }, [0, 1]);
+  function showDifferences(element, coloured, title) {
+    const named = (value) => value === null || !chosen("large") || Math.abs(value) >= 5;
+    const numbers = grid(coloured.text, (word, y, x) => (named(coloured.z[y][x]) ? word : ""));
+    const told = title + (chosen("large") ? "<br>no number: < 5 %" : "");
+    return Plotly.update(element, { text: [numbers] }, { "title.text": told }, [1]);
   }
+
+  // What is folded is unfolded where a link leads there, and on paper.
+  const unfold = (element) => {
+    element?.querySelectorAll("details.part").forEach((part) => (part.open = true));
+    for (let at = element?.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+  };
+  const linked = () => unfold(document.getElementById(decodeURIComponent(location.hash.slice(1))));
+  addEventListener("hashchange", linked);
+  addEventListener("click", ({ target }) => target.closest?.('a[href^="#"]')?.hash === location.hash && linked());
+  addEventListener("beforeprint", () => unfold(document.body), true);
+  linked();
 
   // A cell of a map opens on its pairs.
   document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) => {
     const { data, layout } = read(map.dataset.figure);
-    choices.addEventListener("change", () => showDifferences(element, data, layout.title.text));
+    choices.addEventListener("change", () => showDifferences(element, data[1], layout.title.text));
     element.on("plotly_click", ({ points: [{ data, pointIndex: [row, column] }] }) => {
       const file = pageOf(data.meta.opens[row][column]);
       if (file) location.href = file;
     });
-    return showDifferences(element, data, layout.title.text);  // a reload keeps the reader's choice
+    return showDifferences(element, data[1], layout.title.text);  // a reload keeps the reader's choice
   }));
 
   // A bar of a waterfall of reasons opens the median trials, where that reason stands.
@@ -102,6 +109,7 @@
     options(chooseView, cells[number].views);
     const index = cells[number].views.findIndex((view) => view.block === block);
     if (index >= 0) chooseView.value = index;
+    unfold(document.getElementById("bytes"));
     document.getElementById("bytes").scrollIntoView({ behavior: "smooth" });
     draw(document.querySelector('[data-figure="curves"]')).then(showCurves);
   }

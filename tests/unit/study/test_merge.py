@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies that cannot be joined say why."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from specs import SMALL, study_of
+
+from quiclab.model.errors import SpecError
+from quiclab.plan.make import grow_plan
+from quiclab.spec.resolved import resolved_json
+from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import open_ledger
+from quiclab.study.merge import merge
+from quiclab.study.sequential_run import Goal, keep_growth
+from quiclab.study.specs import load_study
+
+
+def _grown(root: Path) -> StudyDir:
+    """A study that planned two blocks more than its spec."""
+    root.mkdir()
+    study_of(root, SMALL)
+    study_dir = StudyDir(root)
+    study = load_study(study_dir.spec)
+    blocks = {row.cell_id: study.blocks + 2 for row in grow_plan(study, {}) if row.kind == "main"}
+    study_dir.resolved.write_text(json.dumps(resolved_json(study)))
+    study_dir.host.write_text("{}")
+    study_dir.create()
+    keep_growth(study_dir, study, Goal(2.0, 400), blocks, [])
+    with open_ledger(study_dir) as ledger:
+        ledger.plan(grow_plan(study, blocks))
+    return study_dir
+
+
+def test_a_study_that_has_grown_is_not_held_against_itself(tmp_path: Path) -> None:
+    """Of two that hold the same trials one is enough; one alone is no part of another."""
+    grown = _grown(tmp_path / "grown")
+    copy = StudyDir(shutil.copytree(grown.root, tmp_path / "copy"))
+    with pytest.raises(SpecError, match="hold the same trials") as refused:
+        merge(StudyDir(tmp_path / "whole"), [grown, copy])
+    assert f"quiclab run {grown.root}" in refused.value.hint
+    with pytest.raises(SpecError, match="has grown by --until") as refused:
+        merge(StudyDir(tmp_path / "whole"), [grown])
+    assert not (tmp_path / "whole").exists()
