@@ -26,7 +26,6 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 from spdx import spdx
 
@@ -121,18 +120,22 @@ def _sha256(content: str) -> HashType:
 
 def main() -> int:
     """Write the files that are named, each in the format of its ending."""
+    for name in sys.argv[1:]:
+        if not name.endswith((".spdx.json", ".cdx.json")):
+            print(f"{name} says not in which format: its name ends in .cdx.json or .spdx.json", file=sys.stderr)
+            return 2
     bom = bill_of_materials(ROOT)
     for name in sys.argv[1:]:
         if name.endswith(".spdx.json"):
             text = json.dumps(spdx(bom), indent=1)
-        elif name.endswith(".cdx.json"):
+        else:
+            # Imported here, because that takes seconds: it compiles a grammar of addresses.
+            from cyclonedx.validation.json import JsonStrictValidator
+
             text = JsonV1Dot6(bom).output_as_string(indent=1)
             if wrong := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
                 print(f"{name} is not as the standard has it: {wrong}", file=sys.stderr)
                 return 1
-        else:
-            print(f"{name} says not in which format: its name ends in .cdx.json or .spdx.json", file=sys.stderr)
-            return 2
         Path(name).write_text(text + "\n")
     return 0
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
@@ -86,7 +87,7 @@ def test_the_way_from_a_cell_to_its_logs_and_back(browser: Any, study: Path) -> 
     context.close()
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "dark"), (PHONE, "light")], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("size", "scheme"), [*by_night((DESKTOP, "dark")), (PHONE, "light")], ids=["desktop", "phone"])
 def test_a_pair_fits_the_screen(browser: Any, study: Path, size: tuple[int, int], scheme: str) -> None:
     """All figures have something in them; the page never scrolls sideways."""
     with opened(browser, page_of(study, "block-0"), size, scheme, script_of(study)) as page:

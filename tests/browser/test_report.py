@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
 from synthetic_study import Shape, write_study
 
@@ -32,8 +33,16 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(write_study(tmp_path_factory.mktemp("study")))
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, (1400, 900), (390, 844)], ids=str)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        (DESKTOP, "light"),
+        (PHONE, "dark"),
+        *by_night(*((size, "light") for size in (PHONE, (1400, 900), (390, 844)))),
+        *by_night(*((size, "dark") for size in (DESKTOP, (1400, 900), (390, 844)))),
+    ],
+    ids=str,
+)
 def test_draws_every_figure_within_the_screen(browser: Any, report: Path, size: tuple[int, int], scheme: str) -> None:
     """Eleven figures with marks in them; the page itself never scrolls sideways, and takes the reader's scheme: light
     ink on dark paper, or the reverse."""
@@ -79,6 +88,7 @@ def test_a_click_on_a_mark_opens_its_block(browser: Any, report: Path) -> None:
         assert page.locator("#choose-cell option:checked").inner_text() == "100 ms more RTT, 5 MB"
 
 
+@pytest.mark.nightly
 def test_the_same_trials_as_boxes_violins_and_shares(browser: Any, report: Path) -> None:
     """A choice changes every cell, those far down too; a mark of a share leads to its trial as that of a box does."""
     with opened(browser, report, DESKTOP) as page:
@@ -180,6 +190,7 @@ def test_the_switches_of_the_map_change_what_it_shows(browser: Any, tmp_path: Pa
         assert sorted(page.evaluate(texts)) == sorted(found)
 
 
+@pytest.mark.nightly
 def test_hovering_a_blank_cell_shows_its_numbers(browser: Any, report: Path) -> None:
     """A cell without a number still tells everything when pointed at."""
     with opened(browser, report, DESKTOP) as page:
@@ -197,7 +208,7 @@ def test_prints_all_figures_on_paper(browser: Any, tmp_path: Path) -> None:
         assert page.pdf(format="A4").count(b"/Type /Page\n") >= 2
 
 
-@pytest.mark.parametrize("gone", ["metrics.parquet", "tables/trials.parquet", "tables/bytes_acknowledged"])
+@pytest.mark.parametrize("gone", ["metrics.parquet", *by_night("tables/trials.parquet", "tables/bytes_acknowledged")])
 def test_a_damaged_study_opens_without_an_error(browser: Any, tmp_path: Path, gone: str) -> None:
     """What is missing is said; the rest is drawn with a clean console."""
     path = write_study(tmp_path, replace(Shape(), workloads=("100 KB",), paths=("loss",))) / gone

@@ -53,7 +53,7 @@ def figures_of_part(page: Any) -> int:
     return len(widths)
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
 def test_from_the_map_to_a_pair_and_back(browser: Any, mailed: Path, size: tuple[int, int]) -> None:
     """A click on a cell opens its median trials, previous and next step on, Back leads to the place one came from.
     Nothing is asked of any network, nor of a file beside it."""
@@ -112,6 +112,7 @@ def test_a_table_is_saved_from_the_file_itself(browser: Any, mailed: Path) -> No
         assert Path(saved.value.path()).read_text().startswith("kind,cell_id,")
 
 
+@pytest.mark.nightly
 def test_a_page_of_a_pair_prints(browser: Any, mailed: Path) -> None:
     """What is on the screen, without the report behind it."""
     anchor = re.search(r'href="(#report/pairs/[^"]+median\.html)"', mailed.read_text(encoding="utf-8"))

@@ -102,7 +102,7 @@ def test_a_wait_opens_its_packets_by_keyboard(browser: Any, study: Path) -> None
         page.wait_for_function(f"() => {TIMELINE}.layout.xaxis.range[1] < 100")
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
 def test_a_click_on_a_stretch_opens_it_and_nothing_is_clipped(browser: Any, study: Path, size: tuple[int, int]) -> None:
     """The set-up is long enough to be hit once it is zoomed in on; the page never scrolls sideways."""
     with opened(browser, page_of(study), size, beside=(study / "report/pairs/figures.js",)) as page:

@@ -74,6 +74,7 @@ def test_uploads_wait_for_the_clients_window_and_the_servers_credit(tmp_path: Pa
             assert sum(credit.values()) == 0, (arm, why)
 
 
+@pytest.mark.nightly
 def test_a_limit_on_streams_and_a_client_that_asks_for_few(tmp_path: Path) -> None:
     """Six objects, 40 ms. With a limit of one stream the server must know that an object has come before it gives the
     next (a round trip), and the client's request needs another; the client's own limit costs one round trip."""
@@ -98,7 +99,9 @@ def test_a_limit_on_streams_and_a_client_that_asks_for_few(tmp_path: Path) -> No
     ("lost", "least_ms"),
     [
         ("[path.up]\nloss = [0]", {"h2": 900, "h3": 900}),  # SYN, ClientHello: a timer of a second in both
-        ("[path.down]\nloss = [0]", {"h2": 900, "h3": 150}),  # SYN-ACK, ServerHello
+        pytest.param(
+            "[path.down]\nloss = [0]", {"h2": 900, "h3": 150}, marks=pytest.mark.matrix
+        ),  # SYN-ACK, ServerHello
         pytest.param("[path.down]\nloss = [2]", {"h2": 190}, marks=pytest.mark.matrix),  # ServerHello over TCP
     ],
     ids=["up 0", "down 0", "down 2"],
@@ -158,6 +161,7 @@ def test_a_server_that_asks_the_client_to_begin_again(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.nightly
 def test_nginxs_own_buffer_and_first_record(tmp_path: Path) -> None:
     """Over 100 ms it has 64 KiB of a stream under way over HTTP/3, and no log; over HTTP/2 its first record is longer
     than a window of 10 packets, so that the first byte waits for a window, but not with one of 32."""

@@ -38,7 +38,7 @@ def _new_socket(trial: dict[str, Any], protocol: str) -> bool:
     return bool(trial["proof"]["client_sockets"][-1].startswith(f"{protocol} {NEW}:"))
 
 
-@pytest.mark.parametrize("notice", ["told", "reset"])
+@pytest.mark.parametrize("notice", ["told", *by_night("reset")])
 def test_http2_resumes_or_begins_again(notice: str, tmp_path: Path) -> None:
     """Over a second connection from the new address; what came twice is counted, and the body is whole."""
     found = run_arms(

@@ -76,6 +76,7 @@ def test_server_binary_missing(tmp_path: Path) -> None:
     assert "no-such-server" in _h2_reason(tmp_path, server=_own(["/no-such-server"]))
 
 
+@pytest.mark.nightly
 def test_server_dies_at_start(tmp_path: Path) -> None:
     """Its exit code and its last words are in the reason."""
     reason = _h2_reason(tmp_path, server=_own(["sh", "-c", "echo cannot open the map; exit 7"]))
@@ -105,9 +106,11 @@ def test_client_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        *by_night(("rm client.out; mkfifo client.out; exit 3", "exit code 3")),
         ("mkfifo x; mv x client.json; mkfifo link.json; mkdir ../trial.json; exit 4", "exit code 4"),
-        ("cd ..; mv raw other; ln -s home raw; exit 5", "exit code 5"),
+        *by_night(
+            ("rm client.out; mkfifo client.out; exit 3", "exit code 3"),
+            ("cd ..; mv raw other; ln -s home raw; exit 5", "exit code 5"),
+        ),
     ],
 )
 def test_client_that_replaces_what_the_laboratory_reads_and_writes(tmp_path: Path, harm: str, told: str) -> None:
@@ -168,6 +171,7 @@ def test_client_that_reaches_out(tmp_path: Path) -> None:
     assert not made
 
 
+@pytest.mark.nightly
 def test_server_that_speaks_only_http11(tmp_path: Path) -> None:
     """A trial that fell back is a failure with that reason, not a slow success."""
     script = tmp_path / "server.py"
@@ -176,6 +180,7 @@ def test_server_that_speaks_only_http11(tmp_path: Path) -> None:
     assert reason == "asked for HTTP/2, got HTTP/1.0"
 
 
+@pytest.mark.nightly
 def test_body_of_the_wrong_length(tmp_path: Path) -> None:
     """A server that sends half of the object is found out, although HTTP was satisfied."""
     script = tmp_path / "half.py"

@@ -102,6 +102,7 @@ def _here(role: str, name: str) -> bool:
     return isinstance(find(role, name).probe(bounded_run), Available)  # type: ignore[arg-type]
 
 
+@pytest.mark.nightly
 def test_an_object_that_the_server_does_not_have(tmp_path: Path) -> None:
     """Whether the client fails by itself or is content with any answer; two of them tell nobody which it was."""
     program = find_program(PROGRAM)

@@ -93,6 +93,7 @@ def test_no_key_is_in_it_unless_asked(study: Path, tmp_path: Path) -> None:
     assert _found(open_, keys) == {"keys.log", "client.pcapng"}
 
 
+@pytest.mark.nightly
 def test_the_same_block_makes_the_same_bytes(study: Path, tmp_path: Path) -> None:
     """Neither the time nor the place of packing is in the archive."""
     first, second = (_bundle(study, tmp_path / f"{name}.tar.gz").read_bytes() for name in ("a", "b"))

@@ -56,7 +56,7 @@ def _having(judgement: Judgement, state: State) -> set[str]:
     return {check.name for check in judgement.checks if check.state is state}
 
 
-@pytest.mark.alone
+@pytest.mark.nightly  # 90 s; with every push a planted cause is confirmed in virtual time
 def test_a_planted_round_trip_is_confirmed(tmp_path: Path) -> None:
     need(("client", "quinn"), ("server", "quinn"))
     study, spec = tmp_path / "study", tmp_path / "spec.toml"

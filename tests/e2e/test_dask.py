@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from by_night import by_night
 from small_study import lab_processes, main_only, quiclab, start_quiclab, trials, write_spec
 
 from quiclab.plan.make import make_plan
@@ -252,7 +253,7 @@ except Exception as error:
 """
 
 
-@pytest.mark.parametrize("has", ["nothing", "certificate"])
+@pytest.mark.parametrize("has", ["certificate", *by_night("nothing")])
 def test_nobody_else_of_this_machine_may_use_the_workers(tmp_path: Path, has: str) -> None:
     """Neither scheduler nor worker takes a client that has no certificate of this run, and they listen here alone."""
     with connected("local:1", tmp_path / "scratch") as cluster:

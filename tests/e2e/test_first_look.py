@@ -54,6 +54,7 @@ def test_a_first_look_is_a_part_of_the_study(tmp_path: Path) -> None:
     assert len(trials(study)) == 10
 
 
+@pytest.mark.nightly
 def test_quiet(tmp_path: Path) -> None:
     """Nothing is printed where nothing went wrong; what went wrong is, on standard error."""
     study, spec = tmp_path / "study", write_spec(tmp_path, trial_limit="20 s")
@@ -65,7 +66,7 @@ def test_quiet(tmp_path: Path) -> None:
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean object/plain?" in wrong.stderr
     failing = write_spec(tmp_path, trial_limit="2 s", size="30 MB")
-    failed = quiclab("run", failing, "--out", tmp_path / "slow", "--cell", CELL, "-q")
+    failed = quiclab("run", failing, "--out", tmp_path / "slow", "--cell", CELL, "-q", "--no-report")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert "2 trials failed" in failed.stderr
 

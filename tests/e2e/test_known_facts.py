@@ -8,6 +8,7 @@ import re
 
 import polars as pl
 import pytest
+from by_night import by_night
 from small_study import quiclab
 
 import quiclab as package
@@ -49,6 +50,8 @@ _ARM = '\n[[arm]]\nname = "{name}"\nprotocol = "h3"\nclient = {client}\nserver =
 _SERVERS = {"caddy": "caddy", "ngtcp2": "gtlsserver", "quiche": "quiclab-quiche", "quinn": "quiclab-quinn",
             "quic-go": "quiclab-quic-go", "aioquic": "python3", "nginx": "nginx"}  # fmt: skip
 """Server → its program."""
+_BY_DAY = ("caddy", "ngtcp2", "nginx", "nginx-new", "haproxy", "quic-go-client")
+"""Servers with a log and without, one in two versions, a proxy, a client."""
 
 
 def _here(role: Role, name: str, prefix: str | None = None) -> Program | None:
@@ -58,9 +61,14 @@ def _here(role: Role, name: str, prefix: str | None = None) -> Program | None:
     return Program(name, version=found.version) if isinstance(found, Available) else None
 
 
-@pytest.fixture(scope="module")
-def programs() -> dict[str, tuple[Role, Program]]:
-    """Arm → its program under test, of those that are here."""
+@pytest.fixture(scope="module", params=["some", *by_night("all")])
+def programs(request: pytest.FixtureRequest) -> dict[str, tuple[Role, Program]]:
+    """Arm → its program under test, of those that are here: one of each kind by day."""
+    found = _programs()
+    return found if request.param == "all" else {name: found[name] for name in _BY_DAY if name in found}
+
+
+def _programs() -> dict[str, tuple[Role, Program]]:
     found: dict[str, tuple[Role, Program]] = {}
     for name, program in _SERVERS.items():
         if find_program(program) is not None and (server := _here("server", name)) is not None:

@@ -97,6 +97,7 @@ def test_a_program_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     assert not (study / ".work").exists()
 
 
+@pytest.mark.nightly
 def test_a_report_after_a_run_decodes_nothing(tmp_path: Path) -> None:
     """Tables are made when a trial ends: logs that no longer hold anything are not missed, until they are asked for."""
     study = tmp_path / "study"

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from small_study import quiclab
 from stack_study import run_arms
 
@@ -37,8 +38,9 @@ def _verdicts(found: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
     return {name: (trial["status"], trial["reason"]) for name, trial in found.items()}
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
-@pytest.mark.parametrize("claims", ["", "-claims"], ids=["silent", "claims"])
+@pytest.mark.parametrize(
+    ("claims", "protocol"), [("", "h2"), ("-claims", "h3"), *by_night(("", "h3"), ("-claims", "h2"))]
+)
 def test_what_the_packets_show_decides(tmp_path: Path, protocol: str, claims: str) -> None:
     lies = {
         "honest": "",
@@ -54,7 +56,7 @@ def test_what_the_packets_show_decides(tmp_path: Path, protocol: str, claims: st
     assert found == {lie: ("failed" if why else "verified", why) for lie, why in lies.items()}
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("protocol", ["h3", *by_night("h2")])
 def test_an_account_is_held_against_what_is_seen_without_keys(tmp_path: Path, protocol: str) -> None:
     """Bytes that never came, a version that was never offered, instants that cannot be."""
     arms = {how: _arm(protocol, how, keys=False) for how in ("range-claims", "http1-claims", "honest-early")}
@@ -71,7 +73,7 @@ def test_an_account_is_held_against_what_is_seen_without_keys(tmp_path: Path, pr
     assert reasons["late"].startswith("the client's account begins "), reasons["late"]
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("protocol", ["h3", *by_night("h2")])
 def test_an_account_is_held_against_opened_packets(tmp_path: Path, protocol: str) -> None:
     """A URL that was never asked for; a first byte before any response."""
     found = _verdicts(
@@ -84,7 +86,7 @@ def test_an_account_is_held_against_opened_packets(tmp_path: Path, protocol: str
     assert reason.endswith(" ms before the head of a response had come"), reason
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("protocol", ["h2", *by_night("h3")])
 def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path, protocol: str) -> None:
     """With keys for a small object over the right one, and without any; payload is counted, whoever tells what."""
     arms = {"keys": _arm(protocol, "transport-claims"), "none": _arm(protocol, "transport-claims", keys=False)}
@@ -96,7 +98,7 @@ def test_a_body_that_came_over_the_other_transport_was_not_moved(tmp_path: Path,
         assert int(carried) > 200_000, (name, reason)
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("protocol", ["h2", *by_night("h3")])
 def test_an_object_in_parts_on_several_connections_is_another_transfer(tmp_path: Path, protocol: str) -> None:
     """With keys each part is seen; without any, no connection carried enough bytes."""
     arms = {"keys": _arm(protocol, "ranges"), "none": _arm(protocol, "ranges-claims", keys=False)}
@@ -144,7 +146,7 @@ def test_a_client_that_says_nothing_can_be_compared(tmp_path: Path) -> None:
         assert own["goodput_bit_per_s"] == pytest.approx(200_000 * 8 / own["ttlb_ms"] * 1e3), name
 
 
-@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("protocol", ["h3", *by_night("h2")])
 def test_what_neither_packets_nor_an_account_show_is_unproven(tmp_path: Path, protocol: str) -> None:
     """Without keys: an account counts, and without it nothing tells a good transfer from a bad one."""
     lies = ("honest", "404", "honest-claims")

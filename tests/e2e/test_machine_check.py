@@ -14,6 +14,7 @@ from quiclab.study.machine_check import LEAST_TRIALS
 pytestmark = pytest.mark.netns
 
 
+@pytest.mark.nightly
 def test_the_machine_is_tested_where_enough_trials_are_left(tmp_path: Path) -> None:
     """Its numbers are in host.json, also when a later run is too short for a test; a document stays a document."""
     enough = {"size": "5 KB", "blocks": LEAST_TRIALS // 2, "disturbance": "99 %"}

@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 from small_study import quiclab, trials, write_spec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
@@ -55,7 +56,7 @@ def test_parts_stay_as_they_are(tmp_path: Path, shards: tuple[Path, Path, Path])
     before = {file: file.read_bytes() for part in (one, two) for file in part.rglob("*") if file.is_file()}
     read_only = f'mount --bind -o ro {one} {one} && mount --bind -o ro {two} {two} && ! touch {one}/x; exec "$@"'
     inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", read_only, "sh")
-    merged = quiclab("merge", tmp_path / "whole", one, two, before=inside)
+    merged = quiclab("merge", tmp_path / "whole", one, two, "--no-report", before=inside)
     assert merged.returncode == 0, merged.stdout + merged.stderr
     assert len(trials(tmp_path / "whole")) == 10
     block = trials(two)[0]["trial_id"]
@@ -145,6 +146,7 @@ def test_what_was_void_and_has_run_again_is_brought(tmp_path: Path, shards: tupl
     assert "Whole again" not in again.stdout
 
 
+@pytest.mark.nightly
 def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
     """Else blocks that were added after a look would count as planned before it."""
     _, one, two = shards
@@ -157,6 +159,7 @@ def test_looks_at_the_parts_are_looks_at_the_whole(tmp_path: Path, shards: tuple
     assert (whole / "looks.jsonl").read_text() == looks
 
 
+@pytest.mark.nightly
 def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
     """What `quiclab trial` ran counts in no study: another one, or nobody, ran beside it."""
     spec, one, _ = shards
@@ -169,6 +172,7 @@ def test_a_trial_that_ran_by_itself_is_no_part(tmp_path: Path, shards: tuple[Pat
     assert "quiclab trial" in refused.stderr
 
 
+@pytest.mark.nightly
 def test_a_part_that_ran_by_other_limits_is_told(tmp_path: Path, shards: tuple[Path, Path, Path]) -> None:
     """A study may change its limits; the merged one keeps those of all its parts."""
     _, one, two = shards
@@ -185,7 +189,7 @@ def test_a_part_that_ran_by_other_limits_is_told(tmp_path: Path, shards: tuple[P
     assert "limits" not in alike.stdout
 
 
-@pytest.mark.parametrize("what", ["twice", "spec", "program", "itself", "none", "ledger", "rows", "row"])
+@pytest.mark.parametrize("what", ["spec", "itself", "ledger", "row", *by_night("twice", "program", "none", "rows")])
 def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[Path, Path, Path], what: str) -> None:
     """One clear error, and nothing is brought in."""
     spec, one, two = shards
@@ -228,7 +232,7 @@ def test_what_is_no_part_of_the_study_is_refused(tmp_path: Path, shards: tuple[P
     assert not whole.exists()
 
 
-@pytest.mark.parametrize("shard", ["4/3", "0/2", "1/4", "x", "1/"])
+@pytest.mark.parametrize("shard", ["4/3", "x", *by_night("0/2", "1/4", "1/")])
 def test_a_shard_that_is_none(tmp_path: Path, shard: str) -> None:
     """Of three blocks three shards are the most."""
     done = quiclab("run", write_spec(tmp_path, blocks=3), "--shard", shard, "--out", tmp_path / "s")

@@ -46,6 +46,7 @@ HARMS: dict[str, Harm] = {
     "deep": lambda path: path.write_bytes(b"[" * 200_000),
     "a folder": _folder_instead,
 }
+HARMS_BY_DAY = ["removed", "half", "noise"]
 FILES = (
     *("resolved.json", "ledger.sqlite", "trials/{}", "trials/{}/trial.json", "trials/{}/raw/client.pcapng"),
     *by_night("host.json", "spec.toml", "metrics.parquet", "report.html", ".lock", "tables/trials.parquet"),
@@ -139,18 +140,23 @@ def _first(study: Path) -> str:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_spoiled_file(whole: Path, study: Path, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "harms", [HARMS_BY_DAY, *by_night([harm for harm in HARMS if harm not in HARMS_BY_DAY])], ids=["by day", "others"]
+)
+def test_a_spoiled_file(
+    whole: Path, study: Path, file: str, harms: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each in every way; the report, which is slow, after those that no sentence of another verb is about."""
     path = study / file.format(_first(study))
     if not path.exists():
         pytest.fail(f"{file} is no file of a study any more")
     is_folder = path.is_dir()
-    for name, harm in HARMS.items():
+    for name in harms:
         if is_folder and name not in ("removed", "a folder"):
             continue
         shutil.rmtree(study)
         shutil.copytree(whole, study)
-        harm(path)
+        HARMS[name](path)
         (_ask_everything if name in ("removed", "half") else _ask_quickly)(study, whole, capsys)
 
 
@@ -252,6 +258,7 @@ def test_a_run_on_what_is_spoiled(study: Path, what: str, harm: str) -> None:
     assert _attempts(study) == before
 
 
+@pytest.mark.nightly
 def test_a_table_that_was_half_written_is_made_again(study: Path) -> None:
     """By the next run, without a word: it is made from the logs."""
     tables = sorted((study / "tables").glob("*/*.parquet"))

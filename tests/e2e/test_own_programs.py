@@ -86,6 +86,7 @@ def _metrics(study: Path, trial_id: str) -> dict[str, tuple[float | None, str | 
     return {row["name"]: (row["value"], row["note"]) for row in rows.iter_rows(named=True)}
 
 
+@pytest.mark.nightly
 def test_the_clients_of_the_guide_run_as_printed(tmp_path: Path) -> None:
     """curl without an account, and a client of some lines of Python: verified, with all times from their packets.
 

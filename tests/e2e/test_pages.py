@@ -113,6 +113,7 @@ def _har(file: Path) -> None:
     file.write_text(json.dumps({"log": {"version": "1.2", "pages": [{"id": "page_1"}], "entries": entries}}))
 
 
+@pytest.mark.nightly
 def test_a_recorded_load_is_replayed(tmp_path: Path) -> None:
     """Each host at an address of its own and with its own protocol; types and sizes as recorded, without bodies; no
     answer comes before the server has thought as long as it did."""

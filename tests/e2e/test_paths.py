@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 _H2 = 'protocol = "h2"\nclient = "curl-cffi"\nserver = "caddy"'
 
 
+@pytest.mark.nightly
 def test_a_path_that_marks_drops_nothing_of_tcp(tmp_path: Path) -> None:
     """TCP takes part by itself; one that is told not to loses packets in the place of marks."""
     off = _H2 + '\ntcp = { congestion_control = "cubic", ecn = false }'

@@ -103,6 +103,7 @@ def test_a_server_without_http3(tmp_path: Path) -> None:
     assert trials(study) == []
 
 
+@pytest.mark.nightly
 def test_what_is_no_answer_is_left_out(tmp_path: Path) -> None:
     """Status 404 and a body without bytes cannot be compared; the URL that can goes on."""
     urls = (f"{URL}/missing", f"{URL}/empty", f"{URL}/folder", f"{URL}/object")
@@ -152,7 +153,7 @@ def _start(*arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, *by_night(signal.SIGTERM, signal.SIGHUP)])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *by_night(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
 def test_ended_by_a_signal(tmp_path: Path, number: signal.Signals) -> None:
     """Nothing of the change is left: after kill -9 once `quiclab clean` was run, after others at once."""
     study = tmp_path / "study"

@@ -108,6 +108,7 @@ def test_early_data_accepted_and_refused(tmp_path: Path) -> None:
     assert (refuses["proof"]["resumed"], refuses["proof"]["early_data_offered"]) == (True, True)
 
 
+@pytest.mark.nightly
 def test_a_long_chain_costs_quic_more_than_its_budget(tmp_path: Path) -> None:
     """Three times what the client sent is not enough for the certificates (RFC 9000 section 8.1)."""
     arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
@@ -163,6 +164,7 @@ def test_cost_and_tcp_info_are_kept(tmp_path: Path) -> None:
     assert found["h3"]["host"]["tcp_info"] == {}
 
 
+@pytest.mark.nightly
 def test_both_legs_of_a_proxy_are_sampled(tmp_path: Path) -> None:
     """Each in its file, which holds connections of the port that trial.json tells, and as much as went through it."""
     need(("proxy", "nginx"))
@@ -184,6 +186,7 @@ def test_both_legs_of_a_proxy_are_sampled(tmp_path: Path) -> None:
             assert log.samples["bytes_sent"].max() > size // 2  # sampled last while it was still open
 
 
+@pytest.mark.nightly
 def test_each_end_marks_its_packets_for_ecn_unless_told_not_to(tmp_path: Path) -> None:
     """By the codepoints in the captures (RFC 9000 section 13.4): the knob of one end is not the other's."""
     need(("client", "quic-go"), ("server", "quic-go"))

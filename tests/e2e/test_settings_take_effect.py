@@ -65,6 +65,7 @@ def test_a_server_asks_for_fewer_acknowledgements(tmp_path: Path) -> None:
     assert packets["rare"] < packets["late"], "the delay ends the wait before so many packets have come"
 
 
+@pytest.mark.nightly
 def test_a_client_holds_its_acknowledgements_back(tmp_path: Path) -> None:
     """By number or by time: it sends a fraction of its packets, and has announced the delay to the server."""
     need(("client", "quiche"), ("server", "quinn"))
@@ -171,6 +172,7 @@ def test_the_origins_connection_is_there_or_not(tmp_path: Path, proxy: str, orig
     assert there == {"own": True, "warm": True, "cold": False}
 
 
+@pytest.mark.nightly
 def test_an_implicit_acknowledgement_spoils_the_round_trip_of_the_faulty_server(tmp_path: Path) -> None:
     """Its probe leaves just before the client's answer comes: no round trip of its twin is shorter than the path's."""
     arm = 'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "aioquic'

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars
 import pytest
 from account_facts import facts
+from by_night import by_night
 from coarsening import Compared, in_lines, levels_of_study
 from small_study import lab_processes, quiclab, trials, write_spec
 
@@ -47,7 +48,9 @@ def test_every_trial_is_verified_and_proves_what_it_ran(study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "lost", [("tables", "metrics.parquet"), ("tables/trials.parquet",), ()], ids=["all", "one", "some"]
+    "lost",
+    [(), *by_night((("tables", "metrics.parquet"),), (("tables/trials.parquet",),))],
+    ids=["some", "all", "one"],
 )
 def test_a_verb_makes_the_tables_that_it_needs(study: Path, tmp_path: Path, lost: tuple[str, ...]) -> None:
     """After `run --no-report` there are none, or those of the trials that an earlier report has."""

@@ -135,8 +135,7 @@ def _thinks(folder: Path, arms: Mapping[str, str], shares: Mapping[str, float]) 
     ("client", "server"),
     [
         ("curl-cffi", "caddy"),
-        ("quic-go", "aioquic"),
-        *by_night(("quic-go", "caddy"), ("quiche", "caddy"), ("quinn", "aioquic")),
+        *by_night(("quic-go", "aioquic"), ("quic-go", "caddy"), ("quiche", "caddy"), ("quinn", "aioquic")),
     ],
 )
 def test_the_time_for_which_a_server_thinks_is_its_own(client: str, server: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def test_ipv6(tmp_path: Path) -> None:
     assert {trial["proof"]["transport"] for trial in found} == {"tcp", "quic"}  # type: ignore[index]
 
 
+@pytest.mark.nightly
 def test_packet_sockets(tmp_path: Path) -> None:
     """Where no TUN device may be opened, veth carries the same study; the two are never mixed in one study."""
     found = _run(tmp_path, "--backend", "veth")

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from small_study import main_only, quiclab, trials, write_spec
 
 from quiclab.cli.documents import VerifyDocument
@@ -217,9 +218,11 @@ _CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "attempt": (_another_attempt, "ledger.sqlite attempt"),
     "verdicts of the study": (_verdict_of_all, "tables/trials status"),
 }
+_BY_DAY = ("metric", "table", "proof", "link", "arm", "failed", "void", "network", "limits", "verdicts of the study")
+"""Changes in each kind of file."""
 
 
-@pytest.mark.parametrize("name", _CHANGES)
+@pytest.mark.parametrize("name", [*_BY_DAY, *by_night(*(name for name in _CHANGES if name not in _BY_DAY))])
 def test_what_is_changed_is_found(tmp_path: Path, study: Path, name: str) -> None:
     """In tables, ledger, trial.json or all of them together."""
     changed = tmp_path / "study"
@@ -255,6 +258,10 @@ def _without_keys(study: Path) -> None:
 
 def _cut(study: Path) -> None:
     os.truncate(study / "trials" / _h3(study)["trial_id"] / "raw" / "client.pcapng", 100)
+
+
+def _without_the_folder(study: Path) -> None:
+    shutil.rmtree(study / "trials" / _h3(study)["trial_id"])
 
 
 def _of_another_form(study: Path) -> None:
@@ -341,6 +348,7 @@ def test_what_was_taken_out_is_told(tmp_path: Path, study: Path, change: Any, to
     assert any(told in each for each in found.unchecked), found.unchecked
 
 
+@pytest.mark.nightly
 def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
     """1 where something differs, 8 where nothing does and not all could be verified, 2 for a cell that is not there."""
     shutil.copytree(study, tmp_path / "study")
@@ -357,19 +365,21 @@ def test_exit_codes_and_cells(tmp_path: Path, study: Path) -> None:
     assert quiclab("verify", study, "--cell", cell).returncode == 0
 
 
-def test_a_damaged_trial_is_not_verified_and_differs_in_nothing(tmp_path: Path, study: Path) -> None:
+@pytest.mark.parametrize("damages", [_cut, *by_night(_without_the_folder)])
+def test_a_damaged_trial_is_not_verified_and_differs_in_nothing(
+    tmp_path: Path, study: Path, damages: Callable[[Path], object]
+) -> None:
     """The exit code is 8, as the reference has it, although its tables were made while it was whole."""
-    for number, damages in enumerate((_cut, lambda copy: shutil.rmtree(copy / "trials" / _h3(copy)["trial_id"]))):
-        copy = shutil.copytree(study, tmp_path / str(number))
-        damages(copy)
-        done = quiclab("verify", copy)
-        assert done.returncode == 8, done.stdout
-        assert "1 of 2 attempts" in done.stdout
-        _halve(copy / "metrics.parquet")
-        assert quiclab("verify", copy).returncode == 1
+    copy = shutil.copytree(study, tmp_path / "study")
+    damages(copy)
+    done = quiclab("verify", copy)
+    assert done.returncode == 8, done.stdout
+    assert "1 of 2 attempts" in done.stdout
+    _halve(copy / "metrics.parquet")
+    assert quiclab("verify", copy).returncode == 1
 
 
-@pytest.mark.parametrize("status", ["failed", "void", "unproven"])
+@pytest.mark.parametrize("status", ["unproven", *by_night("failed", "void")])
 def test_a_verdict_that_was_changed_in_the_ledger_alone(tmp_path: Path, study: Path, status: str) -> None:
     """The folder is where the true verdict put it: a difference, and no trial that is gone."""
     copy = shutil.copytree(study, tmp_path / "study")
@@ -382,6 +392,7 @@ def test_a_verdict_that_was_changed_in_the_ledger_alone(tmp_path: Path, study: P
     assert ("ledger.sqlite", "status", status, "verified", f"its folder, trials/{trial}") in told
 
 
+@pytest.mark.nightly
 def test_another_version_is_told(tmp_path: Path, study: Path) -> None:
     """Numbers of another version may be defined otherwise."""
     shutil.copytree(study, tmp_path / "study")

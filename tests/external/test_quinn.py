@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from live_link import in_sandbox
 from live_programs import PORT, SIZE, on_loopback, over_link, qlog_events
 
@@ -162,7 +163,7 @@ def test_a_packet_threshold_takes_reordering_for_loss(
     assert given_up > 5 if mistaken else given_up <= 5
 
 
-@pytest.mark.parametrize(("server", "again"), [(SERVER, False), (QuinnFaultyInitialPto(), True)])
+@pytest.mark.parametrize(("server", "again"), [(QuinnFaultyInitialPto(), True), *by_night((SERVER, False))])
 def test_a_hasty_initial_pto_repeats_what_is_under_way(tmp_path: Path, server: QuinnServer, again: bool) -> None:
     """At 200 ms a server with an initial PTO of 100 ms sends its Initial packet again before any answer could come."""
 
@@ -177,7 +178,7 @@ def test_a_hasty_initial_pto_repeats_what_is_under_way(tmp_path: Path, server: Q
     assert (len(initials) > 1) is again
 
 
-@pytest.mark.parametrize(("server", "trickles"), [(SERVER, False), (QuinnFaultyTrickle(), True)])
+@pytest.mark.parametrize(("server", "trickles"), [(QuinnFaultyTrickle(), True), *by_night((SERVER, False))])
 def test_a_trickling_program_pauses_after_each_piece_of_a_body(
     tmp_path: Path, server: QuinnServer, trickles: bool
 ) -> None:
@@ -198,8 +199,8 @@ def test_a_trickling_program_pauses_after_each_piece_of_a_body(
 
 @pytest.mark.parametrize(
     ("server", "groups", "misled"),
-    [(SERVER, ("x25519",), False), (QuinnFaultyRttSample(), ("x25519",), True),
-     (QuinnFaultyRttSample(), ("secp384r1", "x25519"), False)],
+    [(SERVER, ("x25519",), False),
+     *by_night((QuinnFaultyRttSample(), ("x25519",), True), (QuinnFaultyRttSample(), ("secp384r1", "x25519"), False))],
     ids=["right", "faulty", "faulty, but a HelloRetryRequest was measured"],
 )  # fmt: skip
 def test_bbr_takes_the_path_for_a_short_one(
@@ -253,7 +254,7 @@ def test_groups_that_do_not_match_cost_a_hello_retry_request(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("accepted", [True, False], ids=["accepted", "refused"])
-@pytest.mark.parametrize("client", [Ngtcp2Client(), QuicheClient()], ids=["ngtcp2", "quiche"])
+@pytest.mark.parametrize("client", [*by_night(Ngtcp2Client()), QuicheClient()], ids=["ngtcp2", "quiche"])
 def test_early_data_is_accepted_or_refused(tmp_path: Path, client: Endpoint, accepted: bool) -> None:
     """A client that comes again with its ticket, quiche's with a ClientHello of two datagrams, gets the body whole;
     the server logs 0-RTT packets only where it accepts them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,22 @@ from quiclab.model.study import Protocol
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 
 ENDS: tuple[End, ...] = ("client", "server")
-PAIRS: tuple[tuple[Protocol, str, str], ...] = (
-    ("h2", "curl-cffi", "caddy"),
-    ("h2", "curl", "nginx"),
+Pair = tuple[Protocol, str, str]
+DAY: tuple[Pair, ...] = (
     ("h2", "nghttp", "caddy"),
     ("h2", "chromium", "nginx"),
-    ("h2", "quic-go", "quic-go"),
     ("h3", "curl-cffi", "caddy"),
-    ("h3", "curl", "nginx"),
     ("h3", "aioquic", "aioquic"),
+    ("h3", "quiche", "quiche"),
+)
+NIGHT: tuple[Pair, ...] = (
+    ("h2", "curl-cffi", "caddy"),
+    ("h2", "curl", "nginx"),
+    ("h2", "quic-go", "quic-go"),
+    ("h3", "curl", "nginx"),
     ("h3", "ngtcp2", "ngtcp2"),
     ("h3", "chromium", "caddy"),
     ("h3", "quic-go", "quic-go"),
-    ("h3", "quiche", "quiche"),
     ("h3", "quinn", "quinn"),
 )
 
@@ -52,21 +56,38 @@ def _arm(protocol: Protocol, client: str, server: str) -> str:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """One trial of each pair."""
-    folder = tmp_path_factory.mktemp("tshark-http")
+    """One trial of each pair of every push."""
+    return _study(tmp_path_factory.mktemp("tshark-http"), DAY)
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """One trial of each other pair."""
+    return _study(tmp_path_factory.mktemp("tshark-http-night"), NIGHT)
+
+
+def _study(folder: Path, pairs: Iterable[Pair]) -> Study:
     arms = {
         _arm(protocol, client, server): f'protocol = "{protocol}"\nclient = "{client}"\nserver = "{server}"'
-        for protocol, client, server in PAIRS
+        for protocol, client, server in pairs
         if are_installed(client, server)
     }
     return Study(folder, run_arms(folder, arms, "300 KB"))
 
 
-@pytest.mark.parametrize(("protocol", "client", "server"), PAIRS)
+@pytest.mark.parametrize(("protocol", "client", "server"), DAY)
 def test_frames_are_those_of_tshark(study: Study, protocol: Protocol, client: str, server: str) -> None:
     """Same connections and streams, and in each the same frames: types, lengths, ends, values and header fields."""
     need(("client", client), ("server", server))
     _compare(study, protocol, study.trials[_arm(protocol, client, server)])
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("protocol", "client", "server"), NIGHT)
+def test_frames_of_other_pairs(others: Study, protocol: Protocol, client: str, server: str) -> None:
+    """What every push shows of one pair of each kind."""
+    need(("client", client), ("server", server))
+    _compare(others, protocol, others.trials[_arm(protocol, client, server)])
 
 
 @pytest.mark.matrix

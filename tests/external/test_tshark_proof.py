@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from proof_by_tshark import hellos_by_tshark, of_first_connection, packets_by_tshark, wire_by_tshark
 from unit.evidence.verify.capture_files import ALL_CAPTURES, CAPTURES, PORT, handshake_of, rows_of
 from unit.evidence.verify.recordings import RECORDINGS, judged, proof_of, trial
@@ -17,6 +18,7 @@ from quiclab.evidence.verify.wire import read_wire
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
 ALL_RECORDINGS = sorted(path.name for path in RECORDINGS.iterdir() if path.is_dir())
+_CHOICES = [name for name in ALL_CAPTURES if name != "tls-alert"]
 OF_HANDSHAKE = {"tls_cipher": "cipher_suite", "tls_group": "group"}
 """Facts by their name in the proof, where a handshake has another."""
 
@@ -30,7 +32,7 @@ def same_keys(facts: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]
     return told
 
 
-@pytest.mark.parametrize("name", ALL_RECORDINGS)
+@pytest.mark.parametrize("name", [*ALL_RECORDINGS[::2], *by_night(*ALL_RECORDINGS[1::2])])
 def test_whole_connections_prove_what_tshark_shows(name: str, tmp_path: Path) -> None:
     """Versions, suite, group, resumption, ALPN, 0-RTT, Retry, transport parameters, sockets, payload and ECN."""
     judged(trial(tmp_path / "t", name))
@@ -47,7 +49,7 @@ def test_whole_connections_prove_what_tshark_shows(name: str, tmp_path: Path) ->
     assert carried == {side: sum(each[side] for each in wire["sockets"].values()) for side in ("client", "server")}
 
 
-@pytest.mark.parametrize("name", [name for name in ALL_CAPTURES if name != "tls-alert"])
+@pytest.mark.parametrize("name", [*_CHOICES[::2], *by_night(*_CHOICES[1::2])])
 def test_first_packets_prove_what_tshark_shows(name: str) -> None:
     """The same without any key; in `tls-alert` there is no choice to compare."""
     capture = CAPTURES / f"{name}.pcapng"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,9 @@ from quiclab.logs.decoders import Context, End, decoder_of
 pytestmark = [pytest.mark.netns, pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")]
 
 ENDS: tuple[End, ...] = ("client", "server")
-PAIRS = (
-    ("ngtcp2", "ngtcp2"),
-    ("quiche", "quiche"),
-    ("quinn", "quinn"),
-    ("quic-go", "quic-go"),
-    ("aioquic", "aioquic"),
-    ("curl", "nginx"),
-    ("curl-cffi", "caddy"),
-    ("chromium", "caddy"),
-)
+Trials = tuple[Path, dict[str, dict[str, Any]]]
+DAY = (("ngtcp2", "ngtcp2"), ("quiche", "quiche"), ("quic-go", "quic-go"), ("chromium", "caddy"))
+NIGHT = (("quinn", "quinn"), ("aioquic", "aioquic"), ("curl", "nginx"), ("curl-cffi", "caddy"))
 LOSSY = 'loss = "1 %"\n'
 
 
@@ -47,10 +41,19 @@ def _arm(client: str, server: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
-    """One trial of each pair that is installed, with the folder that they are in."""
-    folder = tmp_path_factory.mktemp("tshark-quic")
-    arms = {f"{client}-{server}": _arm(client, server) for client, server in PAIRS if are_installed(client, server)}
+def study(tmp_path_factory: pytest.TempPathFactory) -> Trials:
+    """One trial of each pair of every push that is installed, with the folder that they are in."""
+    return _study(tmp_path_factory.mktemp("tshark-quic"), DAY)
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Trials:
+    """One trial of each other pair."""
+    return _study(tmp_path_factory.mktemp("tshark-quic-night"), NIGHT)
+
+
+def _study(folder: Path, pairs: Iterable[tuple[str, str]]) -> Trials:
+    arms = {f"{client}-{server}": _arm(client, server) for client, server in pairs if are_installed(client, server)}
     return folder, run_arms(folder, arms, "300 KB", path=LOSSY)
 
 
@@ -59,13 +62,20 @@ def _raw(folder: Path, trial: dict[str, Any]) -> Path:
     return folder / "study" / "trials" / str(trial["trial_id"]) / "raw"
 
 
-@pytest.mark.parametrize(("client", "server"), PAIRS)
-def test_packets_are_those_of_tshark_and_of_the_logs(
-    study: tuple[Path, dict[str, dict[str, Any]]], client: str, server: str
-) -> None:
+@pytest.mark.parametrize(("client", "server"), DAY)
+def test_packets_are_those_of_tshark_and_of_the_logs(study: Trials, client: str, server: str) -> None:
     """Same packets and frames as tshark's; and the qlogs, where there are any, tell of no packet that we lack."""
     need(("client", client), ("server", server))
     folder, found = study
+    _compare(_raw(folder, found[f"{client}-{server}"]))
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("client", "server"), NIGHT)
+def test_packets_of_other_pairs(others: Trials, client: str, server: str) -> None:
+    """As those of every push."""
+    need(("client", client), ("server", server))
+    folder, found = others
     _compare(_raw(folder, found[f"{client}-{server}"]))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from live_link import in_sandbox
 
 from quiclab.lab.testbed.backend import tun_problem
@@ -22,14 +23,13 @@ from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.spec.link import link_config
 
 pytestmark = pytest.mark.netns
-BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 ENDS: tuple[End, ...] = ("client", "server")
 PORT = 5001
 PAIRS = (Pair(0), Pair(1))
 ROUTES = (RouteMetrics("reno", 10), RouteMetrics("cubic", 32))
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["tun", *by_night("veth")])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Both ways to carry packets, where this machine has them."""
     if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:

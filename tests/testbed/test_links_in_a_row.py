@@ -21,7 +21,6 @@ from quiclab.model.study import Path as LinkPath
 from quiclab.model.units import Bitrate, Duration, Share
 
 pytestmark = pytest.mark.netns
-BACKENDS: tuple[Backend, ...] = ("tun", "veth")
 NEAR_MS, FAR_MS = 3, 8
 
 
@@ -39,7 +38,7 @@ def logged(folder: Path, name: str) -> pl.DataFrame:
     return packets.filter(pl.col("action") != "outside_model")
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["tun", *by_night("veth")])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Both ways to carry packets, where this machine has them."""
     if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:

@@ -29,7 +29,7 @@ _SIZE, _BURST = 1200, 10
 _RATE = Bitrate(6_000_000)
 
 
-@pytest.fixture(params=("tun", "veth"))
+@pytest.fixture(params=["tun", *by_night("veth")])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Both ways to carry packets, where this machine has them."""
     if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_night import by_night
 from live_link import bulk_tcp, in_sandbox, open_link, udp_flood
 
 from quiclab.lab.testbed.backend import tun_problem
@@ -21,7 +22,7 @@ _HEADER, _RECORD, _REASON = 64, 48, 42
 POLICED, BLOCKED = 7, 8
 
 
-@pytest.fixture(params=("tun", "veth"))
+@pytest.fixture(params=["tun", *by_night("veth")])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Both ways to carry packets, where this machine has them."""
     if request.param == "tun" and (problem := in_sandbox(tun_problem)) is not None:

@@ -89,6 +89,7 @@ def test_a_link_says_how_it_is_scheduled(tmp_path: Path, asked: bool) -> None:
     assert summary["awake_processors"] is os.access(REQUEST, os.W_OK)
 
 
+@pytest.mark.nightly  # takes a whole processor for up to 20 s
 def test_a_link_gives_its_precedence_up_where_it_takes_what_the_ends_need(tmp_path: Path) -> None:
     """A packet every 22 us takes a whole processor: of few ones it becomes an ordinary thread, and says when."""
     few = len(os.sched_getaffinity(0)) < 3

@@ -52,7 +52,7 @@ def as_trial(document: Mapping[str, object], **changed: object) -> TrialRecord:
 def form_of(kind: Any) -> Any:
     """Return the form (`quiclab.store.forms`) of a record or of the type of one of its fields."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return {_form_name(field): form_of(field.type) for field in msgspec.structs.fields(kind)}
+        return {_form_name(field): form_of(field.type) for field in _fields(kind).values()}
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return NotEmpty(form_of(get_args(arguments[0])[0]))
@@ -63,6 +63,12 @@ def form_of(kind: Any) -> Any:
     if origin is types.UnionType or (origin is not None and arguments and origin is not Literal):
         return _form_of_union(tuple(each for each in arguments if each is not types.NoneType))
     return kind
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInfo]:
+    """Fields of a record by their name in JSON. msgspec evaluates all annotations anew whenever it is asked."""
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
 def _form_of_union(kinds: tuple[Any, ...]) -> Any:
@@ -91,7 +97,7 @@ def _without_nulls(value: Any, kind: Any) -> Any:
     if isinstance(value, dict):
         for each in (kind, *get_args(kind)):
             if isinstance(each, type) and issubclass(each, msgspec.Struct):
-                fields = {field.encode_name: field for field in msgspec.structs.fields(each)}
+                fields = _fields(each)
                 return {
                     name: _without_nulls(inner, fields[name].type)
                     for name, inner in value.items()

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
+from by_night import by_night
 from synthetic_study import write_study
 
 import quiclab
@@ -83,7 +84,7 @@ _FORBIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("query", _FORBIDDEN)
+@pytest.mark.parametrize("query", [*_FORBIDDEN[::2], *by_night(*_FORBIDDEN[1::2])])
 def test_nothing_else_is_read_or_written(
     directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from synthetic_study import Shape, write_study
 
 import quiclab
@@ -135,7 +136,7 @@ def test_the_verb_lists_what_can_be_asked(directory: Path, capsys: pytest.Captur
     assert "bytes_acknowledged: trial_id, x_ms, bytes" in capsys.readouterr().out
 
 
-@pytest.fixture(scope="module", params=["h2", "h3"])
+@pytest.fixture(scope="module", params=["h2", *by_night("h3")])
 def reported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with its report where `make demo` writes it: with trials that failed, most of one cell, and void ones."""
     failures = Shape().failures | {("far/5 MB", "h2", block) for block in range(6)}

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from rich.console import Console
 from synthetic_study import Shape, write_study
 
@@ -33,7 +34,7 @@ _IN_A_COLUMN = {Conclusion.SMALL: "small", Conclusion.PERHAPS_SMALL: "small?", C
 _SAYS_NOTHING = (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
 
 
-@pytest.fixture(scope="module", params=SHAPES, ids=str)
+@pytest.fixture(scope="module", params=["disturbed", "slower", *by_night("clear", "few", "lost")], ids=str)
 def shown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """One study everywhere that it is shown."""
     directory = write_study(tmp_path_factory.mktemp("study"), SHAPES[request.param])

@@ -9,6 +9,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,6 +35,7 @@ def test_the_docs_show_what_is_printed_today() -> None:
     assert (looked.returncode, looked.stderr) == (0, "")
 
 
+@pytest.mark.nightly
 def test_other_outputs_and_words_are_found_out(tmp_path: Path) -> None:
     """A page with another number, and a picture of another answer."""
     root = copied(tmp_path)

@@ -99,6 +99,7 @@ def test_rust(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly  # `make lint` runs the same with every push
 def test_the_project_speaks_so() -> None:
     """Nothing is found in any of its folders."""
     done = subprocess.run([sys.executable, TOOL], capture_output=True, text=True, check=False)

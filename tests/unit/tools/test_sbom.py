@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parents[3]
 _NAMES = {"requirements*.lock": "pypi", "Cargo.lock": "cargo", "go.sum": "golang", "package-lock.json": "npm"}
@@ -22,6 +21,9 @@ _SKIPPED = {".venv", ".stacks", "target", "node_modules", ".git"}
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object]]:
     """Package URL → component, as `make sbom` writes them."""
+    # Here, because every worker of every test run imports this file, and this takes seconds.
+    from cyclonedx.validation.json import JsonStrictValidator
+
     file = tmp_path_factory.mktemp("sbom") / "quiclab.cdx.json"
     subprocess.run([sys.executable, "-W", "error", str(ROOT / "tools" / "sbom.py"), str(file)], check=True)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read_text()) is None

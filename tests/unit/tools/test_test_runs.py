@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,39 @@ def test_a_stage_has_the_exit_code_of_its_command_and_tells_how_long_it_took() -
     done = _run("sh", "-c", script)
     assert done.returncode == 7
     assert re.fullmatch(r"== one\n== one: \d+ min \d\d s\n== two\n== two: \d+ min \d\d s\n", done.stdout)
+
+
+def _step(folder: Path, name: str, text: str) -> None:
+    """A program that says that it runs, in place of one that takes minutes."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("part", "lint", "code", "steps"),
+    [
+        ("all", "", 0, ["lint python", "lint rust", "cargo", "programs", "units", "packets", "alone", "totals"]),
+        ("code", "", 0, ["lint python", "lint rust", "cargo", "programs"]),
+        ("python", "", 0, ["units", "packets", "alone", "totals"]),
+        ("all", "[ $1 = rust ] || exit 3", 3, ["lint python", "lint rust", "cargo", "programs"]),
+        ("all", "[ $1 = python ] || exit 4", 4, ["lint python", "lint rust"]),
+    ],
+)
+def test_parts_of_the_whole_run(tmp_path: Path, part: str, lint: str, code: int, steps: list[str]) -> None:
+    """Each step once, those of both parts in the whole; bad code ends the run before the Python tests, and is told,
+    although Python's is looked at beside the compilers."""
+    for name in ("test.sh", "stages.sh"):
+        (tmp_path / "tools").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "tools" / name, tmp_path / "tools")
+    _step(tmp_path, "tools/lint.sh", f'echo "ran lint $1"; {lint}')
+    _step(tmp_path, "tools/test_programs.sh", "echo ran programs")
+    _step(tmp_path, ".venv/bin/python", 'expr "$*" : "tools/totals.*" >/dev/null && echo ran totals || echo "ran $7"')
+    _step(tmp_path, "bin/cargo", "echo ran cargo")
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = _run(tmp_path / "tools" / "test.sh", part, PATH=path)
+    assert done.returncode == code, done.stderr
+    told = re.findall(r"^ran (.+)$", done.stdout, re.MULTILINE)
+    ran = [re.sub(r".*test-results/(\w+)\.xml", r"\1", line) for line in told]
+    assert sorted(ran) == sorted(steps)

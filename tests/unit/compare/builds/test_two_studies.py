@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from by_night import by_night
 
 from quiclab.compare.builds.gate import Judgement, Verdict, exit_verdict, judge, parse_bound
 from quiclab.compare.builds.setting import Difference
@@ -63,7 +64,7 @@ def gate(found: StudiesCompared, bound: str = "ttlb > +3%") -> tuple[Judgement, 
     return judge([(parse_bound(bound), "ttlb_ms")], found.changes, found.alpha)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *by_night(2)])
 def test_the_same_build_twice_raises_no_more_alarms_than_nominal(seed: int) -> None:
     """Of 200 comparisons of a build with itself 5 % may find something in any cell, paired or not."""
     rng = np.random.default_rng(7)
@@ -78,7 +79,7 @@ def test_the_same_build_twice_raises_no_more_alarms_than_nominal(seed: int) -> N
 
 
 @pytest.mark.parametrize("cells", [1, 8])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *by_night(2)])
 def test_cells_exactly_at_the_bound_seldom_fail_together(cells: int, seed: int) -> None:
     """All of them at the bound fail the gate in no more than 2.5 % of runs."""
     rng = np.random.default_rng(8)

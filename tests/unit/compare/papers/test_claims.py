@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from by_night import by_night
 from synthetic_paper import CLEAR, UNTESTABLE, direction, judged, number
 from synthetic_study import write_study
 
@@ -201,7 +202,7 @@ def test_a_difference_from_nothing_has_a_direction(tmp_path: Path) -> None:
     assert higher.cells[0].ours == pytest.approx(4, rel=0.02)
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize("statistic", ["median", *by_night("mean")])
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [(104.9, 105.1, Verdict.AGREES), (100.5, 101.5, Verdict.DIFFERS), (105_900, 106_000, Verdict.DIFFERS)],
@@ -238,7 +239,7 @@ def test_an_advantage_of_two_arms(tmp_path: Path, statistic: str) -> None:
     )
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize("statistic", ["mean", *by_night("median")])
 @pytest.mark.parametrize(
     ("low", "high", "verdict", "why"),
     [
@@ -310,7 +311,7 @@ def test_a_disturbed_machine_decides_as_in_the_map(tmp_path: Path, most_pct: flo
     assert found.cells[0].why.startswith("Disturbed:") == (verdict is Verdict.UNDECIDED)
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize("statistic", ["mean", *by_night("median")])
 @pytest.mark.parametrize("arms", [["h2"], ["h2", "h3"]])
 def test_the_interval_of_a_number_allows_for_the_machine(tmp_path: Path, statistic: str, arms: list[str]) -> None:
     """The interval of one arm grows, and that of the other's advantage; the number itself stays."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from by_night import by_night
 from PIL import Image
 from specs import changed, study_of
 
@@ -49,7 +50,7 @@ def test_images_have_their_size_and_decode(kind: str, size: int) -> None:
         assert image.format == kind.upper()
 
 
-@pytest.mark.parametrize("mix", ["many-small", "few-large", "mixed", "http-archive"])
+@pytest.mark.parametrize("mix", ["many-small", "http-archive", *by_night("few-large", "mixed")])
 def test_mixes_hold_to_requests_and_bytes(mix: Mix) -> None:
     """And draw other sizes for another seed."""
     page = Page(mix=mix, requests=40, total=ByteCount(900_000))

@@ -55,6 +55,7 @@ def test_the_pages_of_pairs_lead_back_to_their_own_report(study: Path) -> None:
     assert all("../../../report-goodput_bit_per_s.html#pairs-" in page.read_text() for page in pages)
 
 
+@pytest.mark.nightly
 def test_pages_tell_of_each_other_and_that_looks_are_not_corrected_together(tmp_path: Path) -> None:
     """A report alone says nothing of it."""
     assert "The same trials are compared by" not in body(write_report(write_study(tmp_path, SHAPE)))

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import polars as pl
 import pytest
+from by_night import by_night
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -145,7 +146,7 @@ def test_former_pages_go(tmp_path: Path) -> None:
     assert not old.exists()
 
 
-@pytest.mark.parametrize("table", ["link_packets", "transport_metrics", "bytes_acknowledged", "frames"])
+@pytest.mark.parametrize("table", ["link_packets", *by_night("transport_metrics", "bytes_acknowledged", "frames")])
 def test_a_study_without_a_table_says_which(tmp_path: Path, table: str) -> None:
     """The figures of other tables are drawn, those of the missing one are named."""
     shutil.rmtree(with_logs(tmp_path) / "tables" / table)

@@ -39,6 +39,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 BY_DAY = ("differences", "filmstrip", "waterfall", "many lines")
 """A coloured map, images, bars, and many curves: those that are drawn as pixels and on paper by day, too."""
+DAILY = (*BY_DAY, "reasons", "distributions", "timeline", "bytes_acknowledged", "violins")
+"""A figure of each kind: those that are exported by day."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_what_is_left_out_has_no_data(asked: Asked) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (apt-get install chromium)")
 @pytest.mark.usefixtures("_browser")
 @pytest.mark.filterwarnings("ignore:The kopts argument is ignored")  # of a browser that is there already
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*DAILY, *by_night(*(case for case in CASES if case not in DAILY))])
 def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -> None:
     """As a page with its question, and as a picture with its labels."""
     name, choice = CASES[case]

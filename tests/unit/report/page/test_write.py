@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from by_night import by_night
 from synthetic_study import Shape, write_study
 
 from quiclab.report.page.write import write_report
@@ -82,7 +83,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("piece", [*PIECES[::3], *by_night(*PIECES[1::3], *PIECES[2::3])])
 def test_a_missing_piece_is_said_and_the_rest_is_shown(tmp_path: Path, piece: str) -> None:
     """Whatever one file or directory is gone, there is a page with a caution and the other sections."""
     path = write_study(tmp_path, SMALL) / piece

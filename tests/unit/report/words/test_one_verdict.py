@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headline, list, map, JSON and tables of thousands of random cells: one verdict and one sign in all of them."""
+"""Headline, list, map, JSON and tables of random cells: one verdict and one sign in all of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from by_night import by_night
 from random_cells import Cell, random_cell
 
 from quiclab.cli.explain_documents import cause_entry
@@ -82,9 +83,10 @@ def _check_elsewhere(explained: Explanation) -> None:
         assert parts == pytest.approx(explained.waterfall.total.difference_ms)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *by_night(*range(2, 8))])
 def test_no_place_contradicts_another(seed: int) -> None:
-    """2,000 random cells, with few pairs and many, heavy tails, rare waits, ties and losses, contradict nowhere."""
+    """250 random cells for each seed, with few pairs and many, heavy tails, rare waits, ties and losses, contradict
+    nowhere."""
     rng = np.random.default_rng(seed)
     kinds: set[Status] = set()
     for _ in range(250):
