@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lint, Rust tests, Python tests; the last line adds up what all Python tests came to. `test.sh code` ends before the
-# Python tests, and `test.sh python` begins with them.
+# Lint, Rust tests, Python tests; the last line adds up what all Python tests came to.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/stages.sh
-part=${1:-all} results=.venv/test-results failed=
+results=.venv/test-results failed=
 rm -rf "$results"
 
 # Lint, and the tests of Rust and Go. What looks at Python uses one processor, beside the compilers.
@@ -37,8 +36,7 @@ python_tests() {
         --junitxml="$results/$tests_name.xml" "$@" || failed="$failed $tests_name"
 }
 
-[ "$part" = python ] || code
-[ "$part" != code ] || exit 0
+code
 # Files in the order of their folders: what is collected last is short, so that no worker is left with a long file.
 python_tests units 'not packets and not alone and not nightly and not matrix' -n auto --maxprocesses 8 --dist loadfile \
     --no-loadscope-reorder

@@ -131,18 +131,16 @@ def _step(folder: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "lint", "code", "steps"),
+    ("lint", "code", "steps"),
     [
-        ("all", "", 0, ["lint python", "lint rust", "cargo", "programs", "units", "packets", "alone", "totals"]),
-        ("code", "", 0, ["lint python", "lint rust", "cargo", "programs"]),
-        ("python", "", 0, ["units", "packets", "alone", "totals"]),
-        ("all", "[ $1 = rust ] || exit 3", 3, ["lint python", "lint rust", "cargo", "programs"]),
-        ("all", "[ $1 = python ] || exit 4", 4, ["lint python", "lint rust"]),
+        ("", 0, ["lint python", "lint rust", "cargo", "programs", "units", "packets", "alone", "totals"]),
+        ("[ $1 = rust ] || exit 3", 3, ["lint python", "lint rust", "cargo", "programs"]),
+        ("[ $1 = python ] || exit 4", 4, ["lint python", "lint rust"]),
     ],
 )
-def test_parts_of_the_whole_run(tmp_path: Path, part: str, lint: str, code: int, steps: list[str]) -> None:
-    """Each step once, those of both parts in the whole; bad code ends the run before the Python tests, and is told,
-    although Python's is looked at beside the compilers."""
+def test_steps_of_the_whole_run(tmp_path: Path, lint: str, code: int, steps: list[str]) -> None:
+    """Each step once; bad code ends the run before the Python tests, and is told, although Python's is looked at beside
+    the compilers."""
     for name in ("test.sh", "stages.sh"):
         (tmp_path / "tools").mkdir(exist_ok=True)
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools")
@@ -151,7 +149,7 @@ def test_parts_of_the_whole_run(tmp_path: Path, part: str, lint: str, code: int,
     _step(tmp_path, ".venv/bin/python", 'expr "$*" : "tools/totals.*" >/dev/null && echo ran totals || echo "ran $7"')
     _step(tmp_path, "bin/cargo", "echo ran cargo")
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    done = _run(tmp_path / "tools" / "test.sh", part, PATH=path)
+    done = _run(tmp_path / "tools" / "test.sh", PATH=path)
     assert done.returncode == code, done.stderr
     told = re.findall(r"^ran (.+)$", done.stdout, re.MULTILINE)
     ran = [re.sub(r".*test-results/(\w+)\.xml", r"\1", line) for line in told]
