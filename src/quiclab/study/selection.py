@@ -11,7 +11,11 @@ from dataclasses import asdict
 from quiclab.model.errors import DecodeError
 from quiclab.plan.part import WHOLE, Part
 from quiclab.store.disk import disk_errors, read_object, write_atomically
+from quiclab.store.forms import misfit
 from quiclab.store.layout import StudyDir
+
+_FORM = {"blocks": int, "cells!": [str], "shard": [int]}
+"""Form of part.json (`quiclab.store.forms`)."""
 
 
 def keep_part(study_dir: StudyDir, part: Part) -> None:
@@ -26,11 +30,11 @@ def keep_part(study_dir: StudyDir, part: Part) -> None:
 def kept_part(study_dir: StudyDir) -> Part:
     """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
     run's."""
-    with suppress(DecodeError, KeyError, TypeError, ValueError):
+    with suppress(DecodeError):
         found = read_object(study_dir.part)
-        blocks = None if found["blocks"] is None else int(found["blocks"])
-        shard = None if found["shard"] is None else (int(found["shard"][0]), int(found["shard"][1]))
-        cells = tuple(found["cells"])
-        if all(re.fullmatch(r"[\w./-]+", cell) for cell in cells):  # a command is made of them, which is printed
-            return Part(blocks, cells, shard)
+        blocks, shard = found.get("blocks"), found.get("shard")
+        if misfit(found, _FORM) is None and (shard is None or (len(shard) == 2 and 1 <= shard[0] <= shard[1])):
+            # A command is made of the cells, which is printed.
+            if all(re.fullmatch(r"[\w./-]+", cell) for cell in found["cells"]) and (blocks is None or blocks > 0):
+                return Part(blocks, tuple(found["cells"]), None if shard is None else (shard[0], shard[1]))
     return WHOLE
