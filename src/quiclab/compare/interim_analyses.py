@@ -126,7 +126,7 @@ def _notes_on_lost(looks: Looks) -> tuple[str, ...]:
         return ()
     return (
         f"{FILE} has {number_text.counted(looks.unreadable, 'line')} that cannot be read. If the result was seen "
-        "earlier than the others say, blocks may have been added for what it showed, and the usual test is too lenient.",
+        "before the others, blocks may have been added for what it showed, and the usual test is too lenient.",
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import asdict
 
 from quiclab.model.errors import DecodeError
@@ -30,11 +29,17 @@ def keep_part(study_dir: StudyDir, part: Part) -> None:
 def kept_part(study_dir: StudyDir) -> Part:
     """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
     run's."""
-    with suppress(DecodeError):
+    try:
         found = read_object(study_dir.part)
-        blocks, shard = found.get("blocks"), found.get("shard")
-        if misfit(found, _FORM) is None and (shard is None or (len(shard) == 2 and 1 <= shard[0] <= shard[1])):
-            # A command is made of the cells, which is printed.
-            if all(re.fullmatch(r"[\w./-]+", cell) for cell in found["cells"]) and (blocks is None or blocks > 0):
-                return Part(blocks, tuple(found["cells"]), None if shard is None else (shard[0], shard[1]))
-    return WHOLE
+    except DecodeError:
+        return WHOLE
+    if misfit(found, _FORM) is not None:
+        return WHOLE
+    blocks, shard = found.get("blocks"), found.get("shard")
+    possible = (
+        (blocks is None or blocks > 0),
+        (shard is None or (len(shard) == 2 and 1 <= shard[0] <= shard[1])),
+        # A command is made of the cells, which is printed.
+        all(re.fullmatch(r"[\w./-]+", cell) for cell in found["cells"]),
+    )
+    return Part(blocks, tuple(found["cells"]), shard and (shard[0], shard[1])) if all(possible) else WHOLE
