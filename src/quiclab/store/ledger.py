@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
+from quiclab.model.bounds import MOST_BLOCKS
 from quiclab.model.errors import DecodeError, HostError
 from quiclab.model.json_trouble import json_trouble
 from quiclab.store.disk import disk_errors, read_object
@@ -53,8 +54,10 @@ _ROW = {
     **dict.fromkeys(("block", "position", "seed"), int),
 }
 """Keys of the row of a plan, with their types."""
-_MOST = {"block": 2**63, "position": 2**63, "seed": 2**64}
-"""Numbers of a row, each with the least that it cannot be: that of no column."""
+_MOST = {"block": MOST_BLOCKS, "position": 2**63, "seed": 2**64}
+"""Numbers of a row, each with the least that it cannot be."""
+_MOST_ATTEMPTS = 2**31
+"""Least number that no attempt has; they count from 1."""
 _ADOPTED_AGAIN = "move it away and run the study again (quiclab run): the trials in trials/ and failed/ are adopted"
 
 
@@ -102,6 +105,7 @@ class Ledger:
             for values in self._db.execute("SELECT trial_id, attempt, status, reason FROM attempts ORDER BY attempt"):
                 trial_id, attempt, status, reason = values
                 _check(_is_id(trial_id) and isinstance(attempt, int) and status in get_args(Status))
+                _check(0 < attempt < _MOST_ATTEMPTS)
                 found.setdefault(trial_id, []).append(Attempt(trial_id, attempt, status, str(reason)))
         return found
 

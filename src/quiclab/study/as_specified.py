@@ -136,7 +136,7 @@ def what_lacks(
         ended.setdefault(block, set()).update(
             each.attempt for each in tries if voids_its_block(each) or each.reason == BLOCK_CUT
         )
-    earlier = sum(len({*range(1, number)} - ended[block]) for block, number in latest.items())
+    earlier = sum(number - 1 - sum(0 < each < number for each in ended[block]) for block, number in latest.items())
     told = []
     if lacking:
         told.append(

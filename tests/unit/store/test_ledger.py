@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from quiclab.model.bounds import MOST_BLOCKS
 from quiclab.model.errors import DecodeError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import borrowed_ledger, kept_positions, look_into_ledger, open_ledger
@@ -130,6 +131,8 @@ def test_what_was_set_aside_is_not_adopted(study: StudyDir) -> None:
         ("t", "one", "verified", ""),
         ("t", 1, "splendid", ""),
         (b"t", 1, "verified", ""),
+        ("t", -5, "verified", ""),
+        ("t", 2**62, "verified", ""),
     ],
 )
 def test_a_row_that_no_run_has_written(study: StudyDir, row: tuple[object, ...]) -> None:
@@ -160,7 +163,7 @@ def _with_row(study: StudyDir, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [json.dumps({name: value for name, value in _WHOLE.items() if name != "arm_name"}),
-     *(json.dumps({**_WHOLE, **more}) for more in ({"block": -1}, {"position": 2**63}, {"seed": 2**64}, {"arm": []})),
+     *(json.dumps({**_WHOLE, **more}) for more in ({"block": -1}, {"block": MOST_BLOCKS}, {"position": 2**63}, {"seed": 2**64}, {"arm": []})),
      "[" * 5000 + "]" * 5000, "1" * 5000, "null", "[1, 2]", "{"],
 )  # fmt: skip
 def test_a_row_of_another_form_names_the_ledger_without_a_word_of_python(study: StudyDir, text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.logs.decoders._api import Context
+from quiclab.logs.decoders import Context
 from quiclab.logs.decoders.tcp_info_tables import TcpInfo, read_tcp_info_log
 from quiclab.model.errors import DecodeError
 
@@ -112,7 +112,9 @@ def test_samples_behind_a_damaged_one_are_told(tmp_path: Path, length: int) -> N
     samples[1] = samples[1][:16] + struct.pack("<I", length) + samples[1][20:]
     path = written(tmp_path, header() + b"".join(samples))
     assert read_tcp_info_log(path).samples["before_ns"].to_list() == [1]
-    (found,) = [each for each in TcpInfo().decode(path, Context(vantage="server")).findings if each.severity == "data_loss"]
+    (found,) = [
+        each for each in TcpInfo().decode(path, Context(vantage="server")).findings if each.severity == "data_loss"
+    ]
     assert found.name == "truncated_log"
     whole = TcpInfo().decode(written(tmp_path, header() + samples[0]), Context(vantage="server"))
     assert not whole.findings
