@@ -163,7 +163,8 @@ def _with_row(study: StudyDir, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [json.dumps({name: value for name, value in _WHOLE.items() if name != "arm_name"}),
-     *(json.dumps({**_WHOLE, **more}) for more in ({"block": -1}, {"block": MOST_BLOCKS}, {"position": 2**63}, {"seed": 2**64}, {"arm": []})),
+     *(json.dumps({**_WHOLE, **more}) for more in
+       ({"block": -1}, {"block": MOST_BLOCKS}, {"position": 2**63}, {"seed": 2**64}, {"arm": []})),
      "[" * 5000 + "]" * 5000, "1" * 5000, "null", "[1, 2]", "{"],
 )  # fmt: skip
 def test_a_row_of_another_form_names_the_ledger_without_a_word_of_python(study: StudyDir, text: str) -> None:
