@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import tarfile
 from pathlib import Path
@@ -125,4 +126,15 @@ def test_a_block_that_is_not_there(block: str, study: Path, tmp_path: Path) -> N
     done = quiclab("bundle", study, block, "--out", tmp_path / "x.tar.gz")
     assert done.returncode == 2
     assert "object/plain" in done.stderr
+    assert not (tmp_path / "x.tar.gz").exists()
+
+
+@pytest.mark.parametrize("spec", [b"[1, 2]", b"[study]\nseed = " + b"1" * 5000, b'a = "\xff"'])
+def test_a_spec_that_cannot_be_read_is_named(spec: bytes, study: Path, tmp_path: Path) -> None:
+    """As every other verb names it, and nothing is packed."""
+    copy = tmp_path / "study"
+    shutil.copytree(study, copy)
+    (copy / "spec.toml").write_bytes(spec)
+    done = quiclab("bundle", copy, "object/plain:0", "--out", tmp_path / "x.tar.gz")
+    assert (done.returncode, "Traceback" in done.stderr, "spec.toml" in done.stderr) == (2, False, True), done.stderr
     assert not (tmp_path / "x.tar.gz").exists()

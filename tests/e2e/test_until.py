@@ -33,3 +33,17 @@ def test_goes_on_until_it_is_decided(tmp_path: Path) -> None:
     again = quiclab("run", study, "--until", "5%", "--at-most", "20", timeout=120)
     assert again.returncode == 0, again.stdout + again.stderr
     assert len([trial for trial in trials(study) if trial["row"]["kind"] == "main"]) == 16
+
+
+def test_damaged_growth_is_told_before_anything_runs(tmp_path: Path) -> None:
+    """Its looks are not forgotten: the file stays, and no trial is added to those that somebody has seen."""
+    study, growth = tmp_path / "study", tmp_path / "study" / "sequential.json"
+    spec = write_spec(tmp_path, blocks=2, size="10 KB")
+    assert quiclab("run", spec, "--out", study, "--blocks", "1", "--no-report", timeout=120).returncode in (0, 8)
+    before = len(trials(study))
+    growth.write_text('{"version": 1, "looks": [')
+    for more in ((), ("--until", "5%")):
+        done = quiclab("run", study, *more, timeout=120)
+        assert (done.returncode, "Traceback" in done.stderr, str(growth) in done.stderr) == (4, False, True), done
+    assert growth.read_text() == '{"version": 1, "looks": ['
+    assert len(trials(study)) == before

@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,14 +157,14 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
 
     batches = 0
 
-    def trials() -> int:
+    def trials(blocks: Mapping[str, int]) -> int:
         return run_behind_bar(
             study,
             study_dir,
             backend=arguments.backend,
             jobs=ONE_JOB,
             interrupted=f"interrupted: finished trials are kept; continue with: {again}",
-            blocks=planned_blocks(study_dir),
+            blocks=blocks,
             anyway=False,
             until_s=until_s,
             repeated_by=None,
@@ -173,7 +174,7 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
     with measuring(arguments):
         while True:
             batches += 1
-            code = in_sandbox_of(study_dir, trials)
+            code = in_sandbox_of(study_dir, partial(trials, planned_blocks(study_dir)))
             if code not in RAN:
                 return code
             found = look_once(study_dir, study, goal)

@@ -133,10 +133,11 @@ def _collect(source: StudyDir, ledger: Ledger, rows: list[dict[str, Any]], folde
         if file.exists():
             shutil.copyfile(file, folder.root / file.name)
     only = rows[0]["block_id"]
-    folder.spec.write_text(only_block(source.spec.read_text(), only))
+    study = load_study(source.spec)  # a spec that cannot be read is told by it
+    folder.spec.write_text(only_block(source.spec.read_text("utf-8-sig"), only))
     resolved = read_object(source.resolved) | {"only_blocks": [only]}
     folder.resolved.write_text(json.dumps(resolved, indent=1))
-    for trace in traces_of(load_study(source.spec)):
+    for trace in traces_of(study):
         if trace.is_relative_to(source.root):
             target = folder.root / trace.relative_to(source.root)
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -185,14 +187,14 @@ def run(arguments: argparse.Namespace) -> int:
 
         batches = 0
 
-        def trials() -> int:
+        def trials(blocks: Mapping[str, int]) -> int:
             return run_behind_bar(
                 study,
                 study_dir,
                 backend=arguments.backend,
                 jobs=arguments.jobs,
                 interrupted=f"interrupted: finished trials are kept; continue with: {again}",
-                blocks=planned_blocks(study_dir),
+                blocks=blocks,
                 part=part,
                 keep_raw=arguments.keep_raw,
                 anyway=arguments.anyway,
@@ -203,7 +205,7 @@ def run(arguments: argparse.Namespace) -> int:
         with measuring(arguments):
             while True:
                 batches += 1
-                code = in_sandbox_of(study_dir, trials)
+                code = in_sandbox_of(study_dir, partial(trials, planned_blocks(study_dir)))
                 if code not in RAN:
                     return _end_early(study, study_dir, code, events)
                 if goal is None or not look_at_study(study_dir, study, goal):

@@ -21,7 +21,7 @@ from quiclab.compare.sequential import rule_of
 from quiclab.compare.study import Study, read_study
 from quiclab.model import number_text
 from quiclab.model.errors import QuiclabError
-from quiclab.store.look_records import InterimLook, keep_look, read_looks
+from quiclab.store.look_records import FILE, InterimLook, keep_look, read_looks, unreadable_lines
 
 _NAMED = 5
 """Most looks whose blocks are listed in the sentence."""
@@ -33,6 +33,8 @@ class Looks:
 
     now: InterimLook
     before: tuple[InterimLook, ...]
+    unreadable: int = 0
+    """Lines of the file of looks that are none."""
 
     def planned_first(self, cell: str) -> int:
         """Blocks of a cell that were planned when its result was seen first; by now, where that is now."""
@@ -83,7 +85,7 @@ def looks_at(study: Study, metrics: Sequence[str]) -> Looks | None:
         tuple(metrics),
         _matters(study),
     )
-    return Looks(now, tuple(read_looks(study.directory)))
+    return Looks(now, tuple(read_looks(study.directory)), unreadable_lines(study.directory))
 
 
 def _matters(study: Study) -> float | None:
@@ -116,7 +118,16 @@ def note_look(directory: Path, *metrics: str | None) -> None:
 
 def look_notes(looks: Looks, *, sequential: bool) -> tuple[str, ...]:
     """Return what must be said at the answer; of a `sequential` study nothing about its number of blocks."""
-    return (*(() if sequential else _notes_on_blocks(looks)), *_notes_on_choices(looks))
+    return (*(() if sequential else (*_notes_on_lost(looks), *_notes_on_blocks(looks))), *_notes_on_choices(looks))
+
+
+def _notes_on_lost(looks: Looks) -> tuple[str, ...]:
+    if not looks.unreadable:
+        return ()
+    return (
+        f"{FILE} has {number_text.counted(looks.unreadable, 'line')} that cannot be read. If the result was seen "
+        "before the others, blocks may have been added for what it showed, and the usual test is too lenient.",
+    )
 
 
 def builds_note(looks: Looks) -> str | None:

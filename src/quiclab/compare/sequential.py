@@ -41,7 +41,8 @@ class Rule:
 
 
 def rule_of(study: Study) -> Rule | None:
-    """Return the rule by which the study stops; None where its number of pairs was fixed before it ran."""
+    """Return the rule by which the study stops; None where its number of pairs was fixed before it ran. Raises
+    DecodeError where the file that holds it cannot be read."""
     found = read_growth(study.directory)
     return None if found is None else Rule(float(found.effect_pct), found.at_most, len(found.looks), found.blocks)
 

@@ -138,8 +138,8 @@ def check_name(path: Path) -> None:
         raise SpecError(f"the path {shown} is not UTF-8", "rename it, or choose another folder") from None
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Read the object in a JSON file of a study. Raises DecodeError if there is none."""
+def read_object(path: Path, hint: str = "put it back from a copy of the study") -> dict[str, Any]:
+    """Read the object in a JSON file of a study. Raises DecodeError, with `hint`, if there is none."""
     try:
         value = json.loads(read_own(path))
         if isinstance(value, dict):
@@ -149,7 +149,7 @@ def read_object(path: Path) -> dict[str, Any]:
         why = "it is not there"
     except (OSError, ValueError, RecursionError) as error:
         why = json_trouble(error)
-    raise DecodeError(f"{path} cannot be read: {why}", "put it back from a copy of the study")
+    raise DecodeError(f"{path} cannot be read: {why}", hint)
 
 
 def move_in(source: Path, target: Path) -> Path | None:

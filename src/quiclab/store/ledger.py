@@ -21,7 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
+from quiclab.model.bounds import MOST_BLOCKS
 from quiclab.model.errors import DecodeError, HostError
+from quiclab.model.json_trouble import json_trouble
 from quiclab.store.disk import disk_errors, read_object
 from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, Attempt, Status, StudyDir, damage, read_register
 from quiclab.store.leases import Leases
@@ -47,10 +49,15 @@ _SQLITE, _HEADER_BYTES, _VERSION_AT = b"SQLite format 3\0", 100, 60
 Format, section 1.3)."""
 
 _ROW = {
-    **dict.fromkeys(("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm"), str),
+    **dict.fromkeys(("trial_id", "block_id", "kind", "cell_id", "workload", "path", "arm"), str),
+    **dict.fromkeys(("arm_name", "baseline_arm"), str),
     **dict.fromkeys(("block", "position", "seed"), int),
 }
-"""Keys that the row of a plan has at least, with their types."""
+"""Keys of the row of a plan, with their types."""
+_MOST = {"block": MOST_BLOCKS, "position": 2**63, "seed": 2**64}
+"""Numbers of a row, each with the least that it cannot be."""
+_MOST_ATTEMPTS = 2**31
+"""Least number that no attempt has; they count from 1."""
 _ADOPTED_AGAIN = "move it away and run the study again (quiclab run): the trials in trials/ and failed/ are adopted"
 
 
@@ -87,6 +94,8 @@ class Ledger:
             rows = [json.loads(row) for (row,) in self._db.execute("SELECT row FROM trials")]
             for row in rows:
                 _check(all(isinstance(row[key], kind) for key, kind in _ROW.items()) and _is_id(row["trial_id"]))
+                _check(all(0 <= row[key] < most for key, most in _MOST.items()))
+            rows = [{key: row[key] for key in _ROW} for row in rows]
             return sorted(rows, key=lambda row: (row["cell_id"], row["block"], row["position"], row["trial_id"]))
 
     def attempts(self) -> dict[str, list[Attempt]]:
@@ -96,6 +105,7 @@ class Ledger:
             for values in self._db.execute("SELECT trial_id, attempt, status, reason FROM attempts ORDER BY attempt"):
                 trial_id, attempt, status, reason = values
                 _check(_is_id(trial_id) and isinstance(attempt, int) and status in get_args(Status))
+                _check(0 < attempt < _MOST_ATTEMPTS)
                 found.setdefault(trial_id, []).append(Attempt(trial_id, attempt, status, str(reason)))
         return found
 
@@ -105,7 +115,8 @@ class Ledger:
         try:
             yield
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            told = f"{self._study_dir.ledger} holds what no run writes: {error}"
+            why = "a row of another form" if isinstance(error, KeyError | TypeError) else json_trouble(error)
+            told = f"{self._study_dir.ledger} holds what no run writes: {why}"
             raise DecodeError(told, _ADOPTED_AGAIN) from error
 
     def record(self, *attempts: Attempt) -> None:
@@ -196,7 +207,7 @@ def counting(attempts: Mapping[str, Sequence[Attempt]], damaged: Mapping[str, st
 def kept_positions(study_dir: StudyDir) -> dict[str, int]:
     """Position of every trial that was planned, by its id; nothing is written, and none is known where the ledger
     cannot be read."""
-    with suppress(sqlite3.Error, ValueError, KeyError, TypeError):
+    with suppress(sqlite3.Error, ValueError, KeyError, TypeError, RecursionError):
         with closing(sqlite3.connect(f"{study_dir.ledger.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             rows = [json.loads(row) for (row,) in connection.execute("SELECT row FROM trials")]
         return {str(row["trial_id"]): int(row["position"]) for row in rows}

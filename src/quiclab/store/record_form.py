@@ -22,10 +22,11 @@ R = TypeVar("R", bound=msgspec.Struct)
 _SIMPLE = (bool, int, float, str)
 
 
-def as_record(value: object, kind: type[R]) -> R:
-    """Read a record from decoded JSON. Raises DecodeError, which names the first member that is not of its form."""
+def as_record(value: object, kind: type[R], named: str = "a record") -> R:
+    """Read a record from decoded JSON. Raises DecodeError, which says what is `named` and the first member that is not
+    of its form."""
     if (found := misfit(value, form_of(kind))) is not None:
-        raise DecodeError(f"a record is not of its form: {found}", "it is damaged, or not of quiclab's")
+        raise DecodeError(f"{named} is not of its form: {found}", "it is damaged, or not of quiclab's")
     return msgspec.convert(_without_nulls(value, kind), kind)
 
 
@@ -42,9 +43,10 @@ def as_json(record: msgspec.Struct) -> dict[str, object]:
     return document
 
 
-def as_trial(document: Mapping[str, object], **changed: object) -> TrialRecord:
-    """Read the content of a trial.json, with some fields changed. Raises DecodeError where it is not of its form."""
-    record = as_record(document, TrialRecord)
+def as_trial(document: Mapping[str, object], named: str = "trial.json", **changed: object) -> TrialRecord:
+    """Read the content of a trial.json, with some fields changed. Raises DecodeError, in which it is `named`, where it
+    is not of its form."""
+    record = as_record(document, TrialRecord, named)
     return msgspec.structs.replace(record, **changed) if changed else record
 
 

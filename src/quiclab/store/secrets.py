@@ -173,7 +173,7 @@ def _register(trial: Path, left_out: list[str], renamed: Mapping[str, str]) -> N
 
     document = read_object(trial / "trial.json")
     kept = []
-    for item in as_trial(document).artefacts:
+    for item in as_trial(document, f"{trial.name}/trial.json").artefacts:
         path = renamed.get(item.path, item.path)
         if (trial / path).exists():
             changed = path in (*left_out, *renamed.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import isclose
 from pathlib import Path
@@ -18,6 +19,7 @@ from quiclab.lab.testbed.link import links_of
 from quiclab.model.errors import DecodeError, QuiclabError
 from quiclab.model.number_text import counted
 from quiclab.model.plan_row import PlanRow
+from quiclab.model.sequential_record import SequentialGrowth
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
@@ -32,7 +34,7 @@ from quiclab.store.own_files import is_own_file
 from quiclab.study.differences import Difference, json_differences, short_text
 from quiclab.study.failed_throughout import voids_its_block
 from quiclab.study.limits import EARLIER, tolerated_by
-from quiclab.study.sequential_run import more_blocks, planned_blocks
+from quiclab.study.sequential_run import more_blocks
 from quiclab.study.specs import form_errors, load_study
 from quiclab.study.stored_twice import content_asked
 
@@ -134,7 +136,7 @@ def what_lacks(
         ended.setdefault(block, set()).update(
             each.attempt for each in tries if voids_its_block(each) or each.reason == BLOCK_CUT
         )
-    earlier = sum(len({*range(1, number)} - ended[block]) for block, number in latest.items())
+    earlier = sum(number - 1 - sum(0 < each < number for each in ended[block]) for block, number in latest.items())
     told = []
     if lacking:
         told.append(
@@ -147,16 +149,23 @@ def what_lacks(
 
 def growth_differences(study_dir: StudyDir, study: Study) -> list[Difference]:
     """Differences between sequential.json and the spec; none of a study whose number of blocks was fixed."""
-    kept = read_growth(study_dir.root)
+    kept = _growth(study_dir)
     if kept is None or kept.alpha is None:
         return []
     return [*json_differences(SEQUENTIAL, kept.alpha, study.alpha, "alpha", SPEC)]
 
 
+def _growth(study_dir: StudyDir) -> SequentialGrowth | None:
+    """Growth of a study; None also where its file cannot be read, which `doubts_by_growth` tells."""
+    with suppress(DecodeError):
+        return read_growth(study_dir.root)
+    return None
+
+
 def doubts_by_growth(study_dir: StudyDir, study: Study, run: Mapping[str, int]) -> list[str]:
     """Sentences about a sequential.json that does not fit the rest of the study. `run` is cell → blocks that the ledger
     has of it."""
-    kept = read_growth(study_dir.root)
+    kept = _growth(study_dir)
     grown = {cell: blocks for cell, blocks in run.items() if blocks > study.blocks}
     told = []
     if kept is None and (study_dir.root / SEQUENTIAL).exists():
@@ -248,7 +257,7 @@ def planned_again(study_dir: StudyDir, run: Mapping[str, int]) -> AskedOfStudy:
         )
     try:
         study = load_study(study_dir.spec)
-        rows = grow_plan(study, Counter(run) | Counter(planned_blocks(study_dir)))
+        rows = grow_plan(study, Counter(run) | Counter(kept.blocks if (kept := _growth(study_dir)) else {}))
         differences = [*resolved_differences(study_dir, study), *growth_differences(study_dir, study)]
         tolerated, doubts = tolerances(study_dir, study), doubts_by_growth(study_dir, study, run)
     except QuiclabError as error:

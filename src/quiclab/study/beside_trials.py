@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a study that stand beside its trials, and tell whether any were taken out: its interim looks, and folders
-that its ledger does not know."""
+"""Parts of a study that stand beside its trials, and tell whether any were taken out: its interim looks, remarks by
+hand, and folders that its ledger does not know."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from quiclab.model.errors import DecodeError
 from quiclab.model.number_text import counted, listed
 from quiclab.store.disk import read_object
 from quiclab.store.layout import StudyDir
 from quiclab.store.look_records import FILE, read_looks, unreadable_lines
+from quiclab.store.remarks import read_remarks
 
 _SHOWN = 5
 
@@ -53,6 +55,15 @@ def doubts_by_looks(study_dir: StudyDir, run: Mapping[str, int]) -> list[str]:
         if number > run.get(cell, 0):
             told.append(f"An interim look saw {counted(number, 'block')} of {cell}; the ledger has {run.get(cell, 0)}.")
     return told
+
+
+def doubts_by_remarks(study_dir: StudyDir) -> list[str]:
+    """Sentence about remarks by hand that cannot be read, in a list; an empty one where they can."""
+    try:
+        read_remarks(study_dir.root)
+    except DecodeError as error:
+        return [f"Which trials were excluded by hand is not known: {error.message}."]
+    return []
 
 
 def _is_of_single_blocks(study_dir: StudyDir) -> bool:

@@ -73,7 +73,7 @@ def changed_limits(before: Mapping[str, object], study: Study) -> tuple[tuple[st
     from quiclab.store.record_form import as_record
 
     limits, now = _in_full(before), study.limits
-    earlier = as_record(limits, ResolvedLimits)
+    earlier = as_record(limits, ResolvedLimits, "limits of resolved.json")
     changes = []
     if earlier.attempts is not None and earlier.attempts != now.attempts:
         does = (

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import asdict
 
 from quiclab.model.errors import DecodeError
 from quiclab.plan.part import WHOLE, Part
 from quiclab.store.disk import disk_errors, read_object, write_atomically
+from quiclab.store.forms import misfit
 from quiclab.store.layout import StudyDir
+
+_FORM = {"blocks": int, "cells!": [str], "shard": [int]}
+"""Form of part.json (`quiclab.store.forms`)."""
 
 
 def keep_part(study_dir: StudyDir, part: Part) -> None:
@@ -26,11 +29,17 @@ def keep_part(study_dir: StudyDir, part: Part) -> None:
 def kept_part(study_dir: StudyDir) -> Part:
     """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
     run's."""
-    with suppress(DecodeError, KeyError, TypeError, ValueError):
+    try:
         found = read_object(study_dir.part)
-        blocks = None if found["blocks"] is None else int(found["blocks"])
-        shard = None if found["shard"] is None else (int(found["shard"][0]), int(found["shard"][1]))
-        cells = tuple(found["cells"])
-        if all(re.fullmatch(r"[\w./-]+", cell) for cell in cells):  # a command is made of them, which is printed
-            return Part(blocks, cells, shard)
-    return WHOLE
+    except DecodeError:
+        return WHOLE
+    if misfit(found, _FORM) is not None:
+        return WHOLE
+    blocks, shard = found.get("blocks"), found.get("shard")
+    possible = (
+        (blocks is None or blocks > 0),
+        (shard is None or (len(shard) == 2 and 1 <= shard[0] <= shard[1])),
+        # A command is made of the cells, which is printed.
+        all(re.fullmatch(r"[\w./-]+", cell) for cell in found["cells"]),
+    )
+    return Part(blocks, tuple(found["cells"]), shard and (shard[0], shard[1])) if all(possible) else WHOLE

@@ -42,13 +42,13 @@ class LookResult:
 
 
 def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
-    """Cell → blocks, as far as the study has grown."""
+    """Cell → blocks, as far as the study has grown. Raises DecodeError for a record of it that is damaged."""
     grown = read_growth(study_dir.root)
     return grown.blocks if grown else {}
 
 
 def looks_so_far(study_dir: StudyDir) -> int:
-    """Number of looks at the study before its next blocks."""
+    """Number of looks at the study before its next blocks. Raises DecodeError as `planned_blocks` does."""
     grown = read_growth(study_dir.root)
     return len(grown.looks) if grown else 0
 

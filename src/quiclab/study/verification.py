@@ -39,7 +39,7 @@ from quiclab.study.as_specified import (
     planned_again,
     what_lacks,
 )
-from quiclab.study.beside_trials import blocks_in_ledger, doubts_by_looks, unknown_folders
+from quiclab.study.beside_trials import blocks_in_ledger, doubts_by_looks, doubts_by_remarks, unknown_folders
 from quiclab.study.differences import Difference, json_differences
 from quiclab.study.failed_throughout import failure_of, said, voids_its_block
 from quiclab.study.kept_tables import study_table_differences, trial_table_differences
@@ -162,7 +162,7 @@ def verification(
         asked = [replace(each, page=pages.get(str((each.row or {}).get("workload")))) for each in asked]
         if not cells:
             unchecked += unknown_folders(study_dir, [each.folder for each in asked])
-        unchecked += doubts_by_looks(study_dir, run)
+        unchecked += [*doubts_by_looks(study_dir, run), *doubts_by_remarks(study_dir)]
         found = by_all_processors(_verified, asked, at_most=at_most, done=done)
         differences = [*spec.differences, *study_table_differences(study_dir, told)]
         if told.counting and not is_own_file(study_dir.metrics, study_dir.root):

@@ -184,3 +184,12 @@ def test_without_an_excluded_block_it_is_decided_by_the_same_test(tmp_path: Path
     rest = replace(study, trials=study.trials.filter(pl.col("block") != 13))
     assert analyse(rest).sequential
     assert not analyse(rest, sequential=False).sequential
+
+
+def test_looks_that_cannot_be_read_are_told_at_the_answer(tmp_path: Path) -> None:
+    """What they saw could have decided how many blocks there are."""
+    course = Course(tmp_path, 14)
+    assert not said(course.look(14), FILE)
+    file = tmp_path / FILE
+    file.write_bytes(b"\xff\n" + b"[" * 5000 + b"\n" + file.read_bytes())
+    assert said(course.run(14), f"{FILE} has 2 lines that cannot be read")

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from quiclab.model.bounds import MOST_BLOCKS
 from quiclab.model.errors import DecodeError
 from quiclab.store.layout import Attempt, StudyDir
-from quiclab.store.ledger import borrowed_ledger, look_into_ledger, open_ledger
+from quiclab.store.ledger import borrowed_ledger, kept_positions, look_into_ledger, open_ledger
 
 _PAGE_BYTES = 4096
 """Page of an SQLite database, as it is made here."""
@@ -130,6 +131,8 @@ def test_what_was_set_aside_is_not_adopted(study: StudyDir) -> None:
         ("t", "one", "verified", ""),
         ("t", 1, "splendid", ""),
         (b"t", 1, "verified", ""),
+        ("t", -5, "verified", ""),
+        ("t", 2**62, "verified", ""),
     ],
 )
 def test_a_row_that_no_run_has_written(study: StudyDir, row: tuple[object, ...]) -> None:
@@ -141,6 +144,43 @@ def test_a_row_that_no_run_has_written(study: StudyDir, row: tuple[object, ...])
     connection.close()
     with pytest.raises(DecodeError, match="what no run writes"), open_ledger(study) as ledger:
         ledger.attempts()
+
+
+_WHOLE = {
+    **dict.fromkeys(("block_id", "kind", "cell_id", "workload", "path", "arm", "arm_name", "baseline_arm"), "x"),
+    "trial_id": "t",
+    "block": 0,
+    "position": 0,
+    "seed": 2**64 - 1,
+}
+
+
+def _with_row(study: StudyDir, text: str) -> None:
+    with open_ledger(study), closing(sqlite3.connect(study.ledger)) as db, db:
+        db.execute("INSERT INTO trials VALUES ('t', 'b', ?)", (text,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [json.dumps({name: value for name, value in _WHOLE.items() if name != "arm_name"}),
+     *(json.dumps({**_WHOLE, **more}) for more in
+       ({"block": -1}, {"block": MOST_BLOCKS}, {"position": 2**63}, {"seed": 2**64}, {"arm": []})),
+     "[" * 5000 + "]" * 5000, "1" * 5000, "null", "[1, 2]", "{"],
+)  # fmt: skip
+def test_a_row_of_another_form_names_the_ledger_without_a_word_of_python(study: StudyDir, text: str) -> None:
+    """All that make plan rows of it rely on that."""
+    _with_row(study, text)
+    with look_into_ledger(study) as ledger, pytest.raises(DecodeError, match=r"ledger\.sqlite") as told:
+        ledger.rows()
+    assert not any(word in told.value.message for word in ("recursion", "integer string", "NoneType", "Exceeds"))
+    assert kept_positions(study) in ({}, {"t": 0}, {"t": 2**63})
+
+
+def test_what_a_row_has_besides_is_left_out(study: StudyDir) -> None:
+    """Plan rows are made of it."""
+    _with_row(study, json.dumps({**_WHOLE, "more": 1}))
+    with look_into_ledger(study) as ledger:
+        assert ledger.rows() == [_WHOLE]
 
 
 def test_voiding_a_trial_that_counted(study: StudyDir) -> None:

@@ -89,6 +89,15 @@ def test_a_key_of_one_trial_is_looked_for_in_the_other(tmp_path: Path) -> None:
     assert not list((second / "raw").iterdir())
 
 
+def test_a_damaged_record_of_a_trial_is_named(tmp_path: Path) -> None:
+    """As a study has many of them."""
+    trial = _trial(tmp_path / "a", {"keys.log": LINE.encode()})
+    document = json.loads((trial / "trial.json").read_text())
+    (trial / "trial.json").write_text(json.dumps(document | {"failure": 1}))
+    with pytest.raises(DecodeError, match=rf"{trial.name}/trial\.json is not of its form: failure is no text"):
+        take_keys_out([trial])
+
+
 def test_client_random_is_no_secret(tmp_path: Path) -> None:
     """It crosses the wire in the clear: a capture that holds it stays."""
     assert secrets_in(LINE.encode()) == {SECRET}

@@ -35,6 +35,11 @@ def test_it_is_what_was_kept(tmp_path: Path, part: Part) -> None:
         '{"blocks": "x", "cells": [], "shard": null}',
         '{"blocks": null, "cells": 3, "shard": 1}',
         '{"blocks": null, "cells": ["a\\u001b[31m"], "shard": null}',
+        '{"blocks": 1e400, "cells": [], "shard": null}',
+        '{"blocks": -3, "cells": [], "shard": null}',
+        '{"blocks": null, "cells": "a", "shard": null}',
+        '{"blocks": null, "cells": [], "shard": [1, 2, 3]}',
+        '{"blocks": null, "cells": [], "shard": [1, 0]}',
     ],
 )
 def test_what_no_run_has_written_is_all_of_the_plan(tmp_path: Path, text: str) -> None:

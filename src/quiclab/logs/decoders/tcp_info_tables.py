@@ -71,6 +71,8 @@ class TcpInfoLog:
     """True if the writer ended by itself; if it was killed, `missed` is not known."""
     missed: int
     """Number of instants that passed without a sample."""
+    left_bytes: int
+    """Bytes at the end that are no whole sample: of one that was cut off, or of all behind a damaged one."""
     realtime_minus_monotonic_ns: int
     sample_times: pl.DataFrame
     """Columns before_ns and after_ns (CLOCK_MONOTONIC) of every sample, including those without a connection."""
@@ -107,7 +109,8 @@ def read_tcp_info_log(path: Path) -> TcpInfoLog:
     times = pl.DataFrame(
         [record[:2] for record in records], schema={"before_ns": pl.Int64, "after_ns": pl.Int64}, orient="row"
     )
-    return TcpInfoLog(interval, port, ip_version, bool(complete), missed, offset, times, _frame(messages))
+    left = max(0, len(data) - size - sum(_RECORD.size + len(body) for _, _, body in records))
+    return TcpInfoLog(interval, port, ip_version, bool(complete), missed, left, offset, times, _frame(messages))
 
 
 def _records(data: bytes, position: int) -> Iterator[tuple[int, int, bytes]]:
@@ -245,6 +248,9 @@ class TcpInfo:
         findings = []
         if not log.complete:
             findings.append(Finding("truncated_log", "data_loss", 1, "the program that took the samples was killed"))
+        elif log.left_bytes:
+            told = f"{log.left_bytes} bytes at its end are no whole sample: it was cut off or is damaged"
+            findings.append(Finding("truncated_log", "data_loss", 1, told))
         if log.missed:
             findings.append(Finding("missed_samples", "notice", log.missed, "instants that passed without a sample"))
         spans = (log.sample_times["after_ns"] - log.sample_times["before_ns"]).to_list()

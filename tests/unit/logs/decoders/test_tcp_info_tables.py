@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from quiclab.logs.decoders.tcp_info_tables import read_tcp_info_log
+from quiclab.logs.decoders import Context
+from quiclab.logs.decoders.tcp_info_tables import TcpInfo, read_tcp_info_log
 from quiclab.model.errors import DecodeError
 
 LENGTH_IN_4_9, LENGTH_IN_6_1, LENGTH_IN_6_18 = 192, 232, 280
@@ -102,6 +103,21 @@ def test_a_killed_writer_costs_its_last_record(tmp_path: Path, cut: int) -> None
     log = read_tcp_info_log(written(tmp_path, whole + record(2, message(info(232)))[:cut]))
     assert log.samples["before_ns"].to_list() == [1]
     assert not log.complete
+
+
+@pytest.mark.parametrize("length", [1_000, 2**32 - 1])
+def test_samples_behind_a_damaged_one_are_told(tmp_path: Path, length: int) -> None:
+    """Its length leads beyond the file: what follows cannot be found, and the writer was not killed."""
+    samples = [record(each, message(info(232))) for each in (1, 2, 3)]
+    samples[1] = samples[1][:16] + struct.pack("<I", length) + samples[1][20:]
+    path = written(tmp_path, header() + b"".join(samples))
+    assert read_tcp_info_log(path).samples["before_ns"].to_list() == [1]
+    (found,) = [
+        each for each in TcpInfo().decode(path, Context(vantage="server")).findings if each.severity == "data_loss"
+    ]
+    assert found.name == "truncated_log"
+    whole = TcpInfo().decode(written(tmp_path, header() + samples[0]), Context(vantage="server"))
+    assert not whole.findings
 
 
 @pytest.mark.parametrize(
