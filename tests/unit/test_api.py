@@ -49,7 +49,7 @@ def test_it_says_what_it_is(study: ExploredStudy) -> None:
     assert told[1:] == [
         "  cells: 9 (3 workloads × 3 paths), and 2 A/A cells",
         "  arms: h2 (baseline), h3",
-        "  trials: 196 verified, 2 failed; 4 earlier attempts void",
+        "  trials: 196 verified, 2 failed; 4 earlier attempts invalid",
     ]
     assert sum(study.trials["status"] == "void") == 4
 

@@ -19,6 +19,7 @@ FOR_OTHERS = {
     "_fill_text": "argparse asks for it",
     "quic_event_received": "aioquic asks for it",
     "all_count": "who calls run_study asks for it",
+    "spec_form": "the generator of the JSON Schema asks for it",
 }
 """Names that are used from outside, each with who does."""
 

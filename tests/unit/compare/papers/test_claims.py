@@ -140,7 +140,7 @@ def test_a_difference_that_perhaps_matters_decides_nothing(tmp_path: Path, expec
     (found,) = judged(tmp_path, direction(expected))
     assert (found.verdict, found.cells[0].why) == (
         Verdict.UNDECIDED,
-        "Significantly lower, but undecided whether by 22.5 %.",
+        "Significantly lower, but unclear whether by 22.5 %.",
     )
 
 
