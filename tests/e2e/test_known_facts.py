@@ -50,8 +50,8 @@ _ARM = '\n[[arm]]\nname = "{name}"\nprotocol = "h3"\nclient = {client}\nserver =
 _SERVERS = {"caddy": "caddy", "ngtcp2": "gtlsserver", "quiche": "quiclab-quiche", "quinn": "quiclab-quinn",
             "quic-go": "quiclab-quic-go", "aioquic": "python3", "nginx": "nginx"}  # fmt: skip
 """Server → its program."""
-_BY_DAY = ("caddy", "ngtcp2", "nginx", "nginx-new", "haproxy", "quic-go-client")
-"""Servers with a log and without, one in two versions, a proxy, a client."""
+_BY_DAY = (*_SERVERS, "nginx-new", "haproxy", "quic-go-client")
+"""Every server, one of them in two versions, a proxy, a client."""
 
 
 def _here(role: Role, name: str, prefix: str | None = None) -> Program | None:
