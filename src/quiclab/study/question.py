@@ -27,6 +27,10 @@ have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""
 _SEED = 1
+_DISTURBANCE = "3 %"
+"""Share of its time that the machine may add to a trial of a question. Servers of QUIC with many threads wait for one
+another where there are two processors; what they wait widens the interval, and an answer with a wider interval is
+better than none."""
 _HEADER = "# Written by `quiclab ask`. docs/reference/spec.md describes every key.\n"
 _LONGEST_NAME = 64
 _FOLDER = Path("studies")
@@ -66,6 +70,7 @@ class Question:
         study = {"name": name, "question": self.sentence, "seed": _SEED, "blocks": LEAST_PAIRS}
         document = {
             "study": study,
+            "limits": {"disturbance": _DISTURBANCE},
             "workload": [dict(self.workload)],
             "path": [dict(self.path)],
             "arm": [_arm_table(arms.h2), _arm_table(arms.h3)],

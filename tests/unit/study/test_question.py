@@ -15,7 +15,7 @@ from quiclab.compare.statistics import anytime_p
 from quiclab.lab.endpoints import names_by_role
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Knobs, Workload
-from quiclab.model.units import Bitrate, ByteCount, Duration
+from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.read import read_study
 from quiclab.study.contenders import Build, Contender, Contenders
 from quiclab.study.question import LEAST_PAIRS, Question, new_folder, refuse_too_long, usable_name
@@ -50,6 +50,7 @@ def test_its_spec_is_read_as_it_was_meant(tmp_path: Path) -> None:
     assert (h2.tcp.congestion_control, h2.tcp.initial_window, h3.tcp) == ("cubic", 12, h2.tcp)
     assert h3.server.knobs == Knobs(congestion_control="cubic", initial_window=12)
     assert (h2.client.name, h3.client.name) == ("curl", "quiche")
+    assert study.limits.disturbance == Share(0.03)
 
 
 def test_its_pairs_are_the_fewest_that_can_decide() -> None:
