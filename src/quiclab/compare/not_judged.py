@@ -18,10 +18,12 @@ AGAIN = "Run the study again while less else runs on this machine."
 """Advice where the disturbance could turn the answer: trials that count are not run again."""
 SAME_COMMAND = "Run the same command again"
 """Beginning of the advice: a question names the command."""
-TRY_AGAIN = (
-    f"{SAME_COMMAND} while less else runs on this machine: it repeats them. Or write, say, disturbance = "
-    '"3 %" under [limits]: more trials count then, and the interval is wider by what they owe to the machine.'
+TOLERATE_MORE = (
+    ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what they '
+    "owe to the machine."
 )
+"""End of the advice: a question tolerates as much already."""
+TRY_AGAIN = f"{SAME_COMMAND} while less else runs on this machine: it repeats them.{TOLERATE_MORE}"
 """Advice where pairs are lacking."""
 
 
@@ -91,6 +93,8 @@ def turned_by_others(
 
 _OPEN = (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
 _MOST_NAMED = 5
+_FEW_LOST = 0.1
+"""Share of the planned pairs up to which lost ones are no reason why a cell is open: so many more would hardly tell."""
 
 
 def why_not_judged(
@@ -117,7 +121,7 @@ def why_not_judged(
             f"Disturbed: what this machine added to the trials could hide a difference of {matters_pct:g} % or more. "
             f"{AGAIN}"
         )
-    if not lost:
+    if lost <= _FEW_LOST * (pairs + lost):
         return ""
     planned = number_text.counted(pairs + lost, "planned pair")
     return f"Disturbed: {pairs} of {planned} count, which are too few to tell. {TRY_AGAIN}"

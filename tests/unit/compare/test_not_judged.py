@@ -17,6 +17,7 @@ from quiclab.compare.analyse import analyse_study
 from quiclab.compare.factor_effects import factor_tables
 from quiclab.compare.model import Conclusion, Outcome, StudyAnalysis
 from quiclab.compare.rows import differences
+from quiclab.compare.not_judged import why_not_judged
 from quiclab.compare.study import read_study
 from quiclab.report.figures import spec
 from quiclab.report.figures.difference_map import DifferenceMap
@@ -89,6 +90,13 @@ def test_fewer_pairs_than_planned_are_judged_where_they_decide(tmp_path: Path) -
     assert "4 of 9 planned pairs" in few.why
     (none,) = _analysis(tmp_path / "all", lost(9)).comparisons
     assert none.conclusion is Conclusion.NOT_JUDGED
+
+
+@pytest.mark.parametrize(("pairs", "lost", "named"), [(46, 1, False), (45, 5, False), (44, 6, True), (6, 1, True)])
+def test_few_lost_pairs_of_many_are_no_reason(pairs: int, lost: int, named: bool) -> None:
+    """A cell of 46 pairs that is open would be with 47, too: the trials leave it open, and not the machine."""
+    why = why_not_judged(Conclusion.UNDECIDED, Conclusion.UNDECIDED, pairs, lost, 2.0)
+    assert bool(why) == named
 
 
 def _with_disturbance(study: Path, cell: str, pct: float) -> None:
