@@ -16,8 +16,8 @@ from quiclab.cli.as_json import as_json
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.factor_effects import factor_tables
 from quiclab.compare.model import Conclusion, Outcome, StudyAnalysis
-from quiclab.compare.rows import differences
 from quiclab.compare.not_judged import why_not_judged
+from quiclab.compare.rows import differences
 from quiclab.compare.study import read_study
 from quiclab.report.figures import spec
 from quiclab.report.figures.difference_map import DifferenceMap
