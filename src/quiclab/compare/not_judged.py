@@ -19,8 +19,8 @@ AGAIN = "Run the study again while less else runs on this machine."
 SAME_COMMAND = "Run the same command again"
 """Beginning of the advice: a question names the command."""
 TOLERATE_MORE = (
-    ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what they '
-    "owe to the machine."
+    ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what '
+    "they owe to the machine."
 )
 """End of the advice: a question tolerates as much already."""
 TRY_AGAIN = f"{SAME_COMMAND} while less else runs on this machine: it repeats them.{TOLERATE_MORE}"
