@@ -18,7 +18,7 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import ONE_JOB, add_backend
 from quiclab.cli.trouble import code_of
-from quiclab.model.errors import RAN, SpecError
+from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.model.number_text import from_here
 from quiclab.store.layout import StudyDir
 
@@ -192,13 +192,18 @@ def _answer(study: Study, study_dir: StudyDir, code: int) -> int:
     """Print the answer and write the report. Returns the exit code."""
     from quiclab.cli.analyse import analyse
     from quiclab.cli.ending import code_at_the_end
+    from quiclab.compare.model import Conclusion
+
+    spoiled: list[str] = []
 
     def show(opened: AnalysedStudy, analysis: StudyAnalysis, console: VisibleConsole) -> None:
+        spoiled.extend(each.cell_id for each in analysis.comparisons if each.conclusion is Conclusion.NOT_JUDGED)
         for line in answer_lines(study, opened.directory, analysis):
             console.print(line, highlight=False, markup=False)
 
     result = analyse(study_dir, show=show)
-    return code_at_the_end(code, study_dir, result)
+    code = code_at_the_end(code, study_dir, result)
+    return ExitCode.NOT_JUDGED if spoiled and code == ExitCode.OK else code
 
 
 def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequence[object]:

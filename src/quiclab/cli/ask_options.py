@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -117,10 +118,7 @@ def read_programs(arguments: argparse.Namespace) -> tuple[ProgramChoice, Program
 
 def read_minutes(text: str) -> float:
     """Read a number of minutes, for argparse."""
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
+    minutes = float(text) if re.fullmatch(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", text) else 0.0
     if not 0 < minutes <= _MOST_MINUTES:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes, such as 3 or 0.5")
     return minutes
@@ -159,10 +157,7 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
 
 def _number(text: str | None) -> int | str | None:
     """A whole number, or what was written: it is reported together with all other offenders."""
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return text
+    return int(text) if text is not None and re.fullmatch(r"-?[0-9]{1,18}", text) else text
 
 
 class _Options(Source):

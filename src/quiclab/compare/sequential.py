@@ -74,7 +74,7 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
     if rule is None:
         return ()
     return (
-        f"This study was sequential: it went on until each cell was decided (different, different but by less than "
+        f"This study was sequential: it was to go on until each cell is decided (different, different but by less than "
         f"{rule.effect_pct:g} %, or equivalent to within that), with at most {rule.at_most} pairs a cell, and "
         f"was looked at {number_text.counted(rule.looks, 'time')}. p and intervals of the comparison are those of a "
         f"confidence sequence for the median within pairs, at {alpha:g} / {comparisons} comparisons (Bonferroni): "

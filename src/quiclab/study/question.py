@@ -8,6 +8,7 @@ until it is decided or its time is over.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from dataclasses import dataclass
 from itertools import count
@@ -115,9 +116,9 @@ def refuse_too_long(study: Study, minutes: float) -> None:
     expected = plan_size(study).expected(study, senders_of(study)).s / 60
     if expected > minutes:
         raise SpecError(
-            f"{minutes:g} minutes are too few: {study.blocks} pairs are the least that decide anything, and take about "
-            f"{expected:.1f} minutes",
-            f"give --minutes {2 * expected:.0f} or more, or ask about less",
+            f"--minutes {minutes:g} is too few: {study.blocks} pairs are the least that decide anything, and take "
+            f"about {expected:.1f} minutes",
+            f"give --minutes {max(1, math.ceil(2 * expected))} or more, or ask about less",
         )
 
 

@@ -86,12 +86,15 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "nan"), ("is not a number of minutes",)),
+        ((*_ENOUGH, "--minutes", "\uff13"), ("is not a number of minutes",)),
+        ((*_ENOUGH, "--count", "\uff13"), ("--count: ",)),
+        ((*_ENOUGH, "--minutes", "0.01"), ("--minutes 0.01 is too few", "give --minutes 1 or more")),
         (("--siz", "300KB"), ("did you mean --size",)),
         (
             ("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"),
             ("no trial of this question can end in time", "7,200 s"),
         ),
-        (("--size", "5MB", "--rtt", "40ms", "--rate", "2mbit"), ("minutes are too few",)),
+        (("--size", "5MB", "--rtt", "40ms", "--rate", "2mbit"), ("--minutes 3 is too few",)),
     ],
 )
 def test_a_wrong_question(
