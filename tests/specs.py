@@ -79,7 +79,7 @@ def study_of(folder: pathlib.Path, text: str = SMALL) -> Study:
 
 
 def schema_errors(document: object) -> list[str]:
-    """What an editor would mark in a document, by the JSON Schema of a spec."""
+    """Return the errors that an editor marks in a document, by the JSON Schema of a spec."""
     return [error.message for error in _validator().iter_errors(document)]
 
 

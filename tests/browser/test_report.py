@@ -227,7 +227,7 @@ def test_markup_in_names_runs_nowhere(browser: Any, tmp_path: Path) -> None:
 
 
 def test_what_is_folded_opens_where_a_link_leads(browser: Any, report: Path) -> None:
-    """By the contents, by the address, and on paper."""
+    """A folded part opens from the contents, from the address, and on paper."""
     with opened(browser, report, DESKTOP) as page:
         folded = page.locator("details.part")
         assert folded.count() > 5

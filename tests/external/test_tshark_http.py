@@ -85,7 +85,7 @@ def test_frames_are_those_of_tshark(study: Study, protocol: Protocol, client: st
 @pytest.mark.matrix
 @pytest.mark.parametrize(("protocol", "client", "server"), NIGHT)
 def test_frames_of_other_pairs(others: Study, protocol: Protocol, client: str, server: str) -> None:
-    """What every push shows of one pair of each kind."""
+    """One pair of each kind is compared on every push."""
     need(("client", client), ("server", server))
     _compare(others, protocol, others.trials[_arm(protocol, client, server)])
 

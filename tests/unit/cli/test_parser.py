@@ -156,7 +156,7 @@ def test_commands_are_printed_as_they_can_be_copied(
 
 @pytest.mark.parametrize("verb", verbs())
 def test_a_value_may_begin_with_a_minus_sign(verb: str) -> None:
-    """Of every option that takes one: what is wrong with it is told by what reads it."""
+    """Every option that takes a value has its own reader judge one that begins with a minus sign."""
     own = verbs()[verb]
     takes = [each for each in own._actions if each.option_strings and each.nargs is None]
     for action in takes:

@@ -301,7 +301,7 @@ def test_a_study_that_was_begun_shows_the_order_that_it_has(
 
 
 def test_the_schema_needs_no_spec(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed is the first line of a spec, alone."""
+    """The first line of a spec is printed, and nothing else."""
     with pytest.raises(SystemExit) as ended:
         main(["plan", "--schema"])
     assert not ended.value.code

@@ -187,7 +187,7 @@ def test_without_an_excluded_block_it_is_decided_by_the_same_test(tmp_path: Path
 
 
 def test_looks_that_cannot_be_read_are_told_at_the_answer(tmp_path: Path) -> None:
-    """What they saw could have decided how many blocks there are."""
+    """Lost looks may have decided how many blocks there are, so the answer tells of them."""
     course = Course(tmp_path, 14)
     assert not said(course.look(14), FILE)
     file = tmp_path / FILE

@@ -24,7 +24,7 @@ from quiclab.plan.slow_paths import slow_warnings
 def test_bytes_that_take_longer_than_a_trial_are_told(
     tmp_path: pathlib.Path, rate: str, lines: str, slow: bool
 ) -> None:
-    """By the rate in the direction of the bodies, where it does not change."""
+    """The warning counts the bytes at the rate in the direction of the bodies, where that is constant."""
     text = with_path(lines).replace("10 Mbit/s", rate, 1)
     told = slow_warnings(study_of(tmp_path, text))
     assert bool(told) == slow

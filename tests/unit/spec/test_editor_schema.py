@@ -50,7 +50,7 @@ def changed_at(document: Any, place: Place, new: Any) -> Any:
 
 
 def test_it_is_a_schema() -> None:
-    """Of the draft that it names."""
+    """The schema is valid by the draft that it names."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     assert schema["$schema"] == jsonschema.Draft7Validator.META_SCHEMA["$schema"]
     jsonschema.Draft7Validator.check_schema(schema)
