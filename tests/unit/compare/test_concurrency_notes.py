@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.compare import analyse
+from quiclab.compare import run_notes
 from quiclab.compare.analyse import analyse_study
 
 QUIET = replace(Shape(), failures=frozenset(), voids=frozenset(), workloads=("1 MB",), paths=("loss",))
@@ -29,6 +29,6 @@ def test_only_a_small_difference_of_trials_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: float, least_pct: float, told: bool
 ) -> None:
     """The arms of this study differ by more than a per cent, which nothing beside them brings about."""
-    monkeypatch.setattr(analyse, "MAY_COST_PCT", least_pct)
+    monkeypatch.setattr(run_notes, "MAY_COST_PCT", least_pct)
     analysis = analyse_study(_at_once(write_study(tmp_path / "study", QUIET), number))
     assert any("may come of trials that ran side by side" in note for note in analysis.notes) is told

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 from synthetic_study import Shape, write_study
 
-from quiclab.compare.analyse import analyse, raw_file_notes
+from quiclab.compare.analyse import analyse
+from quiclab.compare.run_notes import raw_file_notes
 from quiclab.compare.study import read_study
 
 SHAPE = replace(Shape(), workloads=("100 KB",), paths=("loss",), failures=frozenset(), voids=frozenset())

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.compare.analyse import analyse, unfinished_notes
+from quiclab.compare.analyse import analyse
+from quiclab.compare.run_notes import unfinished_notes
 from quiclab.compare.study import Study, read_study
 
 
