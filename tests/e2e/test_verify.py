@@ -311,15 +311,8 @@ def _without_earlier_attempts(study: Path) -> None:
     _another_attempt(study)
 
 
-_SEEN = json.dumps(
-    {
-        "when_utc": "2026-01-01T00:00:00+00:00",
-        "planned": 2,
-        "blocks": {"object/plain": 2},
-        "alpha": 0.05,
-        "metrics": ["ttlb_ms"],
-    }
-)
+_SEEN = json.dumps({"when_utc": "2026-01-01T00:00:00+00:00", "planned": 2, "blocks": {"object/plain": 2}, "alpha": 0.05,
+                    "metrics": ["ttlb_ms"]})  # fmt: skip
 
 
 def _look(study: Path, line: str) -> None:
