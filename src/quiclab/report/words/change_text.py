@@ -20,7 +20,7 @@ HEADINGS = ("OLD", "NEW", "change, + is more", "interval, %", "p", "trials", "")
 _STYLES = {
     "worse": "bold red",
     "better": "bold green",
-    "inconclusive": "yellow",
+    Conclusion.UNDECIDED.text: "yellow",
     "no data": "yellow",
     "FAILED": "bold red",
 }

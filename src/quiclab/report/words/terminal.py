@@ -87,7 +87,12 @@ def _numbers(cell: Comparison, analysis: StudyAnalysis) -> Iterable[Text]:
     yield Text(number_text.p_text(cell.adjusted_p))
     yield Text(str(cell.pairs))
     undecided = conclusion in (Conclusion.UNDECIDED, Conclusion.NOT_JUDGED, Conclusion.NOT_MEASURED)
-    yield Text(_WORDS.get(conclusion, conclusion.text), style="yellow" if undecided else "")
+    yield Text(_word(conclusion), style="yellow" if undecided else "")
+
+
+def _word(conclusion: Conclusion) -> str:
+    """The conclusion in a column."""
+    return _WORDS.get(conclusion, conclusion.text)
 
 
 def _legend(analysis: StudyAnalysis) -> str:
@@ -97,19 +102,18 @@ def _legend(analysis: StudyAnalysis) -> str:
     baseline = analysis.comparisons[0].baseline.arm
     others = " or ".join(dict.fromkeys(comparison.other.arm for comparison in analysis.comparisons))
     plus, minus = comparison_words.sign_words(analysis.metric)
-    words = (
-        ("small", f"different, but by less than {matters}", Conclusion.SMALL),
-        ("small?", f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
-        ("equivalent", f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
+    meanings = (
+        (f"different, but by less than {matters}", Conclusion.SMALL),
+        (f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
+        (f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
         (
-            "median eq.",
             f"the median is, to within {matters}; the slowest trials (p90) may still differ",
             Conclusion.MEDIAN_ALIKE,
         ),
-        ("inconclusive", f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
-        ("not judged", "this machine disturbed the trials by too much to tell, see below", Conclusion.NOT_JUDGED),
+        (f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
+        ("this machine disturbed the trials by too much to tell, see below", Conclusion.NOT_JUDGED),
     )
-    told = "".join(f" {word}: {meaning}." for word, meaning, conclusion in words if conclusion in said)
+    told = "".join(f" {_word(each)}: {meaning}." for meaning, each in meanings if each in said)
     return (
         f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair: {plus}, {minus}; "
         f"orange: {others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
