@@ -107,10 +107,10 @@ def _legend(analysis: StudyAnalysis) -> str:
         (f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
         (f"no difference of {matters} or more, of the slowest trials (p90) either", Conclusion.ALIKE),
         (
-            f"the median is, to within {matters}; the slowest trials (p90) may still differ",
+            f"medians are equivalent to within {matters}; the slowest trials (p90) may still differ",
             Conclusion.MEDIAN_ALIKE,
         ),
-        (f"{matters} or more is neither found nor excluded, or as said below", Conclusion.UNDECIDED),
+        (f"these trials cannot tell whether the arms differ by {matters}", Conclusion.UNDECIDED),
         ("this machine disturbed the trials by too much to tell, see below", Conclusion.NOT_JUDGED),
     )
     told = "".join(f" {_word(each)}: {meaning}." for meaning, each in meanings if each in said)

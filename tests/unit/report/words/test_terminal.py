@@ -43,7 +43,7 @@ def test_every_cell_has_its_number_and_its_conclusion(tmp_path: Path) -> None:
     assert lines[network + 2].endswith(" 9 different")
     assert lines[lines.index("nothing added") + 1].endswith(" 9 median eq.")
     legend = " ".join(lines)
-    assert "median eq.: the median is, to within 2 %; the slowest trials (p90) may still differ." in legend
+    assert "median eq.: medians are equivalent to within 2 %; the slowest trials (p90) may still differ." in legend
     assert "small:" not in legend
 
 
