@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         known = f"; {merged.known} were there already" if merged.known else ""
         print(f"{number_text.counted(merged.brought, 'trial')} brought into {study_dir.root}{known}.")
-        for told in merged.limits:
+        for told in merged.caveats:
             print(as_typed(told))
         if merged.mended:
             print(f"Whole again, of those that were damaged: {number_text.counted(merged.mended, 'trial')}.")

@@ -16,6 +16,7 @@ from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.spec.defaults import with_defaults
 from quiclab.store.disk import copy_in, disk_errors, need_readable, read_object, write_atomically
+from quiclab.store.growth import read_growth
 from quiclab.store.identity import conflicts
 from quiclab.store.layout import BESIDE, SUFFIXES, Attempt, StudyDir, damage, judged_document
 from quiclab.store.ledger import Ledger, borrowed_ledger, open_ledger
@@ -45,8 +46,8 @@ class Merged:
     """Trials that are damaged still, each with what it lacks."""
     left_out: int
     """Trials of blocks that a part has begun and not ended, which were not brought."""
-    limits: tuple[str, ...]
-    """Sentences about parts that ran by other limits."""
+    caveats: tuple[str, ...]
+    """Sentences about parts that ran by other limits, or by `--until`."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         _refuse_grown(list(dict.fromkeys(parts)), study, planned)
         read = [_read(each, planned, first) for each in dict.fromkeys(parts)]
         _sources(study_dir, {}, read)
-        limits = tuple(told for each in dict.fromkeys(parts) for told in _other_limits(each, first, study))
+        caveats = tuple(
+            told for each in dict.fromkeys(parts) for told in (*_other_limits(each, first, study), *_other_end(each))
+        )
         held_all.enter_context(held(study_dir, first.spec, study, "name another directory first"))
         with open_ledger(study_dir) as ledger:
             ledger.adopt()
@@ -96,7 +99,7 @@ def merge(study_dir: StudyDir, parts: Sequence[StudyDir]) -> Merged:
         _keep_what_belongs_to_all(study_dir, parts)
     mended = sum(tries[0] in before.get(trial_id, ()) for trial_id, (_, tries) in sources.items())
     return Merged(
-        study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read), limits
+        study, len(sources) - mended, len(known), mended, damaged, sum(part.left_out for part in read), caveats
     )
 
 
@@ -168,6 +171,16 @@ def _refuse_grown(parts: Sequence[StudyDir], study: Study, planned: Collection[s
             f"{each.root} has grown by --until beyond the blocks of its spec, and such a study is merged with no other"
         )
         raise SpecError(told, f"leave it out; {again}")
+
+
+def _other_end(part: StudyDir) -> list[str]:
+    """A sentence about a part that was to go on until it is decided: the whole has the blocks of the spec."""
+    if read_growth(part.root) is None:
+        return []
+    return [
+        f"{part.root} ran with --until. The whole has the blocks of the spec and keeps its interim looks; to go on "
+        "until it is decided, run it with --until."
+    ]
 
 
 def _other_limits(part: StudyDir, first: StudyDir, study: Study) -> list[str]:
