@@ -31,7 +31,8 @@ name = "core"
 rate = "50 Mbit/s"
 delay = "3 ms"
 """
-_BYTES = 100_000
+_BYTES = 500_000
+"""So many that each connection is open for some 0.3 s: the kernel is asked about it every 20 ms."""
 
 _RELAY = """
 import socket, sys, threading

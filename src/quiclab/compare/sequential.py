@@ -74,13 +74,11 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
     if rule is None:
         return ()
     return (
-        f"This study was sequential: it was to go on until each cell is decided (different, different but by less than "
-        f"{rule.effect_pct:g} %, or equivalent to within that), with at most {rule.at_most} pairs a cell, and "
-        f"was looked at {number_text.counted(rule.looks, 'time')}. p and intervals of the comparison are those of a "
-        f"confidence sequence for the median within pairs, at {alpha:g} / {comparisons} comparisons (Bonferroni): "
-        "they hold "
-        "however often one looks. Other intervals on this page are those of a fixed number of pairs: after "
-        "stopping early they are somewhat too narrow.",
+        f"This study was sequential: it was to end when decided (different, or equivalent to within "
+        f"{rule.effect_pct:g} %), with at most {rule.at_most} pairs a cell; looked at "
+        f"{number_text.counted(rule.looks, 'time')}. Its p and intervals hold however often one looks (confidence "
+        f"sequence, {alpha:g} / {comparisons} comparisons by Bonferroni). "
+        "Other intervals here are for a fixed number of pairs, and somewhat too narrow after an early stop.",
     )
 
 

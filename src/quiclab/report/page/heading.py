@@ -194,7 +194,8 @@ def _size(study: Study, analysis: StudyAnalysis) -> str:
     counting = study.trials.filter(pl.col("status").is_in(["verified", "failed"]))
     trials = counting["trial_id"].drop_nulls().n_unique()
     each += " each" if cells != 1 else ""
-    counted = number_text.counted(trials, "trial")
-    if analysis.alone:
-        return f"{number_text.counted(cells, 'cell')} of one arm; {counted} that count, controls (A/A) included"
-    return f"{number_text.counted(cells, 'cell')}, {each}; {counted} that count, controls (A/A) included"
+    counted = f"{number_text.counted(trials, 'trial')} that count"
+    if analysis.controls:
+        counted += ", controls (A/A) included"
+    what = "of one arm" if analysis.alone else each
+    return f"{number_text.counted(cells, 'cell')}{' ' if analysis.alone else ', '}{what}; {counted}"
