@@ -65,7 +65,7 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
     told = words.difference_told(found) if found else words.one_told(shown[0].name, shown[0].account)
     return render(
         "recordings.html.j2",
-        title=" against ".join(dict.fromkeys(each.file for each in reversed(shown))),
+        title="h3 against h2" if found else shown[0].file,
         told=told,
         spec=spec,
         shown=shown,
