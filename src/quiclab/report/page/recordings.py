@@ -167,7 +167,7 @@ def _behind(recording: Recording, parts: Sequence[Stretch]) -> dict[str, object]
 
 
 def _packets(recording: Recording, until_ns: int) -> pl.DataFrame:
-    """direction, number, bytes, came, label: of each packet until the end; none where the recording has no packets."""
+    """Packets until the end: direction, number, bytes, came, label. None where the recording has no packets."""
     zero_ns = recording.account.seen.zero_ns
     schema = {"direction": pl.String, "number": pl.Int64, "bytes": pl.Int64, "came": pl.Int64, "label": pl.String}
     try:
@@ -193,7 +193,7 @@ def _packets(recording: Recording, until_ns: int) -> pl.DataFrame:
 
 
 def _labels(of: Recorded, *, captured: bool) -> pl.DataFrame:
-    """What each packet carries, by its place in a capture, or by its direction and number in a log."""
+    """A label for each packet that says what it carries, by its place in a capture, or direction and number in a log."""
     if of.transport == "tcp":
         return of.packets.select("ip_packet", _tcp_label().alias("label"))
     rows = of.table("packets").filter(pl.col("event").is_in(["sent", "received", "seen"]))

@@ -56,7 +56,7 @@ class Part(enum.StrEnum):
 
     @property
     def label(self) -> str:
-        """Its label in figures, where those of a full account may stand beside it."""
+        """Label of the part in figures, where those of a full account may stand beside it."""
         return f"part-{self}"
 
     SET_UP = (
