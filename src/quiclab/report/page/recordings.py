@@ -193,7 +193,7 @@ def _packets(recording: Recording, until_ns: int) -> pl.DataFrame:
 
 
 def _labels(of: Recorded, *, captured: bool) -> pl.DataFrame:
-    """A label for each packet that says what it carries, by its place in a capture, or direction and number in a log."""
+    """A label for each packet: what it carries, by its place in a capture, or direction and number in a log."""
     if of.transport == "tcp":
         return of.packets.select("ip_packet", _tcp_label().alias("label"))
     rows = of.table("packets").filter(pl.col("event").is_in(["sent", "received", "seen"]))
