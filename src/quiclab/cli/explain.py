@@ -255,7 +255,7 @@ def _explain_recordings(arguments: argparse.Namespace) -> int:
     ]
     found = compare_recordings(shown[0].account, shown[1].account) if len(shown) > 1 else None
     if out is not None:
-        from quiclab.report.page.recordings import recordings_page
+        from quiclab.report.page.recordings_page import recordings_page
         from quiclab.store.disk import write_atomically
 
         page = recordings_page(shown, found).encode(errors="xmlcharrefreplace")

@@ -59,7 +59,7 @@ class ViewServer(ThreadingHTTPServer):
         self.secret = secrets.token_urlsafe(16)
         self.running = running
         self._lock = threading.Lock()
-        self._status: tuple[float, dict[str, Any]] | None = None
+        self._status: tuple[float, dict[str, object]] | None = None
 
     @property
     def address(self) -> str:
@@ -71,7 +71,7 @@ class ViewServer(ThreadingHTTPServer):
         """True if a process works on the study."""
         return holder_of(self.study_dir.root / LOCK) is not None
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """State as the page shows it: the document of `quiclab status`, trials under way, and the study's pages."""
         with self._lock:
             if self._status is None or time.monotonic() - self._status[0] > _FRESH_S:
@@ -85,7 +85,7 @@ class ViewServer(ThreadingHTTPServer):
             "watch": self.running is not None,
         }
 
-    def _looked(self) -> dict[str, Any]:
+    def _looked(self) -> dict[str, object]:
         from quiclab.cli.as_json import as_json
         from quiclab.cli.status import status_document
         from quiclab.study.progress import progress
@@ -106,7 +106,7 @@ class ViewServer(ThreadingHTTPServer):
         return open_study(self.study_dir.root)
 
 
-def trial_list(study: OpenedStudy) -> list[dict[str, Any]]:
+def trial_list(study: OpenedStudy) -> list[dict[str, object]]:
     """Every trial by its last attempt: id, cell, arm, block, status and reason, and the tables that it has."""
     import polars as pl
 
@@ -118,7 +118,7 @@ def trial_list(study: OpenedStudy) -> list[dict[str, Any]]:
     return [{**row, "tables": [name for name in tables if row["trial_id"] in have[name]]} for row in rows]
 
 
-def rows_of(study: OpenedStudy, trial_id: str, table: str, search: str, offset: int) -> dict[str, Any]:
+def rows_of(study: OpenedStudy, trial_id: str, table: str, search: str, offset: int) -> dict[str, object]:
     """Rows of one table of a trial that hold a text, from a place on. Raises SpecError where there is no such table."""
     import polars as pl
 
@@ -136,7 +136,7 @@ def rows_of(study: OpenedStudy, trial_id: str, table: str, search: str, offset: 
     return {"columns": numbered.columns, "rows": [list(row) for row in shown.rows()], "of": numbered.height}
 
 
-def answer_of(study: OpenedStudy, query: str) -> dict[str, Any]:
+def answer_of(study: OpenedStudy, query: str) -> dict[str, object]:
     """The answer of a query in SQL; that one of results was asked is kept, as `quiclab sql` does it."""
     from quiclab.compare.interim_analyses import note_look
     from quiclab.compare.study_tables import shows_results
@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer for the page, a file of the study, or a piece of JSON."""
-        place = self._place()
+        place = self._path_asked()
         if place is None:
             return
         path, asked = place
@@ -190,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a query."""
-        place = self._place()
+        place = self._path_asked()
         if place is None:
             return
         length = self.headers.get("Content-Length", "")
@@ -206,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self._json(lambda: answer_of(self.server.opened(), query))
 
-    def _place(self) -> tuple[str, Mapping[str, str]] | None:
+    def _path_asked(self) -> tuple[str, Mapping[str, str]] | None:
         """The path behind the secret word and what is asked; None where the request was refused."""
         parts = urlsplit(self.path)
         _, word, *rest = [*parts.path.split("/", 2), ""]

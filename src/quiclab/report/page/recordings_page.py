@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -64,7 +63,7 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
     spec = packed(figures.spec(Timeline().draw(data)))
     told = words.difference_told(found) if found else words.one_told(shown[0].name, shown[0].account)
     return render(
-        "recordings.html.j2",
+        "recordings_page.html.j2",
         title="h3 against h2" if found else shown[0].file,
         told=told,
         spec=spec,
@@ -150,15 +149,15 @@ def _waits(band: int, recording: Recording, parts: Sequence[Stretch]) -> list[Wa
 # The packets behind each stretch, as the timeline's script lists them: instants in µs since the client's first packet.
 def _behind(recording: Recording, parts: Sequence[Stretch]) -> dict[str, object]:
     zero_ns = recording.account.seen.zero_ns
-    edges: dict[str, list[Any]] = {
-        "why": [each.part.label for each in parts],
-        "until": [(each.until_ns - zero_ns) // 1000 for each in parts],
-        "seen": [max(each.until_ns, each.seen_ns) // 1000 - zero_ns // 1000 for each in parts],
+    edges = {
+        "why": column([each.part.label for each in parts]),
+        "until": column([(each.until_ns - zero_ns) // 1000 for each in parts]),
+        "seen": column([(max(each.until_ns, each.seen_ns) - zero_ns) // 1000 for each in parts]),
     }
     packets = _packets(recording, parts[-1].until_ns)
     return {
         "arm": recording.name,
-        "edges": {"points": len(parts), **{name: column(values) for name, values in edges.items()}},
+        "edges": {"points": len(parts), **edges},
         "packets": {
             "points": packets.height,
             **{name: column(packets[name].to_list()) for name in packets.columns},
