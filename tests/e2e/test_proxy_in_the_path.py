@@ -97,9 +97,10 @@ def test_direct_and_proxied_over_the_same_two_links(tmp_path: Path, ip_version: 
     for trial in found.values():
         first, second = trial["link"], trial["link"]["more_links"][0]
         assert first["down"]["dropped"] == {"listed": 2}
-        # What the warm-up fetched over the link behind the proxy is no part of the transfer.
-        # Which of the two begins first by less than a millisecond is chance.
-        assert second["model_zero_ns"] > first["model_zero_ns"] - 20_000_000
+        # What the warm-up fetched over the link behind the proxy is no part of the transfer: it ended before the
+        # client was started, which takes a second. Which of two processes begins first is chance, and on a machine
+        # with five tasks a processor one was 68 ms behind.
+        assert second["model_zero_ns"] > first["model_zero_ns"] - 300_000_000
         assert second["down"]["packets_in"] < 1.5 * first["down"]["packets_in"]
         assert not {"listed", "loss_entry"} & {reason for side in ("up", "down") for reason in second[side]["dropped"]}
     controls = found["h2"]["proof"]["tcp_congestion_controls"]
