@@ -68,8 +68,7 @@ def _write_licences(folder: Path) -> None:
             for file in found.files or ()
             if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING")) and file.suffix not in (".py", ".pyc")
         ]
-        head = f"{name} {found.version}\n{found.metadata.get('License-Expression') or found.metadata.get('License') or ''}\n\n"
-        (folder / f"{name}.txt").write_text(head + "\n\n".join(texts), encoding="utf-8")
+        (folder / f"{name}.txt").write_text("\n\n".join([f"{name} {found.version}", *texts]), encoding="utf-8")
 
 
 if __name__ == "__main__":

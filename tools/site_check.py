@@ -17,7 +17,15 @@ from urllib.parse import unquote, urlsplit
 FIRST = "index.html"
 NO_PAGES = ("search.html",)
 """Pages that are no part of the docs."""
-_LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "link": "href", "object": "data", "use": "href"}
+_LOADED = {
+    "img": "src",
+    "script": "src",
+    "iframe": "src",
+    "source": "src",
+    "link": "href",
+    "object": "data",
+    "use": "href",
+}
 _LOADED_BY_CSS = re.compile(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)")
 
 
@@ -52,9 +60,7 @@ class Page(HTMLParser):
 
 def problems(site: Path) -> Iterator[str]:
     """Yield what is wrong with a site, a line each."""
-    pages = {
-        file.relative_to(site).as_posix(): Page(file.read_text(encoding="utf-8")) for file in site.rglob("*.html")
-    }
+    pages = {file.relative_to(site).as_posix(): Page(file.read_text(encoding="utf-8")) for file in site.rglob("*.html")}
     for name, page in sorted(pages.items()):
         yield from _dead(site, name, page, pages)
         yield from (f"{name} loads {each}" for each in page.loaded if _elsewhere(each))

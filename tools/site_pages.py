@@ -22,7 +22,10 @@ PROJECT = ("CONTRIBUTING.md", "ARCHITECTURE.md", "GLOSSARY.md", "SECURITY.md", "
 """Pages of the repository's own folder, in their order in the navigation."""
 PICTURES = (".svg", ".png")
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^)\s]+)\)")
-_CODE = re.compile(r"^( *)(```+)[^\n]*\n.*?^\1\2 *$|^(?: {4}[^\n]*\n)+(?=\n|\Z)|(`+)(?!`).*?(?<!`)\3(?!`)", re.DOTALL | re.MULTILINE)  # fmt: skip
+_FENCE = r"^( *)(```+)[^\n]*\n.*?^\1\2 *$"
+_INDENTED = r"(?<=\n\n)(?: {4}[^\n]*\n)+"
+_SPAN = r"(`+)(?!`).*?(?<!`)\3(?!`)"
+_CODE = re.compile(f"{_FENCE}|{_INDENTED}|{_SPAN}", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\) \| .+ \|$", re.MULTILINE)
 
 
@@ -62,14 +65,14 @@ def place(source: PurePosixPath) -> PurePosixPath:
         return PurePosixPath("index.md")
     if source == INDEX:
         return PurePosixPath("pages.md")
-    if source.parts[0] == "docs":
-        inside = source.relative_to("docs")
-        return inside.with_suffix(".md") if source.suffix == ".ipynb" else inside
+    inside = source.relative_to("docs") if source.parts[0] == "docs" else source
     if source.name == "README.md":
-        return source.with_name("index.md")
-    if source.suffix == ".md":
-        return PurePosixPath("project", source.name.lower())
-    return source if source.suffix in PICTURES else source.with_name(f"{source.name}.md")
+        return inside.with_name("index.md")
+    if inside.suffix == ".md":
+        return inside if len(source.parts) > 1 else PurePosixPath("project", source.name.lower())
+    if inside.suffix == ".ipynb":
+        return inside.with_suffix(".md")
+    return inside if inside.suffix in PICTURES else inside.with_name(f"{inside.name}.md")
 
 
 def normal(path: PurePosixPath) -> PurePosixPath:
@@ -207,10 +210,7 @@ def _relative(to: PurePosixPath, page: PurePosixPath) -> str:
 def _toctree(page: PurePosixPath, entries: list[tuple[str | None, PurePosixPath]]) -> str:
     if not entries:
         return ""
-    lines = [
-        f"{title} <{_relative(to, page)}>" if title else _relative(to, page)
-        for title, to in entries
-    ]
+    lines = [f"{title} <{_relative(to, page)}>" if title else _relative(to, page) for title, to in entries]
     return "\n```{toctree}\n:hidden:\n\n" + "\n".join(lines) + "\n```\n"
 
 

@@ -18,7 +18,7 @@ from quiclab.spec.read import read_study
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "SECURITY.md")),
-    *sorted(page for page in ROOT.glob("docs/*/*.md") if page.parent.name != "decisions"),
+    *sorted(page for page in ROOT.glob("docs/*/**/*.md") if page.parent.name != "decisions"),
     *sorted(ROOT.glob("experiments/**/*.md")),
 ]
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$|(?<=\n\n)((?:    [^\n]*\n)+)", re.DOTALL | re.MULTILINE)
