@@ -23,4 +23,4 @@ if [ ! -f .venv-site/.stamp ] || [ "$(cat .venv-site/.stamp)" != "$wanted" ]; th
     .venv-site/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
     printf '%s' "$wanted" >.venv-site/.stamp
 fi
-.venv-site/bin/python tools/site.py "$out"
+.venv-site/bin/python tools/build_site.py "$out"

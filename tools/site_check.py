@@ -17,15 +17,11 @@ from urllib.parse import unquote, urlsplit
 FIRST = "index.html"
 NO_PAGES = ("search.html",)
 """Pages that are no part of the docs."""
-_LOADED = {
-    "img": "src",
-    "script": "src",
-    "iframe": "src",
-    "source": "src",
-    "link": "href",
-    "object": "data",
-    "use": "href",
-}
+_LOADED = ("src", "srcset", "poster", "data", "xlink:href")
+"""Attributes by which an element loads something, whatever the element; `href` does in `_LOADED_BY_HREF`."""
+_LOADED_BY_HREF = ("link", "use", "image")
+_LED_TO = ("index", "search", "next", "prev", "canonical", "author", "licence", "license")
+"""Relations of a `link` that loads nothing."""
 _LOADED_BY_CSS = re.compile(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)")
 
 
@@ -36,6 +32,7 @@ class Page(HTMLParser):
         super().__init__()
         self.anchors, self.links, self.loaded, self.navigation = set[str](), list[str](), list[str](), list[str]()
         self._depth = 0  # in elements `div` of the navigation
+        self._in_style = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -47,13 +44,22 @@ class Page(HTMLParser):
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
             self.navigation += [found["href"]] * bool(self._depth)
-        if tag in _LOADED and _LOADED[tag] in found and found.get("rel") not in ("index", "search", "next", "prev"):
-            self.loaded.append(found[_LOADED[tag]])
+        names = (*_LOADED, "href") if tag in _LOADED_BY_HREF and found.get("rel") not in _LED_TO else _LOADED
+        for name in (each for each in names if found.get(each)):
+            several = found[name].split(",") if name == "srcset" else [found[name]]
+            self.loaded += [each.split()[0] for each in several]
+        self._in_style = tag == "style"
         if "style" in found:
             self.loaded += _by_css(found["style"])
 
+    def handle_data(self, data: str) -> None:
+        """Take in text: that of a style loads what it names."""
+        if self._in_style:
+            self.loaded += _by_css(data)
+
     def handle_endtag(self, tag: str) -> None:
         """Leave an element."""
+        self._in_style = False
         if tag == "div" and self._depth:
             self._depth -= 1
 

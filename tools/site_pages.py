@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sources of the site: every Markdown page of the repository at its place in the site, with its links and its place
-in the navigation; `site.py` makes HTML of them.
+in the navigation; `build_site.py` makes HTML of them.
 
 The repository's own pages stay as a forge shows them. The order of the navigation is that of docs/README.md.
 """
@@ -21,7 +21,8 @@ EXPERIMENTS = PurePosixPath("experiments/README.md")
 PROJECT = ("CONTRIBUTING.md", "ARCHITECTURE.md", "GLOSSARY.md", "SECURITY.md", "CHANGELOG.md")
 """Pages of the repository's own folder, in their order in the navigation."""
 PICTURES = (".svg", ".png")
-_LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^)\s]+)\)")
+_BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"  # in pairs, three deep at most
+_LINK = re.compile(rf"(!?{_BRACKETS})\(([^)\s]+)\)")
 _FENCE = r"^( *)(```+)[^\n]*\n.*?^\1\2 *$"
 _INDENTED = r"(?<=\n\n)(?: {4}[^\n]*\n)+"
 _SPAN = r"(`+)(?!`).*?(?<!`)\3(?!`)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of Sphinx for the site, which `tools/site.py` builds."""
+"""Settings of Sphinx for the site, which `tools/build_site.py` builds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build the site of the docs; `tools/site.sh` installs what that takes and runs it.
 
-usage: site.py FOLDER      a new folder, or one that holds a site, which is replaced
+usage: build_site.py FOLDER      a new folder, or one that holds a site, which is replaced
 """
 
 from __future__ import annotations
