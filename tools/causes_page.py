@@ -36,7 +36,7 @@ def causes_pages() -> dict[str, str]:
 
 
 def _page(of: Mechanism) -> str:
-    """What a mechanism is, how it shows, what looks alike, and what takes it away."""
+    """A mechanism by itself: its definition, its signs, its rivals, and the settings that take it away."""
     return f"# {of.name}\n{_section(of)}\nFamily: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
 
 

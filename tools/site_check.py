@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a built site: no dead link or anchor, no page that the navigation lacks or has twice, and nothing
-that a browser loads from elsewhere.
+"""Print the faults of a built site: dead links and anchors, pages that the navigation lacks or has twice, and all that a
+browser would load from elsewhere.
 
 usage: site_check.py FOLDER
 """

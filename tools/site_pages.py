@@ -39,8 +39,8 @@ class Section:
     pages: tuple[tuple[str, PurePosixPath], ...]
 
     @property
-    def place(self) -> PurePosixPath:
-        """Its page in the site."""
+    def site_path(self) -> PurePosixPath:
+        """Path of its page in the site."""
         return PurePosixPath(f"{self.title.lower().replace(' ', '-')}.md")
 
 
@@ -60,8 +60,8 @@ def sources(root: Path) -> list[PurePosixPath]:
     return sorted(PurePosixPath(page.relative_to(root).as_posix()) for page in found)
 
 
-def place(source: PurePosixPath) -> PurePosixPath:
-    """Return the place in the site of a file of the repository."""
+def site_path(source: PurePosixPath) -> PurePosixPath:
+    """Return the path in the site of a file of the repository."""
     if source == FIRST:
         return PurePosixPath("index.md")
     if source == INDEX:
@@ -117,17 +117,17 @@ def write_sources(root: Path, out: Path) -> None:
             kind = source.suffix.removeprefix(".")
             pages[source] = f"# {source}\n\n```{kind}\n{(root / source).read_text(encoding='utf-8').rstrip()}\n```\n"
         else:
-            _make(out / place(source)).write_bytes((root / source).read_bytes())
+            _make(out / site_path(source)).write_bytes((root / source).read_bytes())
     below = navigation(root, pages)
     for source, text in pages.items():
-        target = place(source)
+        target = site_path(source)
         moved = with_links(text, lambda to, source=source, target=target: _moved(to, source, target))
         _make(out / target).write_text(moved + _toctree(target, below.get(source, [])), encoding="utf-8")
     for section in sections(root):
-        moved = with_links(section.text, lambda to, at=section.place: _moved(to, INDEX, at))
-        entries = [(title, place(page)) for title, page in section.pages]
-        (out / section.place).write_text(
-            f"# {section.title}\n\n{moved}\n{_toctree(section.place, entries)}", encoding="utf-8"
+        moved = with_links(section.text, lambda to, at=section.site_path: _moved(to, INDEX, at))
+        entries = [(title, site_path(page)) for title, page in section.pages]
+        (out / section.site_path).write_text(
+            f"# {section.title}\n\n{moved}\n{_toctree(section.site_path, entries)}", encoding="utf-8"
         )
     shutil.copytree(root / "docs" / "site", out, dirs_exist_ok=True)
 
@@ -160,17 +160,17 @@ def _files(root: Path, pages: dict[PurePosixPath, str]) -> list[PurePosixPath]:
 def navigation(
     root: Path, pages: dict[PurePosixPath, str]
 ) -> dict[PurePosixPath, list[tuple[str | None, PurePosixPath]]]:
-    """Return what stands below each page in the navigation, as title and place. Raises ValueError for a page that has
+    """Return what stands below each page in the navigation, as title and path. Raises ValueError for a page that has
     no place in it, or two."""
     below: dict[PurePosixPath, list[tuple[str | None, PurePosixPath]]] = {}
     listed = [page for section in sections(root) for _, page in section.pages]
-    below[FIRST] = [(None, section.place) for section in sections(root)]
-    below[FIRST] += [("Experiments", place(EXPERIMENTS)), ("All pages", place(INDEX))]
-    below[FIRST] += [(None, place(PurePosixPath(name))) for name in PROJECT]
+    below[FIRST] = [(None, section.site_path) for section in sections(root)]
+    below[FIRST] += [("Experiments", site_path(EXPERIMENTS)), ("All pages", site_path(INDEX))]
+    below[FIRST] += [(None, site_path(PurePosixPath(name))) for name in PROJECT]
     placed = [*listed, FIRST, INDEX, EXPERIMENTS, *map(PurePosixPath, PROJECT)]
     for source in pages:
         if source not in placed and (parent := _parent(source, pages)) is not None:
-            below.setdefault(parent, []).append((_short(source), place(source)))
+            below.setdefault(parent, []).append((_short(source), site_path(source)))
             placed.append(source)
     if wrong := sorted({str(page) for page in pages if placed.count(page) != 1}):
         raise ValueError(f"not once in the navigation (docs/README.md): {', '.join(wrong)}")
@@ -201,7 +201,7 @@ def _moved(link: str, source: PurePosixPath, target: PurePosixPath) -> str:
     path, mark, anchor = link.partition("#")
     if not path:
         return link
-    return f"{_relative(place(normal(source.parent / path)), target)}{mark}{anchor}"
+    return f"{_relative(site_path(normal(source.parent / path)), target)}{mark}{anchor}"
 
 
 def _relative(to: PurePosixPath, page: PurePosixPath) -> str:

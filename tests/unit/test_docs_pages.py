@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
 KINDS = {
-    "Learn": ("how-to", "notebooks", "."),
+    "Learn": ("learn", "how-to", "notebooks", "."),
     "How to": ("how-to",),
     "Explanation": ("explanation",),
     "Reference": ("reference",),

@@ -24,7 +24,9 @@ def site(folder: Path, first: str = "", page: str = "", style: str = "") -> Path
 
 def test_a_site_without_a_fault(tmp_path: Path) -> None:
     """Links to anchors, to elsewhere and to files are none."""
-    links = '<a href="a.html#top">t</a><a href="https://example.org/">e</a><a href="s.css">s</a><a href="#x" id="x">x</a>'
+    links = (
+        '<a href="a.html#top">t</a><a href="https://example.org/">e</a><a href="s.css">s</a><a href="#x" id="x"></a>'
+    )
     assert list(problems(site(tmp_path, links, style="a { background: url(data:image/png;base64,AAAA) }"))) == []
 
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 import pytest
-from site_pages import linked, navigation, notebook, place, sections, sources, with_links, write_sources
+from site_pages import linked, navigation, notebook, sections, site_path, sources, with_links, write_sources
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -53,7 +53,7 @@ def test_the_navigation_has_every_page_once(written: Path) -> None:
 
 def test_every_page_of_the_repository_is_in_the_site(written: Path) -> None:
     """By its place, no two at one."""
-    places = [place(source) for source in sources(ROOT)]
+    places = [site_path(source) for source in sources(ROOT)]
     assert len(set(places)) == len(places) > 100
     assert [each for each in places if not (written / each).is_file()] == []
 
@@ -130,4 +130,4 @@ def test_sections_are_those_of_the_index() -> None:
     assert all(each.pages for each in found)
     pages = dict.fromkeys(sources(ROOT), "")
     below = navigation(ROOT, pages)[PurePosixPath("README.md")]
-    assert [to for _, to in below][:5] == [each.place for each in found]
+    assert [to for _, to in below][:5] == [each.site_path for each in found]
