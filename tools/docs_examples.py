@@ -27,7 +27,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-DEMO_STUDY, ASKED_STUDY = Path("demo-study"), Path("studies", "ask-100KB-40ms")
+DEMO_STUDY, ASKED_STUDY = Path("demo-study"), Path("studies", "ask-300KB-40ms")
 """Paths at which a reader has the study of the demo, and that behind the question of the tutorial."""
 RECORDS = {DEMO_STUDY: DOCS / "demo-study.tar.xz", ASKED_STUDY: DOCS / "learn" / "ask-study.tar.xz"}
 PICTURES = ((DEMO_STUDY, DOCS / "report.png"), (ASKED_STUDY, DOCS / "learn" / "answer.png"))
@@ -41,8 +41,13 @@ KEPT = (
     "tables/trials.parquet",
     "tables/account/*.parquet",
 )
-KEPT_OF_QUESTION = ("tables/*/*.parquet",)
-"""More of the tutorial's study: what causes and the timeline are made from."""
+KEPT_OF_QUESTION = (
+    "sequential.json",
+    "looks.jsonl",
+    "tables/account_totals/*.parquet",
+    "tables/mechanism_facts/*.parquet",
+)
+"""More of the tutorial's study: when it was decided, and what its causes are told by."""
 KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")
 WIDTH_PX, COLUMNS = 1280, 80
 _OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```\n.*?^```$", re.DOTALL | re.MULTILINE)

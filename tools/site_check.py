@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the faults of a built site: dead links and anchors, pages that the navigation lacks or has twice, and all that a
+"""Print the faults of a built site: dead links and anchors, pages that the navigation lacks or has twice, and what a
 browser would load from elsewhere.
 
 usage: site_check.py FOLDER

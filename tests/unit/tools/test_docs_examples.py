@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the docs show of the demo is what the demo shows: its picture's words, and the outputs of commands."""
+"""Pictures and outputs in the docs are those of the recorded studies: words of pictures, outputs of commands."""
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 
 import pytest
 from PIL import Image
+
+from quiclab.cli.ask_options import read_question
+from quiclab.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -58,8 +64,23 @@ def test_the_recorded_demo_is_the_demo() -> None:
         assert spec.read() == (ROOT / "experiments" / "demo" / "spec.toml").read_bytes()
 
 
-def test_the_picture_is_of_a_desktops_width() -> None:
+def test_the_recorded_answer_is_of_the_question_that_the_tutorial_asks() -> None:
+    """By the command that it tells its reader."""
+    text = (ROOT / "docs" / "learn" / "tutorial.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^<!-- output of: quiclab (ask .+) -->$", text, re.MULTILINE)
+    assert f".venv/bin/quiclab {command}\n" in text
+    asked = read_question(parser().parse_args(shlex.split(command)))
+    with tarfile.open(ROOT / "docs" / "learn" / "ask-study.tar.xz") as archive:
+        spec = archive.extractfile("studies/ask-300KB-40ms/spec.toml")
+        assert spec is not None
+        recorded = tomllib.loads(spec.read().decode())
+    assert recorded["study"]["name"] == asked.name
+    assert recorded["study"]["question"] == asked.sentence
+
+
+@pytest.mark.parametrize("name", ["report.png", "learn/answer.png"])
+def test_a_picture_is_of_a_desktops_width(name: str) -> None:
     """And not of a blank page."""
-    with Image.open(ROOT / "docs" / "report.png") as picture:
+    with Image.open(ROOT / "docs" / name) as picture:
         assert picture.width == 1280
         assert len(picture.convert("L").getcolors() or ()) > 64
