@@ -2,7 +2,8 @@
 """Write what the docs show of the demo: the picture of its report, and outputs of commands.
 
 usage: docs_examples.py                  write docs/report.png, its words, and the outputs anew, from the recorded demo
-       docs_examples.py --check          write nothing; fail where words or outputs are out of date
+       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's picture are out of
+                                         date; with --all, those of every picture
        docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, or of the question that
                                          the tutorial asks, for the above
 
@@ -57,13 +58,13 @@ def main(arguments: list[str]) -> int:
     """Do as the arguments say; 1 where something is out of date."""
     if arguments[:1] == ["--record"] and len(arguments) == 2:
         return _record(Path(arguments[1]))
-    check = arguments == ["--check"]
-    if arguments and not check:
+    check = arguments[:1] == ["--check"]
+    if arguments and arguments not in (["--check"], ["--check", "--all"]):
         print(__doc__, file=sys.stderr)
         return 2
     with _recorded():
         stale = [name for name, old, new in _pages() if not _settled(name, old, new, check=check)]
-        for study, picture in PICTURES:
+        for study, picture in PICTURES[:1] if arguments == ["--check"] else PICTURES:
             report, words = _report(study), picture.with_suffix(".txt")
             text = words_of(report.read_text(encoding="utf-8"))
             if not words.exists() or words.read_text(encoding="utf-8") != text:

@@ -21,9 +21,9 @@ from quiclab.cli.main import parser
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def check(root: Path) -> subprocess.CompletedProcess[str]:
+def check(root: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """The tool of a copy of the repository, asked whether all is up to date."""
-    tool = [sys.executable, str(root / "tools" / "docs_examples.py"), "--check"]
+    tool = [sys.executable, str(root / "tools" / "docs_examples.py"), "--check", *more]
     return subprocess.run(tool, capture_output=True, text=True, check=False)
 
 
@@ -42,6 +42,13 @@ def test_the_docs_show_what_is_printed_today() -> None:
 
 
 @pytest.mark.nightly
+def test_every_picture_is_of_today() -> None:
+    """The tutorial's too, whose report takes longer."""
+    looked = check(ROOT, "--all")
+    assert (looked.returncode, looked.stderr) == (0, "")
+
+
+@pytest.mark.nightly
 def test_other_outputs_and_words_are_found_out(tmp_path: Path) -> None:
     """A page with another number, and a picture of another answer."""
     root = copied(tmp_path)
@@ -49,10 +56,13 @@ def test_other_outputs_and_words_are_found_out(tmp_path: Path) -> None:
     page.write_text(
         page.read_text(encoding="utf-8").replace("demo-study -->\n```\n", "demo-study -->\n```\nanother line\n")
     )
-    words.write_text(words.read_text(encoding="utf-8").replace("The answer", "An answer"))
-    assert check(root).stderr.splitlines() == [
+    answer = root / "docs" / "learn" / "answer.txt"
+    for file in (words, answer):
+        file.write_text(file.read_text(encoding="utf-8").replace("The answer", "An answer"))
+    assert check(root, "--all").stderr.splitlines() == [
         "docs/how-to/read-a-report.md is out of date: run `make docs`",
         "docs/report.png is out of date: run `make docs`",
+        "docs/learn/answer.png is out of date: run `make docs`",
     ]
 
 
