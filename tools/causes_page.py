@@ -37,7 +37,7 @@ def causes_pages() -> dict[str, str]:
 
 def _page(of: Mechanism) -> str:
     """A mechanism by itself: its definition, its signs, its rivals, and the settings that take it away."""
-    return f"# {of.name}\n{_section(of)}\nFamily: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
+    return f"# {_capital(of.title)}\n{_section(of)}\nFamily: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
 
 
 def _capital(text: str) -> str:
@@ -50,7 +50,7 @@ def _cell(text: str) -> str:
 
 def _section(of: Mechanism) -> str:
     lines = [
-        f"\n**{_capital(of.title)}.** {of.what}\n",
+        f"\n**`{of.name}`.** {of.what}\n",
         f"* **Shows as**: {of.shows}",
         f"* **Level**: {of.level.name}",
     ]
