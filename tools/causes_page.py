@@ -37,7 +37,8 @@ def causes_pages() -> dict[str, str]:
 
 def _page(of: Mechanism) -> str:
     """A mechanism by itself: its definition, its signs, its rivals, and the settings that take it away."""
-    return f"# {_capital(of.title)}\n{_section(of)}\nFamily: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
+    end = f"Family: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
+    return f"# {_capital(of.title)}\n{_section(of)}\n{end}"
 
 
 def _capital(text: str) -> str:
