@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: help setup stacks demo papers unit check test nightly soak lint wheel sbom docs bench bench-study diagnosis clean
+.PHONY: help setup stacks demo papers unit check test nightly soak lint wheel sbom docs site bench bench-study diagnosis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,9 @@ docs: ## write anew what is generated: reference pages, outputs of commands, the
 	@.venv/bin/python tools/generate_reference.py
 	@.venv/bin/python tools/docs_examples.py
 
+site: ## the docs as a site that needs no network: site/index.html
+	@tools/site.sh
+
 bench: ## speeds and accuracies, as ratios against named alternatives
 	@tools/setup.sh dev
 	@.venv/bin/python benches/run_all.py
@@ -73,4 +76,4 @@ diagnosis: ## how often the verdicts on causes are right, for hours: a part of i
 	@.venv/bin/python benches/diagnosis/real.py --shard $(SHARD) --out diagnosis-real-$(subst /,-,$(SHARD)).jsonl
 
 clean: ## remove what was built
-	rm -rf .venv target dist demo-study
+	rm -rf .venv .venv-site target dist site demo-study

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of docs/reference that lists all mechanisms; `generate_reference.py` writes it."""
+"""The pages of docs/reference about mechanisms, a list and a page each; `generate_reference.py` writes them."""
 
 from __future__ import annotations
 
@@ -20,26 +20,38 @@ client's capture with its keys. *Taken away by* names keys of a spec: `sender` i
 (server or proxy; of an upload the client), `receiver` the other one. With `none` a path lacks the effect. What else a
 key changes is no proof of the mechanism.
 
-This page is generated from the source by `tools/generate_reference.py`.
 """
+_GENERATED = "generated from the source by `tools/generate_reference.py`.\n"
 
 
-def causes_page() -> str:
-    """Every mechanism with what it is, how it shows, what looks alike, and what takes it away."""
-    parts = [_HEAD, "| family | mechanisms |", "|---|---|"]
+def causes_pages() -> dict[str, str]:
+    """Return the list of mechanisms, and the page of each, by their paths in docs/reference."""
+    parts = [f"{_HEAD}These pages are {_GENERATED}"]
     for family in Family:
-        links = ", ".join(f"[`{each.name}`](#{each.name})" for each in MECHANISMS if each.family is family)
-        parts.append(f"| {family} | {links} |")
-    for family in Family:
-        parts.append(f"\n## {family[0].upper()}{family[1:]}")
-        parts += [_section(each) for each in MECHANISMS if each.family is family]
-    return "\n".join(parts) + "\n"
+        parts += [f"\n## {_capital(family)}\n", "| cause | in words | shows as |", "|---|---|---|"]
+        for each in (mechanism for mechanism in MECHANISMS if mechanism.family is family):
+            shown = (each.title, each.shows)
+            parts.append(f"| [`{each.name}`](causes/{each.name}.md) | {' | '.join(map(_cell, shown))} |")
+    return {"causes.md": "\n".join(parts) + "\n"} | {f"causes/{each.name}.md": _page(each) for each in MECHANISMS}
+
+
+def _page(of: Mechanism) -> str:
+    """A mechanism by itself: its definition, its signs, its rivals, and the settings that take it away."""
+    end = f"Family: {of.family}; [all causes](../causes.md). This page is {_GENERATED}"
+    return f"# {_capital(of.title)}\n{_section(of)}\n{end}"
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _section(of: Mechanism) -> str:
     lines = [
-        f"\n### {of.name}\n",
-        f"**{of.title[0].upper()}{of.title[1:]}.** {of.what}\n",
+        f"\n**`{of.name}`.** {of.what}\n",
         f"* **Shows as**: {of.shows}",
         f"* **Level**: {of.level.name}",
     ]
@@ -47,16 +59,19 @@ def _section(of: Mechanism) -> str:
         lines.append(f"* **Only over** {next(iter(of.transports))}")
     if of.rivals:
         lines.append("* **Told apart from**:")
-        lines += [f"  * *{BY_NAME[rival.name].title}* (`{rival.name}`): {rival.told_apart_by}" for rival in of.rivals]
+        lines += [
+            f"  * *{BY_NAME[rival.name].title}* ([`{rival.name}`]({rival.name}.md)): {rival.told_apart_by}"
+            for rival in of.rivals
+        ]
     if of.follows is not None:
-        above = ", ".join(f"[`{name}`](#{name})" for name in of.follows.upstream)
+        above = ", ".join(f"[`{name}`]({name}.md)" for name in of.follows.upstream)
         numbers = [*of.follows.more, *of.follows.less]
         shown = " and ".join(name.replace("_", " ") for name in numbers)
         lines.append(f"* **Follows from** one of these, where the arms have as much of it ({shown}): {above}")
     lines += ["* **Taken away by**:", *map(_setting, of.settings)] if of.settings else ["* **Taken away by**: no key"]
     *former, _ = names_of(of.name)
     lines += [f"* **Called** `{name}` by earlier versions, a name that is still understood" for name in former]
-    return "\n".join([*lines, f"* **Source**: {of.source}"])
+    return "\n".join([*lines, f"* **Source**: {of.source}\n"])
 
 
 def _setting(of: Setting) -> str:

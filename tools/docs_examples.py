@@ -2,8 +2,10 @@
 """Write what the docs show of the demo: the picture of its report, and outputs of commands.
 
 usage: docs_examples.py                  write docs/report.png, its words, and the outputs anew, from the recorded demo
-       docs_examples.py --check          write nothing; fail where words or outputs are out of date
-       docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, for the above
+       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's picture are out of
+                                         date; with --all, those of every picture
+       docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, or of the question that
+                                         the tutorial asks, for the above
 
 An output stands in a block below a line `<!-- output of: COMMAND -->`. The picture needs a Chromium; its words, in
 docs/report.txt, do not, so that a test can tell whether the picture is still that of the report.
@@ -20,14 +22,17 @@ import shutil
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-RECORD = DOCS / "demo-study.tar.xz"
-PICTURE, WORDS = DOCS / "report.png", DOCS / "report.txt"
+DEMO_STUDY, ASKED_STUDY = Path("demo-study"), Path("studies", "ask-300KB-40ms")
+"""Paths at which a reader has the study of the demo, and that behind the question of the tutorial."""
+RECORDS = {DEMO_STUDY: DOCS / "demo-study.tar.xz", ASKED_STUDY: DOCS / "learn" / "ask-study.tar.xz"}
+PICTURES = ((DEMO_STUDY, DOCS / "report.png"), (ASKED_STUDY, DOCS / "learn" / "answer.png"))
+"""Pictures of the first screens of reports, with their studies; the words of each are beside it."""
 DEMO = ROOT / "experiments" / "demo" / "spec.toml"
 KEPT = (
     "resolved.json",
@@ -37,6 +42,13 @@ KEPT = (
     "tables/trials.parquet",
     "tables/account/*.parquet",
 )
+KEPT_OF_QUESTION = (
+    "sequential.json",
+    "looks.jsonl",
+    "tables/account_totals/*.parquet",
+    "tables/mechanism_facts/*.parquet",
+)
+"""More of the tutorial's study: when it was decided, and what its causes are told by."""
 KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")
 WIDTH_PX, COLUMNS = 1280, 80
 _OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```\n.*?^```$", re.DOTALL | re.MULTILINE)
@@ -46,19 +58,20 @@ def main(arguments: list[str]) -> int:
     """Do as the arguments say; 1 where something is out of date."""
     if arguments[:1] == ["--record"] and len(arguments) == 2:
         return _record(Path(arguments[1]))
-    check = arguments == ["--check"]
-    if arguments and not check:
+    check = arguments[:1] == ["--check"]
+    if arguments and arguments not in (["--check"], ["--check", "--all"]):
         print(__doc__, file=sys.stderr)
         return 2
-    with _recorded() as study:
-        stale = [name for name, old, new in _pages(study) if not _settled(name, old, new, check=check)]
-        report = _report(study)
-        words = words_of(report.read_text(encoding="utf-8"))
-        if not WORDS.exists() or WORDS.read_text(encoding="utf-8") != words:
-            stale.append(PICTURE)
-        if not check:
-            _draw(report)
-            WORDS.write_text(words, encoding="utf-8")
+    with _recorded():
+        stale = [name for name, old, new in _pages() if not _settled(name, old, new, check=check)]
+        for study, picture in PICTURES[:1] if arguments == ["--check"] else PICTURES:
+            report, words = _report(study), picture.with_suffix(".txt")
+            text = words_of(report.read_text(encoding="utf-8"))
+            if not words.exists() or words.read_text(encoding="utf-8") != text:
+                stale.append(picture)
+            if not check:
+                _draw(report, picture)
+                words.write_text(text, encoding="utf-8")
     for name in stale if check else ():
         print(f"{name.relative_to(ROOT)} is out of date: run `make docs`", file=sys.stderr)
     return int(check and bool(stale))
@@ -72,41 +85,50 @@ def _settled(page: Path, old: str, new: str, *, check: bool) -> bool:
 
 def _record(study: Path) -> int:
     """Keep the files that report and outputs are made from, as an archive."""
-    if (study / "spec.toml").read_bytes() != DEMO.read_bytes():
-        print(f"{study} is not a study of {DEMO.relative_to(ROOT)} as it is now", file=sys.stderr)
-        return 2
-    files = {str(file.relative_to(study)): file.read_bytes() for each in KEPT for file in study.glob(each)}
+    spec = (study / "spec.toml").read_bytes()
+    name, kept = DEMO_STUDY, KEPT
+    if spec != DEMO.read_bytes():
+        if f'name = "{ASKED_STUDY.name}"'.encode() not in spec:
+            print(
+                f"{study} is not a study of {DEMO.relative_to(ROOT)} as it is now, nor {ASKED_STUDY}", file=sys.stderr
+            )
+            return 2
+        name, kept = ASKED_STUDY, (*KEPT, *KEPT_OF_QUESTION)
+    files = {str(file.relative_to(study)): file.read_bytes() for each in kept for file in study.glob(each)}
     for file in (*study.glob("trials/*/trial.json"), *study.glob("failed/**/trial.json")):
-        record = json.loads(file.read_text(encoding="utf-8"))
-        few = {key: record[key] for key in KEPT_OF_TRIAL if key in record}
+        trial = json.loads(file.read_text(encoding="utf-8"))
+        few = {key: trial[key] for key in KEPT_OF_TRIAL if key in trial}
         files[str(file.relative_to(study))] = json.dumps(few).encode()
-    with tarfile.open(RECORD, "w:xz", format=tarfile.PAX_FORMAT) as archive:
-        for name, content in sorted(files.items()):
-            entry = tarfile.TarInfo(f"demo-study/{name}")
+    record = RECORDS[name]
+    with tarfile.open(record, "w:xz", format=tarfile.PAX_FORMAT) as archive:
+        for path, content in sorted(files.items()):
+            entry = tarfile.TarInfo(f"{name}/{path}")
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
-    print(f"{RECORD.relative_to(ROOT)}: {len(files)} files, {RECORD.stat().st_size} bytes")
+    print(f"{record.relative_to(ROOT)}: {len(files)} files, {record.stat().st_size} bytes")
     return 0
 
 
 @contextlib.contextmanager
-def _recorded() -> Iterator[Path]:
-    """The recorded study in a folder of its own, which is the current one meanwhile."""
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(RECORD) as archive, contextlib.chdir(folder):
-        archive.extractall(folder, filter="data")
-        yield Path("demo-study")
+def _recorded() -> Iterator[None]:
+    """The recorded studies where a reader has them, below a folder that is the current one meanwhile."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for record in RECORDS.values():
+            with tarfile.open(record) as archive:
+                archive.extractall(folder, filter="data")
+        yield
 
 
-def _pages(study: Path) -> Iterator[tuple[Path, str, str]]:
+def _pages() -> Iterator[tuple[Path, str, str]]:
     """Each page of the docs that shows an output: its path, its text, and that with the outputs of today."""
     for page in sorted(DOCS.rglob("*.md")):
         old = page.read_text(encoding="utf-8")
-        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1], study)}```", old)
+        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1])}```", old)
         if _OUTPUT.search(old):
             yield page, old, new
 
 
-def _output(command: str, study: Path) -> str:
+def _output(command: str) -> str:
     """Output of a command, in a terminal of 80 columns, without spaces at the ends of lines."""
     import shlex
 
@@ -119,13 +141,25 @@ def _output(command: str, study: Path) -> str:
     printed = io.StringIO()
     program, verb, *arguments = shlex.split(command)
     if verb == "report":  # its logs are not recorded: what is printed is made from the tables that are
-        render(analyse_study(study), Console(file=printed, width=COLUMNS))
+        render(analyse_study(Path(arguments[0])), Console(file=printed, width=COLUMNS))
+    elif verb == "ask":  # it is not asked again: the answer is made from what was measured when it was
+        for line in _answer(ASKED_STUDY):
+            Console(file=printed, width=COLUMNS).print(line, highlight=False, markup=False)
     else:
         with contextlib.redirect_stdout(printed):
             code = quiclab([verb, *arguments])
         if program != "quiclab" or code:
             raise ValueError(f"{command} failed")
     return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().strip("\n").splitlines())
+
+
+def _answer(study: Path) -> Sequence[object]:
+    """Return what `quiclab ask` prints at its end."""
+    from quiclab.cli.ask import answer_lines
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.study.specs import load_study
+
+    return answer_lines(load_study(study / "spec.toml"), study, analyse_study(study))
 
 
 def _report(study: Path) -> Path:
@@ -157,7 +191,7 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
-def _draw(report: Path) -> None:
+def _draw(report: Path, picture: Path) -> None:
     """Take the picture of the first screen, down to the end of what differs."""
     from playwright.sync_api import sync_playwright
 
@@ -169,7 +203,7 @@ def _draw(report: Path) -> None:
         page.wait_for_selector("#map [data-drawn] .main-svg")
         end = page.locator(".first").bounding_box()
         assert end is not None
-        page.screenshot(path=PICTURE, clip={"x": 0, "y": 0, "width": WIDTH_PX, "height": end["y"] + end["height"] + 16},
+        page.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH_PX, "height": end["y"] + end["height"] + 16},
                         full_page=True)  # fmt: skip
         browser.close()
 

@@ -31,6 +31,8 @@ from quiclab.spec.nodes import Kind
 from quiclab.spec.page import PAGE_KEYS, RESOURCES_KEYS, THIRD_PARTIES_KEYS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+SPLIT = ("tables", "causes")
+"""Folders with a page for each entry of the page of their name; a page of none is removed."""
 ACCOUNT = FOLDER.parent / "explanation" / "account.md"
 """Page whose tables of labels alone are generated."""
 
@@ -184,27 +186,36 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages: dict[str | Path, str] = {
-        SCHEMA: spec_schema.schema_text(),
-        ACCOUNT: label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8")),
+    pages = {
         "spec.md": page(),
-        "tables.md": reference_pages.tables_page(),
+        **reference_pages.tables_pages(),
         "metrics.md": reference_pages.metrics_page(),
         "endpoints.md": reference_pages.endpoints_page(),
         "figures.md": reference_pages.figures_page(),
-        "causes.md": causes_page.causes_page(),
+        **causes_page.causes_pages(),
         "paths.md": reference_pages.paths_page(),
         "json.md": json_reference.json_page(),
     }
-    code = 0
-    for name, text in pages.items():
-        target = FOLDER / name
-        if "--check" not in sys.argv[1:]:
-            target.write_text(text, encoding="utf-8")
-        elif not target.exists() or target.read_text(encoding="utf-8") != text:
-            print(f"{target} is out of date: run tools/generate_reference.py", file=sys.stderr)
-            code = 1
-    return code
+    files = {FOLDER / name: text for name, text in pages.items()}
+    files[SCHEMA] = spec_schema.schema_text()
+    files[ACCOUNT] = label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8"))
+    check = "--check" in sys.argv[1:]
+    stale = [file for file, text in files.items() if not _is_written(file, text)]
+    left = [file for folder in SPLIT for file in (FOLDER / folder).glob("*.md") if file not in files]
+    for target in (*stale, *left) if check else ():
+        print(f"{target} is out of date: run tools/generate_reference.py", file=sys.stderr)
+    if check:
+        return int(bool(stale or left))
+    for target in stale:
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(files[target], encoding="utf-8")
+    for file in left:
+        file.unlink()
+    return 0
+
+
+def _is_written(target: Path, text: str) -> bool:
+    return target.exists() and target.read_text(encoding="utf-8") == text
 
 
 if __name__ == "__main__":

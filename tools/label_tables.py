@@ -80,7 +80,7 @@ def _sentences(*sentences: str) -> str:
 
 
 def _causes(mechanisms: Iterable[Mechanism]) -> str:
-    return ", ".join(f"[`{each.name}`](../reference/causes.md#{each.name})" for each in mechanisms)
+    return ", ".join(f"[`{each.name}`](../reference/causes/{each.name}.md)" for each in mechanisms)
 
 
 def _sum(whys: Sequence[Why]) -> str:

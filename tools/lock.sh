@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Write requirements*.lock anew from pyproject.toml and requirements-stacks.in: versions and hashes, no download addresses.
+# Write requirements*.lock anew from pyproject.toml, requirements-stacks.in and requirements-docs.in: versions and hashes,
+# no download addresses.
 # Needs pip-compile (pip-tools) on the PATH.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,3 +13,4 @@ compile() { # compile OUTPUT INPUT ARGUMENT...
 compile requirements.lock pyproject.toml --extra build
 compile requirements-dev.lock pyproject.toml --extra build --extra dask --extra dev --constraint requirements.lock
 compile requirements-stacks.lock requirements-stacks.in
+compile requirements-docs.lock requirements-docs.in

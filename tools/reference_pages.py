@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of docs/reference that list plugins and tables; `generate_reference.py` writes them."""
+"""The pages of docs/reference about plugins and tables; `generate_reference.py` writes them."""
 
 from __future__ import annotations
 
@@ -9,36 +9,50 @@ from quiclab.lab.endpoints import ENDPOINTS
 from quiclab.lab.endpoints._api import Endpoint
 from quiclab.lab.endpoints.ecn import Ecn, ecn_of
 from quiclab.model.study import Program, Tcp
-from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.model.tables import OF_STUDY, TABLES, Table
 from quiclab.report.figures import FIGURES, Figure, Where
 from quiclab.spec.profiles import profiles
 
 _NOTE = "This page is generated from the source by `tools/generate_reference.py`.\n"
 
 
-def tables_page() -> str:
-    """Every table with every column."""
-    parts = [
+def tables_pages() -> dict[str, str]:
+    """Return the list of tables, and the page of each with every column, by their paths in docs/reference."""
+    overview = [
         "# Tables\n",
         "First the two of a whole study, then the decoded logs, one Parquet file per trial and table: "
         "`STUDY/tables/TABLE/TRIAL.parquet`. Times named `time_ns` are CLOCK_MONOTONIC of the machine that ran the "
         "trial unless a sentence says otherwise. The files of logs carry their units: their metadata has a JSON object "
         "of column and unit under the key `units`.\n",
-        _NOTE,
+        _NOTE.replace("This page is", "These pages are"),
     ]
-    for table in (*OF_STUDY.values(), *TABLES.values()):
-        own = ", of one trial" if table.name in OF_STUDY and table.from_logs else ""
-        parts += [
-            f"\n## {table.name}{own}\n",
-            f"{table.doc}\n",
-            "| column | type | unit | null | meaning |",
-            "|---|---|---|---|---|",
-        ]
-        parts += [
-            f"| `{column.name}` | {_cell(str(column.dtype))} | {column.unit} | {column.null} | {_cell(column.doc)} |"
-            for column in table.columns
-        ]
-    return "\n".join(parts) + "\n"
+    pages: dict[str, str] = {}
+    for title, tables in (("Of a study", OF_STUDY), ("Of a trial", TABLES)):
+        overview += [f"\n## {title}\n", "| table | columns | in it |", "|---|---|---|"]
+        for table in tables.values():
+            file = f"tables/{table.name}{'-of-one-trial' * _has_namesake(table)}.md"
+            overview.append(f"| [`{table.name}`]({file}) | {len(table.columns)} | {_cell(table.doc)} |")
+            pages[file] = _table_page(table)
+    return {"tables.md": "\n".join(overview) + "\n", **pages}
+
+
+def _has_namesake(table: Table) -> bool:
+    """Tell whether a table of one trial has the name of one of the study."""
+    return table.from_logs and table.name in OF_STUDY
+
+
+def _table_page(table: Table) -> str:
+    lines = [
+        f"# {table.name}{', of one trial' * _has_namesake(table)}\n",
+        f"{table.doc}\n",
+        "| column | type | unit | null | meaning |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{column.name}` | {_cell(str(column.dtype))} | {column.unit} | {column.null} | {_cell(column.doc)} |"
+        for column in table.columns
+    ]
+    return "\n".join([*lines, f"\n[All tables](../tables.md). {_NOTE}"])
 
 
 def metrics_page() -> str:

@@ -30,7 +30,7 @@ from packageurl import PackageURL
 from spdx import spdx
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON = ("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock")
+PYTHON = ("requirements.lock", "requirements-dev.lock", "requirements-stacks.lock", "requirements-docs.lock")
 RUST = (
     "Cargo.lock",
     "crates/log-decode/fuzz/Cargo.lock",

@@ -24,7 +24,7 @@ else
     skipped "Rust packages' licences, sources and advisories, as cargo-deny is not here (cargo install --locked cargo-deny)"
 fi
 
-for lock in requirements-dev.lock requirements-stacks.lock; do
+for lock in requirements-dev.lock requirements-stacks.lock requirements-docs.lock; do
     found=.venv/pip-audit.json
     timeout 60 .venv/bin/pip-audit --progress-spinner off --timeout 5 --disable-pip --require-hashes \
         --format json --output "$found" -r "$lock" >/dev/null 2>&1 || true

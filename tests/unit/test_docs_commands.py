@@ -18,7 +18,7 @@ from quiclab.spec.read import read_study
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "SECURITY.md")),
-    *sorted(page for page in ROOT.glob("docs/*/*.md") if page.parent.name != "decisions"),
+    *sorted(page for page in ROOT.glob("docs/*/**/*.md") if page.parent.name != "decisions"),
     *sorted(ROOT.glob("experiments/**/*.md")),
 ]
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$|(?<=\n\n)((?:    [^\n]*\n)+)", re.DOTALL | re.MULTILINE)
@@ -117,10 +117,11 @@ def test_a_figure_is_one(page: str, command: str) -> None:
 
 @pytest.mark.parametrize("page", [name for name in texts() if not name.startswith("experiments/")])
 def test_a_cell_of_the_demo_is_one(page: str) -> None:
-    """Examples name cells that a reader of the demo, or of the page's own spec, has."""
+    """Examples name cells that a reader of the demo, or of the page's own spec or question, has."""
     text = texts()[page]
     found = set(re.findall(r"\b\d+[KM]B/[a-z0-9-]+", text)) - CELLS
     own = {cell for cell in found if f'name = "{cell.partition("/")[2]}"' in text}  # of a spec that the page shows
+    own |= {f"{size}/{rtt}" for size, rtt in re.findall(r"quiclab ask --size (\w+) --rtt (\w+)", text)} & found
     assert found == own
 
 

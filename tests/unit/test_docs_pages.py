@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
 KINDS = {
-    "Learn": ("how-to", "notebooks", "."),
+    "Learn": ("learn", "how-to", "notebooks", "."),
     "How to": ("how-to",),
     "Explanation": ("explanation",),
     "Reference": ("reference",),
@@ -29,6 +29,23 @@ def links(page: Path) -> list[Path]:
 def pages(root: Path) -> set[Path]:
     """Pages and notebooks below docs/, but for the index."""
     return {*(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")} - {root / "docs" / "README.md"}
+
+
+def of_an_overview(page: Path) -> bool:
+    """Tell whether a page is one of those that the page with the name of its folder lists."""
+    return page.parent.with_suffix(".md").is_file()
+
+
+def anchors(page: Path) -> set[str]:
+    """Anchors of a page's headings, as forges and the site make them."""
+    text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found = list[str]()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        said = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", said.lower()).replace(" ", "-")
+        again = sum(re.fullmatch(rf"{re.escape(slug)}(-\d+)?", each) is not None for each in found)
+        found.append(f"{slug}-{again}" if again else slug)
+    return set(found)
 
 
 def reachable(first: Path) -> set[Path]:
@@ -69,11 +86,41 @@ def test_the_index_has_every_page_once_by_its_kind_with_a_line() -> None:
             assert str(Path(target).parent) in KINDS[kind], target
             assert said.strip(), target
             listed.append((INDEX.parent / target).resolve())
-    assert sorted(listed) == sorted(pages(ROOT))
+    assert sorted(listed) == sorted(page for page in pages(ROOT) if not of_an_overview(page))
 
 
-def test_links_of_the_docs_lead_somewhere() -> None:
+def test_an_overview_lists_the_pages_of_its_folder_once() -> None:
+    """Of tables and of causes."""
+    for folder in ("tables", "causes"):
+        overview = ROOT / "docs" / "reference" / f"{folder}.md"
+        rows = re.findall(rf"^\| \[`\w+`\]\(({folder}/[^)]+)\) \|", overview.read_text(encoding="utf-8"), re.MULTILINE)
+        assert sorted(overview.parent / row for row in rows) == sorted((overview.parent / folder).iterdir())
+
+
+def written() -> list[Path]:
+    """Every page of the repository in Markdown."""
+    return [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "experiments").rglob("*.md")]
+
+
+def test_links_lead_somewhere() -> None:
     """Files and folders that are there."""
-    sources = [*pages(ROOT), INDEX, *ROOT.glob("*.md")]
-    lost = [(page, to) for page in sources if page.suffix == ".md" for to in links(page) if not to.exists()]
-    assert lost == []
+    assert [(page, to) for page in written() for to in links(page) if not to.exists()] == []
+
+
+def test_anchors_of_links_are_there() -> None:
+    """Also those of a link to a part of its own page."""
+    dead = []
+    for page in written():
+        text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for path, _, anchor in (link.partition("#") for link in _LINK.findall(text) if "://" not in link):
+            target = (page.parent / path).resolve() if path else page
+            if anchor and target.suffix == ".md" and anchor not in anchors(target):
+                dead.append((page, f"{path}#{anchor}"))
+    assert dead == []
+
+
+def test_anchors_are_those_of_a_forge(tmp_path: Path) -> None:
+    """Lower case, without marks of code or punctuation; the second of a name has a number."""
+    page = tmp_path / "page.md"
+    page.write_text("# The `[[path]]`, or *not*\n\n```\n# no heading\n```\n## 7. [A](b.md) _b\n## Again\n### Again\n")
+    assert anchors(page) == {"the-path-or-not", "7-a-_b", "again", "again-1"}

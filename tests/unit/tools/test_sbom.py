@@ -15,7 +15,7 @@ from cyclonedx.schema import SchemaVersion
 
 ROOT = Path(__file__).resolve().parents[3]
 _NAMES = {"requirements*.lock": "pypi", "Cargo.lock": "cargo", "go.sum": "golang", "package-lock.json": "npm"}
-_SKIPPED = {".venv", ".stacks", "target", "node_modules", ".git"}
+_SKIPPED = {".venv", ".venv-site", ".stacks", "target", "node_modules", ".git"}
 
 
 @pytest.fixture(scope="module")
