@@ -104,7 +104,7 @@ class DifferenceMap(Figure):
                 ),
             ]
         )
-        figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
+        figure.update_layout(_style.noted(60 + 58 * len(rows), self._convention(data)))
         figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
         figure.update_xaxes(
             type="category",
