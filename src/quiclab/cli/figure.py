@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
-.svg (for a paper, with letters that can be searched), .png. Its data is written beside it as CSV; with .csv the data
-alone. A picture has the size that --width and --font ask for: 8.4cm is a column of ACM's and USENIX's two-column pages,
-8.8cm of IEEE's, and 17.7cm are both columns.
+.svg (for a paper, with letters that can be searched), .png, .tex (a LaTeX table, of a map or a table). Its data is
+written beside it as CSV; with .csv the data alone. A picture has the size that --width and --font ask for: 8.4cm is a
+column of ACM's and USENIX's two-column pages, 8.8cm of IEEE's, and 17.7cm are both columns.
 """
 
 _EPILOG = """\
@@ -29,6 +29,7 @@ examples:
   quiclab figure --list                    add --json for programs
   quiclab figure differences STUDY -o figure-4.pdf
   quiclab figure cumulative STUDY -o figure-5.pdf --width 8.4cm --font 8pt
+  quiclab figure differences STUDY -o table-1.tex
   quiclab figure window STUDY --cell 1MB/loss --block 3
   quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
@@ -37,7 +38,7 @@ examples:
   quiclab figure queue STUDY --cell 1MB/loss --block 3 -o queue.csv
 """
 
-_ENDINGS = (".html", ".pdf", ".svg", ".png", ".csv")
+_ENDINGS = (".html", ".pdf", ".svg", ".png", ".tex", ".csv")
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -114,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
-    if out.suffix in (".html", ".csv") and (arguments.width or arguments.font):
+    if out.suffix in (".html", ".tex", ".csv") and (arguments.width or arguments.font):
         raise SpecError(f"{out} has no size: --width and --font are of pictures", "name it .pdf, .svg or .png")
     is_there, data_file = out.exists(), out.with_suffix(".csv")  # raises in a folder that this account may not enter
     if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):

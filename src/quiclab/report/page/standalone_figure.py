@@ -15,7 +15,7 @@ from quiclab.report.figures import spec as spec_of
 from quiclab.report.figures._canvas import Spec
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.rendering import plotly, render
-from quiclab.report.printing import AS_ON_SCREEN, PrintSize, printed
+from quiclab.report.printing import AS_ON_SCREEN, PrintSize, as_latex, printed
 from quiclab.store.disk import write_atomically
 
 UNTOUCHED = "the study is untouched"
@@ -38,10 +38,14 @@ def plotly_figure(figure: Figure, data: pl.DataFrame) -> Any:
 
 
 def write_figure(figure: Figure, data: pl.DataFrame, out: Path, size: PrintSize = AS_ON_SCREEN) -> None:
-    """Draw `data` into `out` as its ending says: html, or a picture of a size as pdf, svg or png.
+    """Draw `data` into `out` as its ending says: html, a table as tex, or a picture of a size as pdf, svg or png.
 
-    Raises SpecError for what no picture can have, or has no room for.
+    Raises SpecError for what no picture or table can have, or has no room for.
     """
+    if out.suffix == ".tex":
+        table = as_latex(spec_of(figure.table(data)), figure.question)
+        write_atomically(out, table.encode(), kept=UNTOUCHED, option="-o")
+        return
     spec = spec_of(figure.draw(data))
     if out.suffix == ".html":
         page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
