@@ -7,8 +7,8 @@ A figure is plain data of plotly's (`figures`). `known.py` says which part of th
 `paper.py` is the only module that draws by matplotlib. `latex.py` writes tables.
 """
 
-from quiclab.report.printing.latex import as_latex
+from quiclab.report.printing.latex import as_latex, escaped
 from quiclab.report.printing.picture import printed
 from quiclab.report.printing.print_size import AS_ON_SCREEN, PrintSize
 
-__all__ = ["AS_ON_SCREEN", "PrintSize", "as_latex", "printed"]
+__all__ = ["AS_ON_SCREEN", "PrintSize", "as_latex", "escaped", "printed"]
