@@ -93,7 +93,7 @@ def _merged_hosts(study: Study) -> list[Path]:
 
 
 def _workload(workload: ResolvedWorkload) -> str:
-    """`5MB, a download of 5 MB`."""
+    """Return a workload in words: `5MB, a download of 5 MB`."""
     way = _WAYS[workload.direction or "download"]
     count = f"{workload.count} objects of " if workload.count and workload.count > 1 else ""
     size = "" if workload.size_bytes is None else f" of {count}{number_text.size(workload.size_bytes)}"
