@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 if [ "${1:-}" != rust ]; then
     .venv/bin/ruff check --quiet .
     .venv/bin/ruff format --quiet --check .
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+    grep -qx "version: $version" CITATION.cff || { echo "lint: CITATION.cff is not of version $version" >&2; exit 1; }
     .venv/bin/python tools/english.py
     .venv/bin/python tools/names.py
     .venv/bin/python tools/untyped.py

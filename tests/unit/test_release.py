@@ -31,6 +31,7 @@ def test_all_parts_have_one_version() -> None:
     told = {
         "pyproject.toml": toml("pyproject.toml")["project"]["version"],  # type: ignore[index]
         "Cargo.toml": toml("Cargo.toml")["workspace"]["package"]["version"],  # type: ignore[index]
+        "CITATION.cff": re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[0],
         **{
             str(file.relative_to(ROOT)): tomllib.loads(file.read_text())["package"]["version"]
             for file in ROOT.glob("crates/stack-*/Cargo.toml")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.voice import add_json, add_quiet, print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
-from quiclab.model.units import Duration
+from quiclab.model.units import Duration, Length
 from quiclab.store.disk import write_atomically
 
 if TYPE_CHECKING:
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Draw one figure of a study. The ending of the output's name says as what: .html (to explore; loads nothing), .pdf or
-.svg (for a paper), .png. Its data is written beside it as CSV; with .csv the data alone. PDF, SVG and PNG are made by a
-Chromium, which must be there.
+.svg (for a paper, with letters that can be searched), .png, .tex (a LaTeX table, of a map or a table). Its data is
+written beside it as CSV; with .csv the data alone. A picture has the size that --width and --font ask for: 8.4cm is a
+column of ACM's and USENIX's two-column pages, 8.8cm of IEEE's, and 17.7cm are both columns.
 """
 
 _EPILOG = """\
 examples:
   quiclab figure --list                    add --json for programs
   quiclab figure differences STUDY -o figure-4.pdf
+  quiclab figure cumulative STUDY -o figure-5.pdf --width 8.4cm --font 8pt
+  quiclab figure differences STUDY -o table-1.tex
   quiclab figure window STUDY --cell 1MB/loss --block 3
   quiclab figure bytes_acknowledged STUDY --block 0 --block 1 --block 2
   quiclab figure factor STUDY --factor size --metric setup_ms
@@ -35,7 +38,7 @@ examples:
   quiclab figure queue STUDY --cell 1MB/loss --block 3 -o queue.csv
 """
 
-_ENDINGS = (".html", ".pdf", ".svg", ".png", ".csv")
+_ENDINGS = (".html", ".pdf", ".svg", ".png", ".tex", ".csv")
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,6 +69,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--from", type=_ms, metavar="TIME", default=0.0, dest="from_ms", help="where `sequence` begins")
     parser.add_argument("--until", type=_ms, metavar="TIME", dest="until_ms", help="and where it ends, such as 400ms")
     parser.add_argument("--shape", choices=("box", "violin"), default="box", help="shape of `distributions`")
+    parser.add_argument("--width", type=_length, metavar="LENGTH", help="width of a picture in cm, mm, in or pt, such "
+                        "as 8.4cm (default: 20.1cm, or what its labels need)")  # fmt: skip
+    parser.add_argument("--font", type=_length, metavar="SIZE", help="letters beside the axes of a picture, others in "
+                        "proportion, such as 8pt (default: 8pt with --width, else 9pt)")  # fmt: skip
     add_json(parser)
     add_quiet(parser)
     parser.set_defaults(run=run)
@@ -79,8 +86,15 @@ def _ms(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def _length(text: str) -> Length:
+    try:
+        return Length.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Raises SpecError for what the study lacks, DecodeError for a folder that is none, HostError for pictures."""
+    """Raises SpecError for what the study or a picture lacks, DecodeError for a folder that is no study."""
     from quiclab.report.figures import FIGURES, Asked, Where, Window, gathered
 
     if arguments.json and not arguments.list:
@@ -101,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path(f"{arguments.name}.html")
     if out.suffix not in _ENDINGS:
         raise SpecError(f"no figure can be written as {out}: its ending tells the format", f"use {', '.join(_ENDINGS)}")
+    if out.suffix in (".html", ".tex", ".csv") and (arguments.width or arguments.font):
+        raise SpecError(f"{out} has no size: --width and --font are of pictures", "name it .pdf, .svg or .png")
     is_there, data_file = out.exists(), out.with_suffix(".csv")  # raises in a folder that this account may not enter
     if out != data_file and data_file.exists() and not _is_data_of(names[arguments.name], data_file):
         told = f"{data_file} is not replaced, since it is no data of this figure, which is written beside the figure"
@@ -115,7 +131,9 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.compare.selectable_metrics import asked_metric, nothing_to_show, readable
     from quiclab.compare.study_tables import open_study
     from quiclab.report.page.standalone_figure import UNTOUCHED, write_figure
+    from quiclab.report.printing import PrintSize
 
+    size = PrintSize.asked(arguments.width, arguments.font)
     figure = names[arguments.name]
     make_needed_tables(arguments.study)
     study = open_study(arguments.study)
@@ -142,7 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
     if figure.where is not Where.PAIR:
         note_look(study.directory, metric)
     if out.suffix != ".csv":
-        write_figure(figure, data, out)
+        write_figure(figure, data, out, size)
     write_atomically(out.with_suffix(".csv"), data.write_csv(), kept=UNTOUCHED, option="-o")
     print(out if out.suffix == ".csv" else f"{out} and its data, {out.with_suffix('.csv')}")
     return ExitCode.OK

@@ -43,21 +43,9 @@ exit codes:
 _MODULES = {
     **{
         verb: verb
-        for verb in (
-            "ask",
-            "plan",
-            "run",
-            "status",
-            "merge",
-            "report",
-            "explain",
-            "causes",
-            "compare",
-            "figure",
-            "view",
-        )
+        for verb in ("ask", "plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")
     },
-    **{verb: verb for verb in ("view", "sql", "decode", "export", "trial", "bundle", "verify")},
+    **{verb: verb for verb in ("methods", "view", "sql", "decode", "export", "trial", "bundle", "verify")},
     "note": "remark",
     "exclude": "remark",
     "exec": "execute",

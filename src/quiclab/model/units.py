@@ -101,6 +101,29 @@ class Duration:
 
 
 @dataclass(frozen=True, order=True)
+class Length:
+    """A length on paper in whole EMU (English Metric Units), in which inches, millimetres and points are all whole."""
+
+    emu: int
+    UNITS: ClassVar[dict[str, int]] = {"pt": 12_700, "mm": 36_000, "cm": 360_000, "in": 914_400}
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a text such as `"8.4cm"` or `"8 pt"`. Raises ValueError with the units that exist."""
+        number, unit = _split(text, cls.UNITS, "length")
+        return cls(round(number * cls.UNITS[unit]))
+
+    @property
+    def pt(self) -> float:
+        """Length in points."""
+        return self.emu / self.UNITS["pt"]
+
+    def __str__(self) -> str:
+        name = next((unit for unit in ("cm", "mm", "in", "pt") if self.emu * 1000 % self.UNITS[unit] == 0), "pt")
+        return f"{self.emu / self.UNITS[name]:g} {name}"
+
+
+@dataclass(frozen=True, order=True)
 class Bitrate:
     """A rate in bits per second, counted over IP packet bytes."""
 

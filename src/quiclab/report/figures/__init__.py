@@ -13,7 +13,7 @@ from quiclab.report.figures._chosen import Chosen
 from quiclab.report.figures._reason_style import reason_colour, reason_name
 from quiclab.report.figures._registry import FIGURES
 from quiclab.report.figures._series import FURTHER
-from quiclab.report.figures._style import THEMES, css_variables, in_order, text
+from quiclab.report.figures._style import THEMES, colour_at, css_variables, in_order, short, text
 from quiclab.report.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.report.figures.cumulative import Cumulative
 from quiclab.report.figures.difference_map import DifferenceMap
@@ -33,11 +33,13 @@ __all__ = [
     "Figure",
     "Where",
     "Window",
+    "colour_at",
     "css_variables",
     "gathered",
     "in_order",
     "reason_colour",
     "reason_name",
+    "short",
     "spec",
     "text",
 ]

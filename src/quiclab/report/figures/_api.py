@@ -47,3 +47,7 @@ class Figure(Protocol):
 
     def draw(self, data: pl.DataFrame) -> Any:
         """Return a plotly figure without fonts or backgrounds: the page's theme adds those."""
+
+    def table(self, data: pl.DataFrame) -> Any:
+        """Return a plotly figure that is a table or a map, for LaTeX; of other figures the figure itself."""
+        return self.draw(data)

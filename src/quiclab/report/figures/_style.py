@@ -249,3 +249,15 @@ def titled(height_px: int, lines: list[str]) -> dict[str, object]:
         "y": 1 - 16 / layout["height"], "yref": "container", "yanchor": "middle", "pad": {"l": 8},  # of the first line
     }  # fmt: skip
     return layout
+
+
+def noted(height_px: int, lines: list[str]) -> dict[str, object]:
+    """`base_layout` with short lines below the plot: what its marks mean, after the marks."""
+    note_px = 18 * len(lines)
+    layout = base_layout(height_px + note_px + 6)
+    layout["margin"] |= {"b": note_px + 20}
+    layout["title"] = {
+        "text": "<br>".join(lines), "font": {"size": 13}, "x": 0, "xref": "container", "xanchor": "left",
+        "y": (note_px + 4) / layout["height"], "yref": "container", "yanchor": "top", "pad": {"l": 8},
+    }  # fmt: skip
+    return layout

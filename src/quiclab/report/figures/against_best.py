@@ -151,7 +151,7 @@ class AgainstBest(Figure):
             f"small: found, but less than {data['matters_pct'][0]:g} %; small?: perhaps",
             f"tested at {data['alpha'][0]:g}, corrected over all pairs of arms",
         ]
-        figure.update_layout(_style.titled(60 + 40 * len(places), title))
+        figure.update_layout(_style.noted(60 + 40 * len(places), title))
         figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
         plain = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
         figure.update_xaxes(**plain | {"side": "top", "fixedrange": True})

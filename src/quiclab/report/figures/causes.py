@@ -123,7 +123,7 @@ class Causes(Figure):
             f"<b>+, blue: {other} takes longer</b>, {baseline} is faster",
             "grey: not decided; green: as much in both; empty: less than 3 % of what moved",
         ]
-        figure.update_layout(_style.titled(_FRAME_PX + _ROW_PX * len(causes), convention))
+        figure.update_layout(_style.noted(_FRAME_PX + _ROW_PX * len(causes), convention))
         figure.update_layout(
             margin={"t": figure.layout.margin.t + 40}, meta={"least_px": _NAMES_PX + _CELL_PX * len(cells)}
         )

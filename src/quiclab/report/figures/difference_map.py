@@ -10,9 +10,10 @@ import polars as pl
 
 from quiclab.compare.model import Conclusion
 from quiclab.compare.rows import differences
+from quiclab.model import number_text
 from quiclab.model.errors import SpecError
 from quiclab.report.figures import _canvas as go
-from quiclab.report.figures import _style
+from quiclab.report.figures import _style, _table
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
 
@@ -104,7 +105,7 @@ class DifferenceMap(Figure):
                 ),
             ]
         )
-        figure.update_layout(_style.titled(60 + 58 * len(rows), self._convention(data)))
+        figure.update_layout(_style.noted(60 + 58 * len(rows), self._convention(data)))
         figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
         figure.update_xaxes(
             type="category",
@@ -128,6 +129,28 @@ class DifferenceMap(Figure):
         )
         return figure
 
+    def table(self, data: pl.DataFrame) -> Any:
+        """One row of `data` per cell: medians, the difference with its interval, p and what the cell amounts to."""
+        baseline, other, unit = data["baseline_arm"][0], data["other_arm"][0], data["unit"][0]
+        headings = ["network", "workload", baseline, other, "difference", "interval", "p", "pairs", "conclusion"]
+        rows = [
+            [
+                row["path_title"], row["workload_title"],
+                number_text.quantity(row["baseline_median"], unit), number_text.quantity(row["other_median"], unit),
+                _signed(row["difference_pct"]),
+                f"{_signed(row['interval_low_pct'])} … {_signed(row['interval_high_pct'])}",
+                number_text.p_text(row["adjusted_p"]) or "–", str(row["pairs"]), Conclusion(row["conclusion"]).text,
+            ]
+            for row in data.iter_rows(named=True)
+        ]  # fmt: skip
+        confidences = data["interval_confidence_pct"].drop_nulls()
+        sure = f"{min(confidences.to_list()):.1f} %" if confidences.len() else "its"
+        notes = [
+            f"{data['metric'][0]}: medians, and the difference of {other} in the typical pair ({data['plus'][0]})",
+            f"with an interval of {sure} confidence or more; p is corrected over all cells",
+        ]
+        return _table.draw(headings, rows, words=2, note="\n".join(notes))
+
     @staticmethod
     def _convention(data: pl.DataFrame) -> list[str]:
         """The sign convention, on the figure itself so that it stays with a copy of it."""
@@ -147,6 +170,11 @@ class DifferenceMap(Figure):
         if Conclusion.NOT_JUDGED.value in said:
             lines.append("darker grey: not judged, run it again while less else runs")
         return lines
+
+
+def _signed(share_pct: float | None) -> str:
+    """`+15.2 %`, `−0.3 %`; a dash where it is not known."""
+    return "–" if share_pct is None else f"{round(share_pct, 1) + 0.0:+.1f} %".replace("-", "−").replace("+0.0", "0.0")
 
 
 _NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MEDIAN_ALIKE.value)

@@ -57,7 +57,7 @@ class PageBytes(Figure):
         """One row of `data` per arm, type and protocol."""
         figure = go.Figure()
         whole = pl.col("bytes").sum().over("arm", "resource_type").alias("whole")
-        data = data.with_columns(whole)
+        data = data.with_columns(whole, pl.col("arm").cast(pl.String))
         kinds = data["resource_type"].unique().sort().to_list()
         arms = data["arm"].unique(maintain_order=True).to_list()
         order = pl.DataFrame({"resource_type": [k for k in kinds for _ in arms], "arm": arms * len(kinds)})

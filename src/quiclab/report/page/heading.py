@@ -70,7 +70,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
     points = [each.point for each in differences]
     return Heading(
         when=_when(study),
-        machine=_machine(host),
+        machine=machine_text(host),
         size=_size(study, analysis),
         networks=tuple(_networks(study, analysis)),
         arms=tuple(ArmLine(name, _arm(name, study.arms.get(name), names, host, differences)) for name in names),
@@ -174,7 +174,8 @@ def _day(instant: datetime) -> str:
     return f"{instant.day} {instant:%B %Y}"
 
 
-def _machine(host: Mapping[str, object]) -> str:
+def machine_text(host: Mapping[str, object]) -> str:
+    """Return a machine in a line: `AMD EPYC, 2 processors, 23.5 GiB, Linux 6.18`; empty where nothing is known."""
     cpus, model, kernel = host.get("cpus"), host.get("cpu_model"), host.get("kernel")
     memory = host.get("memory_bytes")
     parts = [str(model)] if model else []

@@ -10,41 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quiclab.model.errors import HostError
 from quiclab.report.figures import THEMES, Figure
 from quiclab.report.figures import spec as spec_of
 from quiclab.report.figures._canvas import Spec
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.rendering import plotly, render
+from quiclab.report.printing import AS_ON_SCREEN, PrintSize, as_latex, printed
 from quiclab.store.disk import write_atomically
 
 UNTOUCHED = "the study is untouched"
-_WIDTH_PX = 760
-"""About the width of a page's text, so that labels keep their size in print; a table may need more."""
-
-
-def picture_page() -> Any:
-    """Return the page in which a Chromium makes pictures.
-
-    Kaleido's own prints with a margin of 0.1 inch, and so cuts twice as much off the right and the bottom of a PDF; and
-    it asks a server on the Internet for MathJax, which no figure needs.
-    """
-    from kaleido import PageGenerator
-
-    page = PageGenerator(mathjax=False)
-    page.header += "<style>@page { margin: 0 }</style>\n"
-    return page
-
-
-def _picture(figure: Spec, ending: str) -> bytes:
-    import kaleido
-
-    scale = 2 if ending == "png" else 1
-    size = {"width": figure["layout"]["width"], "height": figure["layout"]["height"], "scale": scale}
-    picture: bytes = kaleido.calc_fig_sync(
-        figure, opts={"format": ending, **size}, kopts={"page_generator": picture_page()}
-    )
-    return picture
 
 
 def plotly_figure(figure: Figure, data: pl.DataFrame) -> Any:
@@ -63,24 +37,22 @@ def plotly_figure(figure: Figure, data: pl.DataFrame) -> Any:
     return drawn
 
 
-def write_figure(figure: Figure, data: pl.DataFrame, out: Path) -> None:
-    """Draw `data` into `out` as its ending says: html, pdf, svg or png. Raises HostError where no Chromium is there."""
+def write_figure(figure: Figure, data: pl.DataFrame, out: Path, size: PrintSize = AS_ON_SCREEN) -> None:
+    """Draw `data` into `out` as its ending says: html, a table as tex, or a picture of a size as pdf, svg or png.
+
+    Raises SpecError for what no picture or table can have, or has no room for.
+    """
+    if out.suffix == ".tex":
+        table = as_latex(spec_of(figure.table(data)), figure.question)
+        write_atomically(out, table.encode(), kept=UNTOUCHED, option="-o")
+        return
+    spec = spec_of(figure.draw(data))
     if out.suffix == ".html":
-        spec = packed(spec_of(figure.draw(data)))
-        page = render("figure.html.j2", question=figure.question, name=figure.name, spec=spec,
+        page = render("figure.html.j2", question=figure.question, name=figure.name, spec=packed(spec),
                       plotly=plotly())  # fmt: skip
         write_atomically(out, page.encode(errors="xmlcharrefreplace"), kept=UNTOUCHED, option="-o")
         return
-    drawn = plotly_figure(figure, data)
-    drawn.update_layout(width=max(_WIDTH_PX, (drawn.layout.meta or {}).get("least_px", 0)))
-    try:
-        picture = _picture(drawn.to_dict(), out.suffix[1:])
-    except Exception as error:  # its library tells of a missing browser by errors of several kinds
-        hint = "install a Chromium (apt-get install chromium), or write .html, which needs none"
-        raise HostError(
-            f"the figure cannot be written as {out.suffix[1:]}: {str(error).splitlines()[0]}", hint
-        ) from error
-    write_atomically(out, picture, kept=UNTOUCHED, option="-o")
+    write_atomically(out, printed(thinned(spec), out.suffix[1:], size), kept=UNTOUCHED, option="-o")
 
 
 # Long curves for pictures, which cannot be zoomed into: what each pixel shows stays, the rest goes.

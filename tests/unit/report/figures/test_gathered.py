@@ -26,6 +26,7 @@ from quiclab.report import figures
 from quiclab.report.figures import FIGURES, Asked, Chosen, Figure, Where, _style
 from quiclab.report.page.pair_figures import AskedOfPair
 from quiclab.report.page.pairs import cells_of
+from quiclab.report.printing import printed
 
 SHAPE = replace(Shape(), workloads=("100 KB", "1 MB"), paths=("loss",), failures=frozenset(), voids=frozenset())
 ZERO_NS = 1_000_000_000
@@ -144,7 +145,7 @@ def _gathered(directory: Path, name: str, **asked: Any) -> pl.DataFrame:
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: Path, twins: Path, figure: Any) -> None:
-    """One pass from files to a figure that has something in it, and that plotly itself accepts."""
+    """One pass from files to a figure that has something in it, that plotly itself accepts, and that can be printed."""
     data = _gathered(
         twins if figure.name in ("proxy", "migration") else whole,
         figure.name,
@@ -153,7 +154,9 @@ def test_every_figure_is_gathered_with_the_columns_it_declares_and_drawn(whole: 
     assert data.height
     assert set(figure.columns) <= set(data.columns)
     assert figure.overlaid == ("trial" in data.columns)
-    assert graph_objects.Figure(figures.spec(figure.draw(data))).data
+    spec = figures.spec(figure.draw(data))
+    assert graph_objects.Figure(spec).data
+    assert printed(spec, "svg")
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
