@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write what the docs show of the demo: the picture of its report, and outputs of commands.
+"""Write what the docs show of the demo: pictures of its report, and outputs of commands.
 
-usage: docs_examples.py                  write docs/report.png, its words, and the outputs anew, from the recorded demo
+usage: docs_examples.py                  write docs/report.png, docs/timeline.png, their words and the outputs anew, from
+                                         the recorded demo
        docs_examples.py --check          write nothing; fail where words or outputs are out of date
        docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, for the above
 
-An output stands in a block below a line `<!-- output of: COMMAND -->`. The picture needs a Chromium; its words, in
-docs/report.txt, do not, so that a test can tell whether the picture is still that of the report.
+An output stands in a block below a line `<!-- output of: COMMAND -->`, the causes of a cell in a quotation below a line
+`<!-- why: CELL -->`. The pictures need a Chromium; their words,
+in docs/report.txt, do not, so that a test can tell whether the pictures are still those of the report.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 RECORD = DOCS / "demo-study.tar.xz"
-PICTURE, WORDS = DOCS / "report.png", DOCS / "report.txt"
+PICTURE, TIMELINE, WORDS = DOCS / "report.png", DOCS / "timeline.png", DOCS / "report.txt"
 DEMO = ROOT / "experiments" / "demo" / "spec.toml"
 KEPT = (
     "resolved.json",
@@ -36,10 +39,13 @@ KEPT = (
     "metrics.parquet",
     "tables/trials.parquet",
     "tables/account/*.parquet",
+    "tables/account_totals/*.parquet",
+    "tables/mechanism_facts/*.parquet",
 )
 KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")
 WIDTH_PX, COLUMNS = 1280, 80
 _OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```\n.*?^```$", re.DOTALL | re.MULTILINE)
+_WHY = re.compile(r"<!-- why: (.+?) -->\n> .*?\n(?=\n)", re.DOTALL)
 
 
 def main(arguments: list[str]) -> int:
@@ -55,7 +61,7 @@ def main(arguments: list[str]) -> int:
         report = _report(study)
         words = words_of(report.read_text(encoding="utf-8"))
         if not WORDS.exists() or WORDS.read_text(encoding="utf-8") != words:
-            stale.append(PICTURE)
+            stale += [PICTURE, TIMELINE]
         if not check:
             _draw(report)
             WORDS.write_text(words, encoding="utf-8")
@@ -98,12 +104,26 @@ def _recorded() -> Iterator[Path]:
 
 
 def _pages(study: Path) -> Iterator[tuple[Path, str, str]]:
-    """Each page of the docs that shows an output: its path, its text, and that with the outputs of today."""
-    for page in sorted(DOCS.rglob("*.md")):
+    """Each page that shows an output or causes: its path, its text, and that with the words of today."""
+    pages = [each for each in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))) if each.exists()]
+    for page in pages:
         old = page.read_text(encoding="utf-8")
-        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1], study)}```", old)
-        if _OUTPUT.search(old):
+        new = _WHY.sub(lambda found: f"<!-- why: {found[1]} -->\n{_causes(found[1], study)}\n", old)
+        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1], study)}```", new)
+        if _OUTPUT.search(old) or _WHY.search(old):
             yield page, old, new
+
+
+def _causes(cell: str, study: Path) -> str:
+    """First sentence of a cell's explanation, as a quotation."""
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.report.words.explanation_text import lead
+    from quiclab.why.explanation import readable_explanations
+
+    found = readable_explanations(study, analyse_study(study)) or ()
+    (told,) = (lead(each) for each in found if each.comparison.cell_id == cell)
+    lines = textwrap.wrap(f"{told[:1].upper()}{told[1:]}" if told.startswith("the ") else told, 100)
+    return "\n".join(f"> {line}" for line in lines)
 
 
 def _output(command: str, study: Path) -> str:
@@ -135,13 +155,16 @@ def _report(study: Path) -> Path:
 
 
 def words_of(report: str) -> str:
-    """Return what is to be read on a report's first screen: its head, the answer, the map, and what differs."""
+    """Return what is to be read on a report before what is folded: its head, the answer, the map, the timeline, and
+    why."""
     shown = report.partition("<header>")[2].partition('<section id="numbers">')[0]
     maps = [
         json.loads(each) for each in re.findall(r'<script type="application/json" id="map-\d+">(.*?)</script>', shown)
     ]
+    timelines = re.findall(r'<script type="application/json" id="median-timeline">(.*?)</script>', shown)
     shown = re.sub(r"<(script|noscript)\b.*?</\1>", "", shown, flags=re.DOTALL)
     lines = [*re.sub(r"<[^>]*>", "\n", shown).splitlines(), *(word for each in maps for word in _on_map(each))]
+    lines += [word for each in timelines for word in _on_timeline(json.loads(each))]
     return "".join(f"{line}\n" for line in (_plain(line) for line in lines) if line)
 
 
@@ -153,12 +176,17 @@ def _on_map(spec: dict[str, Any]) -> Iterator[str]:
         yield from (text for row in trace["text"] for text in row if text)
 
 
+def _on_timeline(spec: dict[str, Any]) -> Iterator[str]:
+    """Waits of a timeline in the order of its legend."""
+    return (f"{trace['name']}" for trace in spec["data"] if trace.get("legendrank"))
+
+
 def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 def _draw(report: Path) -> None:
-    """Take the picture of the first screen, down to the end of what differs."""
+    """Take the pictures of the first screen, down to the end of the map, and of the timeline below it."""
     from playwright.sync_api import sync_playwright
 
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -171,6 +199,8 @@ def _draw(report: Path) -> None:
         assert end is not None
         page.screenshot(path=PICTURE, clip={"x": 0, "y": 0, "width": WIDTH_PX, "height": end["y"] + end["height"] + 16},
                         full_page=True)  # fmt: skip
+        page.wait_for_selector("#longest [data-drawn] .main-svg")
+        page.locator("#longest").screenshot(path=TIMELINE)
         browser.close()
 
 

@@ -1,14 +1,13 @@
 "use strict";
 // The pages of pairs in a single file: each is a compressed part of it, unpacked when a link leads there.
 (() => {
-  const { add, remove, unzipped } = Figures;
+  const { add, remove, unzipped, partOf } = Figures;
   const place = document.getElementById("part");
   const report = [...document.body.children].filter((each) => each !== place && each.tagName !== "SCRIPT");
   const title = document.title;
   let scrolled = 0;
 
   const asked = () => decodeURIComponent(location.hash.slice(1)).split("#");
-  const partOf = (name) => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
 
   async function follow() {
     const [name, anchor] = asked();

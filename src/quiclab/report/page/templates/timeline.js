@@ -2,7 +2,7 @@
 // The critical path on the page of a pair: it is drawn finer where a reader zooms, and every stretch of it opens the
 // packets behind it, by a click, or by the buttons of the table of waits.
 (() => {
-  const { read, draw, unpacked, whenDrawn } = Figures;
+  const { read, draw, unpacked, whenDrawn, pageOf } = Figures;
   const MOST_ROWS = 200;
   const ms = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
   const busy = (name) => name === "link_busy" || name === "part-arriving";
@@ -70,7 +70,7 @@
     return Plotly.restyle(element, changes, places);
   }
 
-  whenDrawn("timeline", async (element) => {
+  for (const name of ["timeline", "median-timeline"]) whenDrawn(name, async (element) => {
     element.on("plotly_relayout", (change) => {
       const axes = Object.keys(change).filter((key) => /^xaxis\d*\./.test(key));
       if (!axes.length) return;
@@ -78,8 +78,9 @@
       redrawn(element, autorange || axes.some((key) => key.endsWith("autorange")) ? null : range.map(Number));
     });
     element.on("plotly_click", ({ points: [point] }) => {
-      const { band, why, event } = point.data.meta || {};
-      if (event) showEvent(band, point.customdata);
+      const { band, why, event } = point.data.meta || {}, file = pageOf(element.layout.meta.opens);
+      if (file) location.href = `${file}#figure-timeline`;
+      else if (event) showEvent(band, point.customdata);
       else if (why) showSpells(band, why, ...point.customdata);
     });
     // A legend of many lines, as on a phone, takes nothing of the bands.
