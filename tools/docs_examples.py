@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write what the docs show of the demo: pictures of its report, and outputs of commands.
 
-usage: docs_examples.py                  write docs/report.png, docs/timeline.png, their words and the outputs anew, from
-                                         the recorded demo
+usage: docs_examples.py                  write docs/report.png, docs/timeline.png, their words and the outputs anew,
+                                         from the recorded demo
        docs_examples.py --check          write nothing; fail where words or outputs are out of date
        docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, for the above
 

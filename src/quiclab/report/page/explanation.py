@@ -41,6 +41,15 @@ MOST_UNFOLDED = 6
 
 
 @dataclass(frozen=True)
+class Judged:
+    """The verdict on one cause."""
+
+    sentence: Markup
+    decided_by: str
+    """Tables that decided it, as a list in a sentence."""
+
+
+@dataclass(frozen=True)
 class CellReasons:
     """One cell's reasons."""
 
@@ -51,7 +60,7 @@ class CellReasons:
     """Mean time of each arm by its waits."""
     further: tuple[Markup, ...]
     """What else is known of the difference."""
-    verdicts: tuple[Markup, ...]
+    verdicts: tuple[Judged, ...]
     """Verdicts on the causes, the largest first."""
     spec: Mapping[str, object]
     """The waterfall."""
@@ -135,7 +144,10 @@ def _cell(explanation: Explanation, steps: pl.DataFrame, file: str | None) -> Ce
         linked(first, explanation.parts, file),
         arm_bars(explanation.waterfall),
         tuple(linked(each, explanation.parts, file) for each in more),
-        tuple(linked(sentence(each, explanation), (), file) for each in explanation.causes),
+        tuple(
+            Judged(linked(sentence(each, explanation, evidence=False), (), file), number_text.listed(each.evidence))
+            for each in explanation.causes
+        ),
         spec,
     )
 

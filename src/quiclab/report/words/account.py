@@ -170,8 +170,8 @@ def pairs_of(cells: Sequence[Explanation]) -> str:
 def limits(cells: Sequence[Explanation]) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
     return (
-        f"Means over {pairs_of(cells)}. Bold: significant at a {100 * cells[0].alpha:g} % false-discovery rate, and the "
-        "intervals miss no more often (Benjamini–Hochberg over the rows of a table; p is the "
+        f"Means over {pairs_of(cells)}. Bold: significant at a {100 * cells[0].alpha:g} % false-discovery rate, and "
+        "the intervals miss no more often (Benjamini–Hochberg over the rows of a table; p is the "
         "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
         f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "

@@ -158,15 +158,16 @@ def parting(explanation: Explanation) -> str:
     return f"They first differ in the {first.label.heading}, where {other} takes {longer(first.difference_ms)}."
 
 
-def sentence(verdict: Verdict, explanation: Explanation) -> str:
-    """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause."""
+def sentence(verdict: Verdict, explanation: Explanation, *, evidence: bool = True) -> str:
+    """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause; with
+    `evidence` also which tables decided it."""
     base, other = explanation.comparison.baseline.arm, explanation.comparison.other.arm
     step, pairs = verdict.step, explanation.waterfall.pairs
     took = f"{time_text(step.other_ms)} against {time_text(step.baseline_ms)}"
     told = (
         f"{_title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(step)}){_followed(verdict)}"
     )
-    decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
+    decided = f" ({', '.join(verdict.evidence)})" if evidence and verdict.evidence else ""
     if verdict.status.names_one:
         return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:

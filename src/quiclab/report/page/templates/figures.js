@@ -41,8 +41,8 @@ const Figures = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // Undoes what packing.py did.
-  async function unpacked({ data, scale, width, values }, points) {
+  // Undoes what column_packing.py did.
+  async function unpacked({ data, scale, width, values, gaps }, points) {
     const bytes = await unzipped(data);
     const numbers = new Float64Array(points);
     if (scale === 0) {
@@ -58,6 +58,7 @@ const Figures = (() => {
         numbers[place] = whole / scale;
       }
     }
+    for (const place of gaps || []) numbers[place] = NaN;
     return values ? Array.from(numbers, (code) => values[code]) : numbers;
   }
 

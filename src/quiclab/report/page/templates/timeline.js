@@ -96,7 +96,7 @@
   const unfolded = new WeakMap();
   async function arms() {
     const place = document.getElementById("timeline-data");
-    if (!place) return null;
+    if (!place?.textContent) return null;
     if (!unfolded.has(place)) unfolded.set(place, (async () => {
       const data = JSON.parse(place.textContent);
       const columns = async ({ points, ...packed }) => Object.fromEntries(await Promise.all(
@@ -132,6 +132,12 @@
     return made("div", { className: "scroll", tabIndex: 0 }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
   }
 
+  // A figure by itself has no place for packets, and a single file lists those of median trials only.
+  function unlisted() {
+    if (document.getElementById("timeline-packets")) shown(made("p", { textContent:
+      "The packets of these trials are not in this file: the page of the pair in the study’s folder lists them." }));
+  }
+
   function shown(...children) {
     const panel = document.getElementById("timeline-packets");
     panel.replaceChildren(...children);
@@ -143,7 +149,7 @@
   // A heap: the stretches with one reason in it; the only one at once.
   async function showSpells(band, why, first, last) {
     const data = await arms();
-    if (!data) return;
+    if (!data) return unlisted();
     const { arm, spells } = data.arms[band];
     const own = spells.map((spell, place) => ({ ...spell, place })).slice(first, last + 1).filter((spell) => spell.why === why);
     if (own.length === 1) return showPackets(band, own[0].place);
@@ -218,7 +224,7 @@
 
   async function showPackets(band, place, all = false) {
     const data = await arms();
-    if (!data) return;
+    if (!data) return unlisted();
     if (data.recorded) return showRecorded(data, band, place, all);
     const { arm, spells, edges, packets, links } = data.arms[band], spell = spells[place];
     const ofLink = (link) => (links.length > 1 ? ` (link ${link + 1})` : "");
