@@ -46,18 +46,18 @@ def chosen_cell(analysis: StudyAnalysis, cells: Sequence[Cell]) -> tuple[Sequenc
 def median_timeline(study: Study, analysis: StudyAnalysis, cells: Sequence[Cell]) -> MedianTimeline | None:
     """Return the timeline of the cell with the largest judged difference, else of the first that has one."""
     wanted, reason = chosen_cell(analysis, cells)
-    opened = OpenedStudy(study.directory)
-    for cell in wanted:
-        for pair in cell.pairs:
-            if pair.block is None and (spec := _spec(opened, analysis, pair)) is not None:
-                return MedianTimeline(pair.cell_title, reason, _trials(pair, analysis), pair.file, spec)
+    medians = (pair for cell in wanted for pair in cell.pairs if pair.block is None)
+    for pair in medians:
+        if (spec := _spec(study, analysis, pair)) is not None:
+            return MedianTimeline(pair.cell_title, reason, _trials(pair, analysis), pair.file, spec)
     return None
 
 
-def _spec(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> Mapping[str, object] | None:
+def _spec(study: Study, analysis: StudyAnalysis, pair: Pair) -> Mapping[str, object] | None:
     figure = Timeline()
     try:
-        data = figures.gathered(figure, AskedOfPair(study, analysis, pair.cell, None, pair=pair))
+        opened = OpenedStudy(study.directory)
+        data = figures.gathered(figure, AskedOfPair(opened, analysis, pair.cell, None, pair=pair))
     except (QuiclabError, pl.exceptions.PolarsError):  # tables that are not there, or of another version
         return None
     if data.is_empty():

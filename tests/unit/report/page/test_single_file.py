@@ -122,7 +122,7 @@ def test_median_trials_are_the_last_to_be_left_out(page: Path, tmp_path: Path) -
 
 
 def test_a_page_of_a_block_lacks_figures_of_single_packets(page: Path, tmp_path: Path) -> None:
-    """They are as large as all others together; pages of median trials have them, and each page says what is thinned."""
+    """They are as large as all others together; median trials have them, and each page says what is thinned."""
     write_single_file(page, tmp_path / "mail.html")
     parts = parts_of((tmp_path / "mail.html").read_text(encoding="utf-8"))
     for name, body in parts.items():
