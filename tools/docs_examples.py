@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write what the docs show of the demo: the picture of its report, and outputs of commands.
+"""Write what the docs show of the demo: pictures of its report, and outputs of commands.
 
-usage: docs_examples.py                  write docs/report.png, its words, and the outputs anew, from the recorded demo
-       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's picture are out of
+usage: docs_examples.py                  write the pictures, their words, and the outputs anew, from the recorded studies
+       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's pictures are out of
                                          date; with --all, those of every picture
        docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, or of the question that
                                          the tutorial asks, for the above
 
-An output stands in a block below a line `<!-- output of: COMMAND -->`. The picture needs a Chromium; its words, in
-docs/report.txt, do not, so that a test can tell whether the picture is still that of the report.
+An output stands in a block below a line `<!-- output of: COMMAND -->`, the causes of a cell in a quotation below a line
+`<!-- why: CELL -->`. The pictures need a Chromium; their words,
+in docs/report.txt, do not, so that a test can tell whether the pictures are still those of the report.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +33,10 @@ DOCS = ROOT / "docs"
 DEMO_STUDY, ASKED_STUDY = Path("demo-study"), Path("studies", "ask-300KB-40ms")
 """Paths at which a reader has the study of the demo, and that behind the question of the tutorial."""
 RECORDS = {DEMO_STUDY: DOCS / "demo-study.tar.xz", ASKED_STUDY: DOCS / "learn" / "ask-study.tar.xz"}
-PICTURES = ((DEMO_STUDY, DOCS / "report.png"), (ASKED_STUDY, DOCS / "learn" / "answer.png"))
-"""Pictures of the first screens of reports, with their studies; the words of each are beside it."""
+TIMELINE = DOCS / "timeline.png"
+PICTURES = ((DEMO_STUDY, DOCS / "report.png", TIMELINE), (ASKED_STUDY, DOCS / "learn" / "answer.png", None))
+"""Pictures of the first screens of reports, with their studies, and of the timeline below; the words of each are beside
+the first."""
 DEMO = ROOT / "experiments" / "demo" / "spec.toml"
 KEPT = (
     "resolved.json",
@@ -41,6 +45,8 @@ KEPT = (
     "metrics.parquet",
     "tables/trials.parquet",
     "tables/account/*.parquet",
+    "tables/account_totals/*.parquet",
+    "tables/mechanism_facts/*.parquet",
 )
 KEPT_OF_QUESTION = (
     "sequential.json",
@@ -52,6 +58,7 @@ KEPT_OF_QUESTION = (
 KEPT_OF_TRIAL = ("version", "trial_id", "started_utc", "time_ns")
 WIDTH_PX, COLUMNS = 1280, 80
 _OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```\n.*?^```$", re.DOTALL | re.MULTILINE)
+_WHY = re.compile(r"<!-- why: (.+?) -->\n> .*?\n(?=\n)", re.DOTALL)
 
 
 def main(arguments: list[str]) -> int:
@@ -64,13 +71,13 @@ def main(arguments: list[str]) -> int:
         return 2
     with _recorded():
         stale = [name for name, old, new in _pages() if not _settled(name, old, new, check=check)]
-        for study, picture in PICTURES[:1] if arguments == ["--check"] else PICTURES:
+        for study, picture, timeline in PICTURES[:1] if arguments == ["--check"] else PICTURES:
             report, words = _report(study), picture.with_suffix(".txt")
             text = words_of(report.read_text(encoding="utf-8"))
             if not words.exists() or words.read_text(encoding="utf-8") != text:
-                stale.append(picture)
+                stale += filter(None, (picture, timeline))
             if not check:
-                _draw(report, picture)
+                _draw(report, picture, timeline)
                 words.write_text(text, encoding="utf-8")
     for name in stale if check else ():
         print(f"{name.relative_to(ROOT)} is out of date: run `make docs`", file=sys.stderr)
@@ -120,12 +127,26 @@ def _recorded() -> Iterator[None]:
 
 
 def _pages() -> Iterator[tuple[Path, str, str]]:
-    """Each page of the docs that shows an output: its path, its text, and that with the outputs of today."""
-    for page in sorted(DOCS.rglob("*.md")):
+    """Each page that shows an output or causes: its path, its text, and that with the words of today."""
+    pages = [each for each in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))) if each.exists()]
+    for page in pages:
         old = page.read_text(encoding="utf-8")
-        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1])}```", old)
-        if _OUTPUT.search(old):
+        new = _WHY.sub(lambda found: f"<!-- why: {found[1]} -->\n{_causes(found[1])}\n", old)
+        new = _OUTPUT.sub(lambda found: f"<!-- output of: {found[1]} -->\n```\n{_output(found[1])}```", new)
+        if _OUTPUT.search(old) or _WHY.search(old):
             yield page, old, new
+
+
+def _causes(cell: str) -> str:
+    """First sentence of the explanation of a cell of the demo, as a quotation."""
+    from quiclab.compare.analyse import analyse_study
+    from quiclab.report.words.explanation_text import lead
+    from quiclab.why.explanation import readable_explanations
+
+    found = readable_explanations(DEMO_STUDY, analyse_study(DEMO_STUDY)) or ()
+    (told,) = (lead(each) for each in found if each.comparison.cell_id == cell)
+    lines = textwrap.wrap(f"{told[:1].upper()}{told[1:]}" if told.startswith("the ") else told, 100)
+    return "\n".join(f"> {line}" for line in lines)
 
 
 def _output(command: str) -> str:
@@ -169,13 +190,16 @@ def _report(study: Path) -> Path:
 
 
 def words_of(report: str) -> str:
-    """Return what is to be read on a report's first screen: its head, the answer, the map, and what differs."""
+    """Return what is to be read on a report before what is folded: its head, the answer, the map, the timeline, and
+    why."""
     shown = report.partition("<header>")[2].partition('<section id="numbers">')[0]
     maps = [
         json.loads(each) for each in re.findall(r'<script type="application/json" id="map-\d+">(.*?)</script>', shown)
     ]
+    timelines = re.findall(r'<script type="application/json" id="median-timeline">(.*?)</script>', shown)
     shown = re.sub(r"<(script|noscript)\b.*?</\1>", "", shown, flags=re.DOTALL)
     lines = [*re.sub(r"<[^>]*>", "\n", shown).splitlines(), *(word for each in maps for word in _on_map(each))]
+    lines += [word for each in timelines for word in _on_timeline(json.loads(each))]
     return "".join(f"{line}\n" for line in (_plain(line) for line in lines) if line)
 
 
@@ -187,12 +211,17 @@ def _on_map(spec: dict[str, Any]) -> Iterator[str]:
         yield from (text for row in trace["text"] for text in row if text)
 
 
+def _on_timeline(spec: dict[str, Any]) -> Iterator[str]:
+    """Waits of a timeline in the order of its legend."""
+    return (f"{trace['name']}" for trace in spec["data"] if trace.get("legendrank"))
+
+
 def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
-def _draw(report: Path, picture: Path) -> None:
-    """Take the picture of the first screen, down to the end of what differs."""
+def _draw(report: Path, picture: Path, timeline: Path | None) -> None:
+    """Take the picture of the first screen, down to the end of the map, and of the timeline below it."""
     from playwright.sync_api import sync_playwright
 
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -205,6 +234,9 @@ def _draw(report: Path, picture: Path) -> None:
         assert end is not None
         page.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH_PX, "height": end["y"] + end["height"] + 16},
                         full_page=True)  # fmt: skip
+        if timeline is not None:
+            page.wait_for_selector("#longest [data-drawn] .main-svg")
+            page.locator("#longest").screenshot(path=timeline)
         browser.close()
 
 

@@ -124,7 +124,7 @@ def test_in_a_single_file_a_number_leads_to_its_reason_and_a_wait_to_its_packets
     """The page of the pair is a part of the file; its own links stay within it."""
     write_single_file(study / "report.html", tmp_path / "mail.html")
     with opened(browser, tmp_path / "mail.html", DESKTOP) as page:
-        page.locator("#because dd a").first.click()
+        page.locator("#because .lead a").first.click()
         page.wait_for_selector("[data-figure=timeline]")
         all_drawn(page)
         page.locator("[data-spell]").first.click()

@@ -57,6 +57,19 @@ def advantage_words(comparison: Comparison, metric: Metric) -> str:
     return estimate_text(comparison, metric) if found is None else percent_words(found, metric)
 
 
+def span_words(comparison: Comparison, metric: Metric) -> str:
+    """Return the interval of a difference in per cent as the words of the difference have it, without a sign where it
+    has one sign only: `20.1 to 28.0 %`, `at least 5.0 %`, `−0.3 … +2.4 %, + is faster`; "" where there is none."""
+    interval = comparison.interval_pct
+    if interval is None:
+        return ""
+    low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
+    if low < 0:
+        return f"{interval_text(interval)} %, + is {faster(metric)}"
+    ends = [percent(each, signed=False) for each in (low, high)]
+    return f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
+
+
 def sign_words(metric: Metric) -> tuple[str, str]:
     """Return what the sign of a difference stands for: `+12 % is 12 % less time`, `−12 % is 12 % more time`."""
     plus, minus = (percent_words(each, metric).replace("12.0", "12") for each in (12.0, -12.0))

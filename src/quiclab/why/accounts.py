@@ -67,6 +67,15 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """Mean time of one *why* in both arms, as each arm's records have it."""
+
+    why: Why
+    baseline_ms: float
+    other_ms: float
+
+
+@dataclass(frozen=True)
 class Waterfall:
     """The way from the baseline's time to the other arm's, category by category, in one cell."""
 
@@ -88,6 +97,8 @@ class Waterfall:
     """The first trial without an account."""
     of: MetricScope = MetricScope.TTLB
     """Scope of the accounts."""
+    waits: tuple[Wait, ...] = ()
+    """Each *why* that has time in either arm, none summed up: the timeline's, in the order of `Why`."""
 
     @property
     def tested(self) -> int:
@@ -174,6 +185,7 @@ def _waterfall(comparison: Comparison, known: Shares, alpha: float, stages: Stag
         (float(served[0]), float(served[1])),
         lacking,
         known.of[whole[0][0]],
+        tuple(Wait(why, *map(float, ms)) for why, ms in zip(WHYS, why_ms.mean(axis=0).T, strict=True) if ms.any()),
     )
 
 

@@ -150,7 +150,7 @@ def test_every_output_says_so_with_the_numbers(tmp_path: Path) -> None:
     assert json.loads(json.dumps(as_json(analysis)))["comparisons"][0]["conclusion"] == "not judged"
     drawn = spec(DifferenceMap().draw(differences(analysis)))
     assert drawn["data"][0]["z"] == [[2]]
-    assert "not judged, run it again" in drawn["layout"]["title"]["text"]
+    assert "darker grey: not judged, disturbed" in drawn["layout"]["title"]["text"]
     assert "undecided, more pairs" not in drawn["layout"]["title"]["text"]
 
 

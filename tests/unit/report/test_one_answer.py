@@ -108,7 +108,7 @@ def test_the_sentence_has_the_sign_of_the_table(shown: Mapping[str, Any]) -> Non
     for each in analysis.comparisons:
         said = _sentence(text, each, analysis)
         title = analysis.workload_titles[each.workload]
-        number = re.search(rf"([\d.]+) % (less|more) time for {re.escape(title)}", said)
+        number = re.search(rf"([\d.]+) % (less|more) time(?: \([^)]*\))? for {re.escape(title)}", said)
         if each.conclusion is Conclusion.DIFFERENT:
             assert number is not None, said
             assert float(number[1]) == pytest.approx(abs(each.difference_pct), abs=0.06)

@@ -10,6 +10,7 @@ from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked, Window
 from quiclab.report.figures._canvas import spec
 from quiclab.report.figures._chosen import Chosen
+from quiclab.report.figures._reason_style import ink as ink_on
 from quiclab.report.figures._reason_style import reason_colour, reason_name
 from quiclab.report.figures._registry import FIGURES
 from quiclab.report.figures._series import FURTHER
@@ -37,6 +38,7 @@ __all__ = [
     "css_variables",
     "gathered",
     "in_order",
+    "ink_on",
     "reason_colour",
     "reason_name",
     "short",

@@ -39,6 +39,11 @@ def chunks(study: OpenedStudy, trials: Mapping[str, str]) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def has_several_streams(chunks: pl.DataFrame) -> bool:
+    """Return whether an arm has more than one stream, in the columns `arm`, `connection` and `stream_id`."""
+    return chunks.select("arm", "connection", "stream_id").unique()["arm"].is_duplicated().any()
+
+
 def _at_client(frames: pl.DataFrame) -> pl.DataFrame:
     """Frames with bytes that came down to the client, by the source that has most of them."""
     came = frames.filter(

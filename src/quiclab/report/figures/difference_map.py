@@ -168,7 +168,7 @@ class DifferenceMap(Figure):
         if Conclusion.UNDECIDED.value in said:
             lines.append(f"grey: inconclusive, these trials cannot tell whether there is one of {matters}")
         if Conclusion.NOT_JUDGED.value in said:
-            lines.append("darker grey: not judged, run it again while less else runs")
+            lines.append("darker grey: not judged, disturbed by this machine")
         return lines
 
 

@@ -11,21 +11,21 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
+from quiclab.report.figures._reason_style import ink, marker
 from quiclab.report.figures._series import start_ns, transfer_rows
+from quiclab.why.account import Why
 
 _STEPS = {
-    "TCP": 2,
-    "TLS": 4,
-    "QUIC and TLS": 3,
-    "HelloRetryRequest": 5,
-    "Retry": 5,
-    "QUIC, 0-RTT": 5,
-    "Version Negotiation": 5,
+    "TCP": Why.TCP_HANDSHAKE,
+    "TLS": Why.TLS_ROUND_TRIP,
+    "QUIC and TLS": Why.QUIC_HANDSHAKE,
+    "HelloRetryRequest": Why.HELLO_RETRY_REQUEST,
+    "Retry": Why.RETRY,
+    "QUIC, 0-RTT": Why.QUIC_HANDSHAKE,
+    "Version Negotiation": Why.RETRY,
 }
-"""Purpose of a round trip → place of its colour, none of which the first two arms have."""
+"""Purpose of a round trip → the wait of the timeline whose look it has."""
 _REST = "request and response"
-_ROOM = 0.0105
-"""Share of the whole width that a letter takes."""
 
 _SCHEMA = {**dict.fromkeys(("arm", "step", "messages"), pl.String), "begin_ms": pl.Float64, "end_ms": pl.Float64}
 _TOLD_BY = {
@@ -68,7 +68,6 @@ class Handshake(Figure):
         """One row of `data` per round trip."""
         figure = go.Figure()
         names = {arm: _style.arm_name(arm, style) for arm, style in _style.arms(data)}
-        reach = float(data["end_ms"].max() or 1.0)  # type: ignore[arg-type]
         for step in (*_STEPS, _REST):
             rounds = data.filter(pl.col("step") == step)
             if not rounds.height:
@@ -79,23 +78,19 @@ class Handshake(Figure):
                 x=(rounds["end_ms"] - rounds["begin_ms"]).to_list(),
                 orientation="h",
                 name=step,
-                marker={
-                    "color": _style.BLANK if step == _REST else _style.arm_style(_STEPS[step]).colour,
-                    "line": {"color": _style.BLANK_TEXT, "width": 1},
-                },
-                text=[
-                    f"{step}<br>{end - begin:.4g} ms" if end - begin > _ROOM * len(step) * reach else ""
-                    for begin, end in rounds.select("begin_ms", "end_ms").rows()
-                ],
+                marker={"color": _style.BLANK, "line": {"color": _style.BLANK_TEXT, "width": 1}}
+                if step == _REST
+                else marker(_STEPS[step].style),
+                text=[f"{step}<br>{end - begin:.4g} ms" for begin, end in rounds.select("begin_ms", "end_ms").rows()],
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
-                constraintext="none",
-                textfont={"size": 11},
+                insidetextfont={"size": 11} if step == _REST else {"size": 11, "color": ink(_STEPS[step].style)},
                 customdata=[_style.text(messages).replace("\n", "<br>") for messages in rounds["messages"]],
                 hovertemplate="%{base:.5g} ms, for %{x:.5g} ms<br>%{customdata}<extra>%{y}, " + step + "</extra>",
             )
         figure.update_layout(_style.with_legend(110 + 58 * len(names)), barmode="overlay", bargap=0.3)
+        figure.update_layout(uniformtext={"minsize": 10, "mode": "hide"})  # a name that has no room is in the legend
         figure.update_xaxes(
             title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
         )

@@ -11,7 +11,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._chunks import chunks
+from quiclab.report.figures._chunks import chunks, has_several_streams
 
 _LINE_PX = 36
 _NUMBERED_FROM, _NAMED_FROM = 0.05, 0.2
@@ -57,6 +57,10 @@ class Interleaving(Figure):
             )
             .drop("run")
         )
+
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether an arm has several streams: one alone takes no turns."""
+        return has_several_streams(data)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per run of one stream's bytes. Runs are thick lines, so that a page bears a million."""

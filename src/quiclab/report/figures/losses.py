@@ -63,6 +63,10 @@ class Losses(Figure):
                 parts.append(rows.cast(_SCHEMA) if rows.height else nothing)  # type: ignore[arg-type]
         return pl.concat(parts)
 
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether something was lost or overtaken, or taken for lost."""
+        return data["x_ms"].null_count() < data.height
+
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per event."""
         figure = go.Figure()

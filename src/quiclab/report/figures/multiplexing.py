@@ -11,7 +11,7 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._chunks import chunks
+from quiclab.report.figures._chunks import chunks, has_several_streams
 
 
 class Multiplexing(Figure):
@@ -32,6 +32,10 @@ class Multiplexing(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the chunks of the bodies as they came."""
         return chunks(asked.study, asked.chosen().trials)
+
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether an arm has several streams: one alone takes no turns."""
+        return has_several_streams(data)
 
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per chunk."""

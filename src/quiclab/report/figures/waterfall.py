@@ -71,6 +71,10 @@ class Waterfall(Figure):
                 )
         return pl.concat(parts)
 
+    def is_worth_showing(self, asked: Asked, data: pl.DataFrame) -> bool:
+        """Return whether an arm has several requests: one alone waits for no other."""
+        return data["arm"].is_duplicated().any()
+
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per request."""
         figure = go.Figure()

@@ -11,6 +11,7 @@ import base64
 import json
 import math
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,13 @@ from quiclab.report.figures._canvas import Spec
 
 PACKED_FROM = 200
 """Points from which a curve is packed; fewer are as short in JSON."""
-_COLUMNS = (("x",), ("y",), ("customdata",), ("text",), ("hovertext",), ("marker", "color"), ("marker", "size"),
-            ("marker", "symbol"))  # fmt: skip
+COLUMNS = (("x",), ("y",), ("customdata",), ("text",), ("hovertext",), ("marker", "color"), ("marker", "size"),
+           ("marker", "symbol"))  # fmt: skip
+"""Places of a trace's columns."""
 _SCALES = (1.0, 1e3, 1e6)
 _EXACT = float(2**52)
+_MOST_GAPS = 0.25
+"""Share of a column that may be unknown for its gaps to be listed beside it."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,7 +58,7 @@ def _pack(trace: Spec) -> None:
     points = len(trace["x"])
     if points < PACKED_FROM or len(trace["y"]) != points:
         return
-    for *outer, name in _COLUMNS:
+    for *outer, name in COLUMNS:
         place = trace
         for key in outer:
             place = place.get(key) or {}
@@ -77,6 +81,10 @@ def column(values: list[Any]) -> dict[str, object]:
 
 
 def _numbers(values: FloatArray) -> dict[str, object]:
+    gaps = np.flatnonzero(np.isnan(values))
+    if 0 < gaps.size < _MOST_GAPS * values.size:  # they would cost every other value eight bytes
+        filled = pl.Series(values).fill_nan(None).forward_fill().backward_fill().to_numpy()
+        return {**_numbers(filled), "gaps": gaps.tolist()}
     for scale in _SCALES:
         whole = np.rint(values * scale)
         if np.all(np.abs(whole) < _EXACT) and np.array_equal(whole / scale, values):
@@ -90,3 +98,22 @@ def _numbers(values: FloatArray) -> dict[str, object]:
 def _text(rows: npt.NDArray[np.uint8]) -> str:
     """Return rows of bytes as compressed text, bytes of equal weight together."""
     return base64.b64encode(zlib.compress(np.ascontiguousarray(rows.T).tobytes(), 6)).decode()
+
+
+def unpacked(packed_column: Mapping[str, Any], points: int) -> list[Any]:
+    """Return the values of a column of so many points that `column` packed."""
+    data = np.frombuffer(zlib.decompress(base64.b64decode(packed_column["data"])), dtype=np.uint8)
+    by_byte = np.zeros((points, 8), dtype=np.uint8)
+    by_byte[:, : packed_column["width"]] = data.reshape(packed_column["width"], points).T
+    if packed_column["scale"] == 0:
+        numbers = by_byte.reshape(-1).view("<f8")
+    else:
+        signed = by_byte.reshape(-1).view("<u8").astype(np.int64)
+        steps = np.where(signed % 2 == 1, -((signed + 1) // 2), signed // 2)
+        numbers = np.cumsum(steps) / packed_column["scale"]
+    if gaps := packed_column.get("gaps"):
+        numbers = numbers.copy()
+        numbers[gaps] = math.nan
+    if (values := packed_column.get("values")) is not None:
+        return [values[int(code)] for code in numbers]
+    return [None if math.isnan(number) else float(number) for number in numbers]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reasons why the arms differ, on the page: a sentence for each cell, and its waterfall of reasons."""
+"""Reasons why the arms differ, on the page: a sentence for each cell beside a bar per arm, and its waterfall of
+reasons."""
 
 from __future__ import annotations
 
@@ -17,14 +18,35 @@ from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model import number_text
 from quiclab.report import figures
 from quiclab.report.figures.reasons import Reasons, steps_of
+from quiclab.report.page.arm_bars import ArmBar, LegendEntry, arm_bars, legend
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pairs import Cell
 from quiclab.report.words import account
-from quiclab.report.words.explanation_text import PARTED_BY_CAUSE, UNPROVEN, clause, headline, parting, sentence
+from quiclab.report.words.explanation_text import (
+    PARTED_BY_CAUSE,
+    UNPROVEN,
+    clause,
+    further,
+    lead,
+    parting,
+    sentence,
+)
 from quiclab.why.account import MetricScope, Why
 from quiclab.why.accounts import Waterfall
 from quiclab.why.explanation import DifferencePart, Explanation, readable_explanations
+
+MOST_UNFOLDED = 6
+"""Cells whose causes are shown at once: more are a scroll, and no answer."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on one cause."""
+
+    sentence: Markup
+    decided_by: str
+    """Tables that decided it, as a list in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +54,13 @@ class CellReasons:
     """One cell's reasons."""
 
     place: str
-    sentences: tuple[Markup, ...]
-    """Each number leads to the page of the median trials, where its reason stands."""
-    verdicts: tuple[Markup, ...]
+    lead: Markup
+    """The difference with its causes. Each number leads to the page of the median trials, where its reason stands."""
+    bars: tuple[ArmBar, ...]
+    """Mean time of each arm by its waits."""
+    further: tuple[Markup, ...]
+    """What else is known of the difference."""
+    verdicts: tuple[Judged, ...]
     """Verdicts on the causes, the largest first."""
     spec: Mapping[str, object]
     """The waterfall."""
@@ -45,6 +71,17 @@ class Because:
     """The reasons of all cells that have an account."""
 
     cells: tuple[CellReasons, ...]
+    """Cells that are shown at once."""
+    further: tuple[CellReasons, ...]
+    """Other cells that are judged."""
+    every: tuple[CellReasons, ...]
+    """All of them, and those that are not judged."""
+    legend: tuple[LegendEntry, ...]
+    """Waits that can be seen in the bars."""
+    pairs: str
+    """Pairs that the means are of: `6 to 7 pairs`."""
+    not_judged: str
+    """Cells that are not judged, as a list in a sentence; "" where there is none."""
     limits: str
     """Scope and limits of the numbers."""
     lacking: str
@@ -69,27 +106,50 @@ def because(
     without = sum(each.waterfall.without for each in found)
     lacking = [f"{number_text.counted(without, 'pair')} have no account of their time."] if without else []
     proven = [f"{PARTED_BY_CAUSE}. {UNPROVEN}"] if any(each.causes for each in explained) else []
+    judged = [each for each in explained if each.judged]
+    unfolded = _unfolded(judged)
+    cells = {
+        each.comparison: _cell(each, steps, _illustrated(each.comparison.cell_id, pages, shown))
+        for each, steps in zip(explained, rows, strict=True)
+    }
     return Because(
-        tuple(
-            _cell(each, steps, _illustrated(each.comparison.cell_id, pages, shown))
-            for each, steps in zip(explained, rows, strict=True)
-        ),
+        tuple(cells[each.comparison] for each in judged if each in unfolded),
+        tuple(cells[each.comparison] for each in judged if each not in unfolded),
+        tuple(cells.values()),
+        legend(each.waterfall for each in judged),
+        account.pairs_of(judged or explained),
+        number_text.listed([each.cell_name for each in explained if not each.judged]),
         " ".join(filter(None, (account.single_look_note(analysis), account.limits(explained), *proven))),
         " ".join((*lacking, *OpenedStudy(study.directory).incomplete_accounts)),
     )
 
 
+def _unfolded(judged: Sequence[Explanation]) -> list[Explanation]:
+    """The cells with the largest differences that were found, else the first ones."""
+    found = [each for each in judged if each.comparison.conclusion.found]
+    by_size = sorted(found, key=lambda each: -abs(each.comparison.difference_pct or 0))
+    return (by_size or list(judged))[:MOST_UNFOLDED]
+
+
 def _cell(explanation: Explanation, steps: pl.DataFrame, file: str | None) -> CellReasons:
-    first = headline(explanation)
+    first = lead(explanation)
     # Names of arms stay as they are: they may begin with a small letter.
     first = first[0].upper() + first[1:] if first.startswith("the ") else first
-    told = filter(None, (first, parting(explanation)))
     spec = packed(figures.spec(Reasons().draw(steps)))
     if file is not None:
         spec["layout"]["meta"] = bar_links(explanation.waterfall, file)
-    judged = tuple(linked(sentence(each, explanation), (), file) for each in explanation.causes)
-    sentences = tuple(linked(each, explanation.parts, file) for each in told)
-    return CellReasons(explanation.cell_name, sentences, judged, spec)
+    more = filter(None, (further(explanation), parting(explanation)))
+    return CellReasons(
+        explanation.cell_name,
+        linked(first, explanation.parts, file),
+        arm_bars(explanation.waterfall),
+        tuple(linked(each, explanation.parts, file) for each in more),
+        tuple(
+            Judged(linked(sentence(each, explanation, evidence=False), (), file), number_text.listed(each.evidence))
+            for each in explanation.causes
+        ),
+        spec,
+    )
 
 
 def _illustrated(cell_id: str, pages: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> str | None:

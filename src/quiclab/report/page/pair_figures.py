@@ -77,8 +77,11 @@ def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple
             continue
         try:
             data = figures.gathered(figure, asked)
-            if data.height:
+            if data.height and figure.is_worth_showing(asked, data):
                 drawn.append(Drawn(figure.name, figure.question, packed(figures.spec(figure.draw(data)))))
+                continue
+            if data.height:
+                absent.append(Absent(figure.question, "these trials have nothing to compare in it"))
                 continue
             names = dict.fromkeys(Path(table).parent.name or table for table in figure.tables)
             why = f"these trials have nothing of the kind in {', '.join(names)}"

@@ -1,30 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """A report as one file to mail: the page with the pages of its pairs inside, compressed, and the tables of its figures.
 
-Everything is made from the files of the report that was written. The page's own script unpacks the part that a link
-leads to.
+Everything is made from the files of the report that was written. Text stays text; figures, scripts and pages of pairs
+are compressed, thinned to what a screen shows, and unpacked by a short script: those of a pair when a link leads there.
 """
 
 from __future__ import annotations
 
 import base64
 import html
+import json
 import posixpath
 import re
 import zlib
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from quiclab.model import number_text
 from quiclab.report.page.rendering import script
+from quiclab.report.page.screen_size import PIXELS, fewer_points, screen_sized
 from quiclab.store.disk import write_atomically
 
 MOST_BYTES = 16_000_000
 """Size of the report and all parts. Encoded as an attachment they stay below the 25 MB that many servers take."""
 MOST_TABLE_BYTES = 1_000_000
 _LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"([^>]*)>(.*?)</a>', re.DOTALL)
-_LOGS = "<h2>The raw logs</h2>"
+_DATA = re.compile(r'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
+_CODE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_LOGS, _FIGURES = "<h2>The raw logs</h2>", '<section id="figures">'
+_MEDIAN, _PACKETS = "/median.html", "timeline-data"
+_LONGEST = re.compile(r'<section id="longest">.*?href="([^"#]+)#figure-timeline"', re.DOTALL)
+_PACKET_BY_PACKET = re.compile(r'<article data-shows="(?:sequence|state_machine)">.*?</article>\n', re.DOTALL)
+"""Figures of single packets, which a page of a block in the file lacks: they are as large as all others together."""
+THINNED = (
+    f"Curves are thinned here to the first, last, least and greatest point of each of {PIXELS} columns. The packets "
+    "behind a timeline are listed for the largest difference alone; blocks have neither sequence diagrams nor state "
+    "machines."
+)
+CANNOT_UNPACK = (
+    "The figures and the pages of pairs are compressed, and this browser cannot unpack them: it lacks "
+    "DecompressionStream, which Chromium 80, Firefox 113 and Safari 16.4 have. All numbers are in the tables."
+)
+"""Sentence of a browser that is too old."""
 
 _BODY = "<body data-single>"
 """Element by which a report in one file, and its scripts, know what it is."""
@@ -44,24 +63,50 @@ class SingleFile:
 def write_single_file(page: Path, out: Path, most_bytes: int = MOST_BYTES) -> SingleFile:
     """Write the report `page`, which lies in its study, with all that it leads to, as the file `out`."""
     report = page.read_text(encoding="utf-8")
+    head, mark, scripts = report.partition('<script type="application/json" id="themes">')
+    head, figures = _apart(head.replace("<body>", _BODY, 1))
+    themes, _, scripts = scripts.partition("</script>")
+    code = "\n".join([*_CODE.findall(scripts), script("single.js")])
+    own = [_packed_script("packed-figures", json.dumps(figures)), _packed_script("packed-code", code)]
     pairs = _pages_of_pairs(report, page)
-    parts = _fitting(page.parent, pairs, most_bytes - page.stat().st_size)
+    listed = {html.unescape(name) for name in _LONGEST.findall(report)}
+    parts = _fitting(page.parent, pairs, listed, most_bytes - sum(map(len, (head, *own))))
     links = _Links(page, frozenset(parts))
     left_out = _left_out(report, page, len(parts), len(pairs))
-    # What comes from here on are scripts, which have no links.
-    head, mark, scripts = report.partition('<script type="application/json" id="themes">')
-    head = head.replace("<body>", _BODY, 1)
     told = f"the report and the pages of {number_text.counted(len(parts), 'pair')}; not {left_out}"
-    fact = f"<dt>This file</dt><dd>{html.escape(told)}. Those are in the study’s folder.</dd>\n</dl>"
-    head = links.followed(head, "").replace("</dl>", fact, 1)
-    packed = "\n".join(_part(name, links.followed(body, posixpath.dirname(name), name), title)
-                       for name, (title, body) in parts.items())  # fmt: skip
-    place = '<div id="part" hidden></div>\n'
-    end = f"<script>{script('single.js')}</script>\n</body>\n</html>\n"
-    write_atomically(
-        out, f"{head}{place}{packed}\n{mark}{scripts.rpartition('</body>')[0]}{end}", option="--single-file"
+    fact = (
+        f"<dt>This file</dt><dd>{html.escape(told)}. {THINNED} All of it is in the study’s folder.</dd>\n</dl>\n"
+        f'<p class="caution" id="unpack-note" hidden>{CANNOT_UNPACK}</p>'
     )
+    head = links.followed(head, "").replace("</dl>", fact, 1)
+    end = (
+        f"{mark}{themes}</script>\n"
+        + "\n".join((*own, *_groups(parts, links)))
+        + f"\n<script>{script('unpack.js')}</script>\n</body>\n</html>\n"
+    )
+    write_atomically(out, f'{head}<div id="part" hidden></div>\n{end}', option="--single-file")
     return SingleFile(out.stat().st_size, len(parts), left_out)
+
+
+def _apart(text: str) -> tuple[str, dict[str, str]]:
+    """Return a page with its data taken out of their places, and the data by these places, as a screen shows them."""
+    data = {html.unescape(name): _on_screen(name, content) for name, content in _DATA.findall(text)}
+    return _DATA.sub(lambda found: f'<script type="application/json" id="{found[1]}"></script>', text), data
+
+
+def _on_screen(name: str, content: str) -> str:
+    value = json.loads(content)
+    if name == "selector":
+        value = fewer_points(value)
+    elif isinstance(value, dict) and {"data", "layout"} <= value.keys():
+        value = screen_sized(value)
+    else:
+        return content
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _packed_script(name: str, text: str) -> str:
+    return f'<script type="text/plain" id="{name}">{_packed(text)}</script>'
 
 
 def is_single_file(file: Path) -> bool:
@@ -80,27 +125,57 @@ def _pages_of_pairs(report: str, page: Path) -> list[str]:
     return sorted(dict.fromkeys(found), key=position)
 
 
-def _fitting(study: Path, names: list[str], most_bytes: int) -> dict[str, tuple[str, str]]:
-    """Return title and body of each page, in this order, as far as they fit."""
-    fitting: dict[str, tuple[str, str]] = {}
+@dataclass(frozen=True)
+class _Part:
+    """The page of a pair as a part of the file."""
+
+    title: str
+    body: str
+    """Its HTML, without the data of its figures."""
+    data: dict[str, str]
+    """Place in the page → data."""
+
+
+def _fitting(study: Path, names: list[str], listed: Container[str], most_bytes: int) -> dict[str, _Part]:
+    """Return the pages in this order, as far as they fit; those `listed` with the packets behind their timelines."""
+    fitting: dict[str, _Part] = {}
     for name in names:
         text = (study / name).read_text(encoding="utf-8")
         title = text.partition("<title>")[2].partition("</title>")[0]
         body = text.partition("<body>")[2].partition("<footer>")[0]
-        most_bytes -= len(_packed(body))
+        body, data = _apart(body if name.endswith(_MEDIAN) else _PACKET_BY_PACKET.sub("", body))
+        if name not in listed:
+            data.pop(_PACKETS, None)
+        most_bytes -= len(_packed(body + json.dumps(data)))
         if most_bytes < 0:
             break
-        fitting[name] = title, body
+        fitting[name] = _Part(title, body, data)
     return fitting
+
+
+def _groups(parts: Mapping[str, _Part], links: _Links) -> Iterator[str]:
+    """The pages as scripts: those of one cell are packed together, since they have most of their words in common."""
+    cells: dict[str, list[str]] = {}
+    for name in parts:
+        cells.setdefault(posixpath.dirname(name), []).append(name)
+    for number, (folder, names) in enumerate(cells.items(), 1):
+        for name in names:
+            yield (
+                f'<script type="text/plain" data-part="{html.escape(name)}" data-title="{parts[name].title}" '
+                f'data-group="group-{number}"></script>'
+            )
+        pages = {name: links.followed(_with_notes(parts[name].body), folder, name) for name in names}
+        group = {"pages": pages, "data": {name: parts[name].data for name in names}}
+        yield _packed_script(f"group-{number}", json.dumps(group, ensure_ascii=False))
+
+
+def _with_notes(body: str) -> str:
+    body = body.replace(_FIGURES, f'{_FIGURES}\n<p class="data">{THINNED}</p>')
+    return body.replace(_LOGS, f'{_LOGS}\n<p class="caution">They are not in this file but in the study’s folder.</p>')
 
 
 def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def _part(name: str, body: str, title: str) -> str:
-    body = body.replace(_LOGS, f'{_LOGS}\n<p class="caution">They are not in this file but in the study’s folder.</p>')
-    return f'<script type="text/plain" data-part="{html.escape(name)}" data-title="{title}">{_packed(body)}</script>'
 
 
 def _left_out(report: str, page: Path, pairs: int, of: int) -> str:

@@ -29,7 +29,7 @@ from quiclab.report.figures.path import Path, path_rows
 from quiclab.report.words.address_changes import address_change_tables
 from quiclab.store.layout import BLOCK_CUT, BLOCK_VOID, DAMAGED
 
-_STATUSES = ("verified", "failed", "unproven", "void", DAMAGED)
+_STATUSES = ("verified", "failed", "unproven", "invalid", "with its block", DAMAGED)
 _MOST_REASONS = 5
 _WITH_ITS_BLOCK = {
     BLOCK_VOID: "run again, as another trial of its block was invalid",
@@ -62,18 +62,23 @@ def trust_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
 def _counts(study: Study) -> TextTable:
     rows = []
     for (kind, arm), attempts in study.trials.group_by("kind", "arm", maintain_order=True):
-        count = Counter(attempts["status"].to_list())
+        count = Counter(_status(*each) for each in attempts.select("status", "reason").iter_rows())
         told = _reasons(attempts.filter(pl.col("status") != "verified")["reason"].to_list())
         rows.append((str(arm), str(kind), *(str(count[s]) for s in _STATUSES), told))
     return TextTable(
         "Trials",
         "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
-        "got, so the trial is left out. Void: the laboratory's fault, run again with its block. Damaged: "
-        "verified, but files were lost since.",
+        "got, so the trial is left out. Invalid: the laboratory's fault, run again. With its block: run again as "
+        "another trial of its block was invalid, or the block was cut short. Damaged: verified, but files were lost since.",
         ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
     )
+
+
+def _status(status: str, reason: str | None) -> str:
+    """Return the column in which an attempt is counted: a void one was invalid itself, or another of its block was."""
+    return status if status != "void" else "with its block" if reason in _WITH_ITS_BLOCK else "invalid"
 
 
 def _reasons(told: list[str | None]) -> str:
@@ -288,6 +293,8 @@ def _value(parts: tuple[str, ...], value: Any) -> str:
         return _quantity(parts, number)
     if isinstance(value, str):
         return value.replace("_", " ") if re.fullmatch(r"[a-z]+(_[a-z]+)+", value) else value
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return "; ".join(", ".join(f"{key} {told}" for key, told in facts_of(item)) for item in value)
     return json.dumps(value, ensure_ascii=False)
 
 

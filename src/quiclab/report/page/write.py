@@ -35,6 +35,7 @@ from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
 from quiclab.report.page.heading import heading
+from quiclab.report.page.median_timeline import MedianTimeline, chosen_cell, median_timeline
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.pair_figures import Drawn
 from quiclab.report.page.pair_page import write_pairs
@@ -69,13 +70,10 @@ class Why:
 
 def why(analysis: StudyAnalysis, cells: Sequence[Cell], shown: Mapping[str, Sequence[Drawn]]) -> Why | None:
     """The cell of the largest difference that was found, else the first; None where no page of a cell has a figure."""
-    significant = [c for c in analysis.comparisons if c.outcome.significant]
-    largest = max(significant, key=lambda c: abs(c.difference_pct or 0), default=None)
-    wanted = [cell for cell in cells if largest is not None and cell.cell_id == largest.cell_id] or list(cells)
+    wanted, reason = chosen_cell(analysis, cells)
     pair = next((pair for cell in wanted for pair in cell.pairs if shown.get(pair.file)), None)
     if pair is None:
         return None
-    reason = "where the difference is largest" if largest is not None else "though no difference was found"
     leads = tuple((drawn.question, f"{pair.file}#figure-{drawn.name}") for drawn in shown[pair.file])
     return Why(pair.cell_title, reason, leads)
 
@@ -116,6 +114,7 @@ class _Parts:
     cells: list[Cell]
     """The cells with the pages of their pairs."""
     leads: Why | None
+    timeline: MedianTimeline | None
     because: Because | None
     """Reasons of the cells that have an account."""
 
@@ -141,6 +140,7 @@ def _write(study: Study, metric: str, metrics: list[str], notes: Sequence[str]) 
         paper=paper_section(study, analysis) if metric == metrics[0] else None,
         cells=cells,
         leads=why(analysis, cells, shown),
+        timeline=median_timeline(study, analysis, cells),
         because=because(study, analysis, data, cells, shown),
     )
     parts.differences.write_csv(data / "differences.csv")
@@ -171,6 +171,7 @@ def _page(parts: _Parts) -> str:
         others=parts.others,
         answers=answers(analysis),
         noise_floor=number_text.percent(analysis.noise_floor_pct, signed=False),
+        levels=comparison_words.interval_levels(analysis) if analysis.comparisons else "",
         level=number_text.level(1 - analysis.alpha),
         heading=heading(study, analysis),
         contents=_contents(parts, beside_answer),
@@ -194,6 +195,7 @@ def _page(parts: _Parts) -> str:
         spec_text=_read(study.directory / "spec.toml"),
         pair_cells=parts.cells,
         why=parts.leads,
+        timeline=parts.timeline,
         because=parts.because,
         no_reasons=_no_reasons(study, analysis),
         plotly=plotly(),
@@ -238,6 +240,7 @@ def _contents(parts: _Parts, beside_answer: list[TextTable]) -> list[tuple[str, 
     sections = [
         ("answer", "Answer", True),
         ("map", "Map", not parts.analysis.alone),
+        ("longest", "Timeline", parts.timeline is not None),
         ("because", "Why?", parts.because is not None),
         ("arms", "The arm" if parts.analysis.alone else "What differs", True),
         ("numbers", "Numbers", bool(parts.analysis.cells())),

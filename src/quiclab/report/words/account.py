@@ -160,15 +160,18 @@ def single_look_note(analysis: StudyAnalysis) -> str:
     )
 
 
+def pairs_of(cells: Sequence[Explanation]) -> str:
+    """Return the number of pairs that means are of, the least and the most of all cells: `6 to 7 pairs`."""
+    pairs = [each.waterfall.pairs for each in cells]
+    most = number_text.counted(max(pairs), "pair")
+    return f"{min(pairs)} to {most}" if min(pairs) < max(pairs) else most
+
+
 def limits(cells: Sequence[Explanation]) -> str:
     """Say what intervals and p are of, and what the account does not tell."""
-    pairs = [each.waterfall.pairs for each in cells]
-    least = (
-        f"{min(pairs)} to {max(pairs)} pairs" if min(pairs) < max(pairs) else number_text.counted(max(pairs), "pair")
-    )
     return (
-        f"Means over {least}. Bold: significant at a {100 * cells[0].alpha:g} % false-discovery rate, and the "
-        "intervals miss no more often (Benjamini–Hochberg over the rows of a table; p is the "
+        f"Means over {pairs_of(cells)}. Bold: significant at a {100 * cells[0].alpha:g} % false-discovery rate, and "
+        "the intervals miss no more often (Benjamini–Hochberg over the rows of a table; p is the "
         "larger of the exact signed-rank test's and of the mean's, so that it is small exactly where the interval "
         f"leaves 0 out; a row without p has less than {LEAST_MOVED_PCT:g} % of what moves within "
         "pairs, and is not tested). Reasons, causes and stages of the transfer are each corrected for their own "

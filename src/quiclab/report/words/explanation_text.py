@@ -56,31 +56,44 @@ def headline(explanation: Explanation) -> str:
 
     Where the cell's tables name no causes, the waits of the account stand in their place.
     """
+    return " ".join(filter(None, (*_because(explanation), _typical_pair(explanation))))
+
+
+def lead(explanation: Explanation) -> str:
+    """Return the headline's first sentence: the difference with the causes that are shown, or without any; and with it
+    the typical pair where that shows something else."""
+    first, *_ = _because(explanation)
+    return " ".join(filter(None, (first, _typical_pair(explanation))))
+
+
+def further(explanation: Explanation) -> str:
+    """Return the headline without its `lead`: what cancels, what is mostly chance and what is unclear; may be empty."""
+    _, *told = _because(explanation)
+    return " ".join(told)
+
+
+def _because(explanation: Explanation) -> list[str]:
+    """Sentences, the first with the difference."""
     if not explanation.waterfall.pairs:
-        return "no pair has an account of its time."
+        return ["no pair has an account of its time."]
     if not explanation.judged:
-        return f"not judged. {explanation.comparison.why}".rstrip()
-    return f"{_because(explanation)}{_typical_pair(explanation)}"
-
-
-def _because(explanation: Explanation) -> str:
+        return [f"not judged. {explanation.comparison.why}".rstrip()]
     waterfall, parts = explanation.waterfall, explanation.parts
     told, noun = _whole(explanation), "cause" if explanation.causes else "wait"
     shown = [each for each in parts if each.shown and not each.luck]
     luck = [each for each in parts if each.shown and each.luck]
     unclear = [each for each in parts if not each.shown]
     pairs = number_text.counted(waterfall.pairs, "pair")
-    if shown:
-        told = f"{told}: {_listed(shown)}.{_cancelling(shown)}"
-    elif not luck:
+    if not shown and not luck:
         verb = "shows" if waterfall.pairs == 1 else "show"
-        named = f" Largest on average: {_listed(unclear[:_MOST])}." if unclear else ""
-        return f"{told}; {pairs} {verb} no {noun}.{named}"
-    else:
-        told = f"{told}."
+        named = [f"Largest on average: {_listed(unclear[:_MOST])}."] if unclear else []
+        return [f"{told}; {pairs} {verb} no {noun}.", *named]
+    sentences = [f"{told}: {_listed(shown)}." if shown else f"{told}.", _cancelling(shown)]
     if luck:
-        told = f"{told} Mostly chance: {_listed(luck)}."
-    return f"{told} Unclear with {pairs}: {_listed(unclear)}." if unclear else told
+        sentences.append(f"Mostly chance: {_listed(luck)}.")
+    if unclear:
+        sentences.append(f"Unclear with {pairs}: {_listed(unclear)}.")
+    return [*filter(None, sentences)]
 
 
 def clause(part: DifferencePart) -> str:
@@ -109,16 +122,18 @@ def _whole(explanation: Explanation) -> str:
 def _typical_pair(explanation: Explanation) -> str:
     """Say what the typical pair shows where the mean times say something else, so that neither contradicts the other:
     times add up in means, and the answer of a cell is that of the typical pair, which single trials hardly move."""
+    if not explanation.waterfall.pairs:
+        return ""
     comparison, total = explanation.comparison, explanation.waterfall.total
     shown, pct = total.differs(explanation.alpha), comparison.difference_pct
     if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
-        return " In the typical pair, which the answer is about, the arms are equivalent."
+        return "In the typical pair, which the answer is about, the arms are equivalent."
     if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
         return ""
     less = "less" if pct > 0 else "more"
     takes = f"{comparison.other.arm} takes {number_text.percent(abs(pct), signed=False)} {less} time"
     why = "single trials far off move the mean" if shown else "the mean, which single trials move, does not show it"
-    return f" In the typical pair, which the answer is about, {takes}: {why}."
+    return f"In the typical pair, which the answer is about, {takes}: {why}."
 
 
 def _listed(parts: Sequence[DifferencePart]) -> str:
@@ -131,7 +146,7 @@ def _cancelling(shown: Sequence[DifferencePart]) -> str:
     less = -sum(each.difference_ms for each in shown if each.difference_ms < 0)
     if min(more, less) < _CANCELS * max(more, less) or not min(more, less):
         return ""
-    return f" {time_text(more)} more and {time_text(less)} less partly cancel out."
+    return f"{time_text(more)} more and {time_text(less)} less partly cancel out."
 
 
 def parting(explanation: Explanation) -> str:
@@ -143,15 +158,16 @@ def parting(explanation: Explanation) -> str:
     return f"They first differ in the {first.label.heading}, where {other} takes {longer(first.difference_ms)}."
 
 
-def sentence(verdict: Verdict, explanation: Explanation) -> str:
-    """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause."""
+def sentence(verdict: Verdict, explanation: Explanation, *, evidence: bool = True) -> str:
+    """Say what one part takes in both arms, by how much they differ in it, and what is known of its cause; with
+    `evidence` also which tables decided it."""
     base, other = explanation.comparison.baseline.arm, explanation.comparison.other.arm
     step, pairs = verdict.step, explanation.waterfall.pairs
     took = f"{time_text(step.other_ms)} against {time_text(step.baseline_ms)}"
     told = (
         f"{_title(verdict)}: {other} takes {longer(step.difference_ms)} ({took}{_interval(step)}){_followed(verdict)}"
     )
-    decided = f" ({', '.join(verdict.evidence)})" if verdict.evidence else ""
+    decided = f" ({', '.join(verdict.evidence)})" if evidence and verdict.evidence else ""
     if verdict.status.names_one:
         return f"{told}{decided}.{_fixed(verdict)}{_tested(verdict)}"
     if verdict.status is Status.LUCK:

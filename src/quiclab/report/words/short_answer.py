@@ -4,8 +4,6 @@ of what."""
 
 from __future__ import annotations
 
-import math
-
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis, TailState
 from quiclab.compare.not_judged import SAME_COMMAND, TOLERATE_MORE
@@ -74,15 +72,8 @@ def _sure(comparison: Comparison, metric: Metric) -> str:
     pairs = number_text.counted(comparison.pairs, "pair")
     if interval is None:
         return pairs
-    level = number_text.level(interval.confidence)
-    # The words before it have no sign: neither has the interval where it has one sign only.
-    low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
-    if low < 0:
-        ends_text = f"{number_text.interval_text(interval)} %, + is {comparison_words.faster(metric)}"
-        return f"{ends_text}, {level} confidence, {pairs}"
-    ends = [number_text.percent(each, signed=False) for each in (low, high)]
-    span = f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
-    return f"{span}, {level} confidence, {pairs}"
+    span = comparison_words.span_words(comparison, metric)
+    return f"{span}, {number_text.level(interval.confidence)} confidence, {pairs}"
 
 
 def _medians(comparison: Comparison, metric: Metric) -> str:

@@ -61,16 +61,12 @@ class WaitBars:
 
     def _waits(self, widths: list[int]) -> list[_Wait]:
         """The waits that have a column in either bar, in the order of the timeline."""
-        found = [
-            (step.label, step.baseline_ms, step.other_ms)
-            for step in self._waterfall.steps
-            if isinstance(step.label, Why)
-        ]
-        times = ([first for _, first, _ in found], [second for _, _, second in found])
+        found = self._waterfall.waits
+        times = [each.baseline_ms for each in found], [each.other_ms for each in found]
         shared = [shared_out(each, width) for each, width in zip(times, widths, strict=True)]
         waits = [
-            _Wait(why, (first, second), (shared[0][place], shared[1][place]))
-            for place, (why, first, second) in enumerate(found)
+            _Wait(each.why, (each.baseline_ms, each.other_ms), (shared[0][place], shared[1][place]))
+            for place, each in enumerate(found)
         ]
         return [each for each in waits if any(each.columns)]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from quiclab.report.page.column_packing import PACKED_FROM, column, packed
+from quiclab.report.page.column_packing import unpacked as by_module
 
 TIMES_MS = [(30_000_000 + 1_000_123 * i) / 1e6 for i in range(1000)]
 
@@ -26,6 +27,7 @@ def unpacked(column: dict[str, Any], points: int) -> list[Any]:
     steps = sum(row.astype(np.int64) * 256**place for place, row in enumerate(rows))
     whole = np.cumsum(np.where(steps % 2, -(steps + 1) // 2, steps // 2))
     numbers = whole / column["scale"]
+    numbers[column.get("gaps", [])] = math.nan
     return [column["values"][int(code)] for code in numbers] if "values" in column else numbers.tolist()
 
 
@@ -44,14 +46,23 @@ def unpacked(column: dict[str, Any], points: int) -> list[Any]:
 )
 def test_every_value_comes_back(values: list[Any]) -> None:
     """Numbers to the last bit, texts and rows as they were."""
-    assert unpacked(json.loads(json.dumps(column(values))), len(values)) == values
+    packed_values = json.loads(json.dumps(column(values)))
+    assert unpacked(packed_values, len(values)) == values
+    assert by_module(packed_values, len(values)) == values
 
 
 def test_an_unknown_number_is_no_number() -> None:
     """A gap in a curve stays a gap."""
-    back = unpacked(column([1.5, None, 2.5] * 100), 300)
-    assert back[:1] == [1.5]
-    assert math.isnan(back[1])
+    for values in ([1.5, None, 2.5] * 100, [*range(100), None, *range(100, 200)], [None] * 300):
+        back = unpacked(column(values), len(values))
+        assert [None if math.isnan(value) else value for value in back] == values
+        assert by_module(column(values), len(values)) == values
+
+
+def test_a_few_gaps_cost_little() -> None:
+    """Where most numbers are known, they stay as small as without gaps."""
+    whole, gapped = ([*range(1000)], [*range(500), None, *range(501, 1000)])
+    assert len(str(column(gapped))) < len(str(column(whole))) + 60
 
 
 def test_a_point_of_a_long_curve_takes_few_bytes() -> None:

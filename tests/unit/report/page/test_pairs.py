@@ -31,7 +31,7 @@ SMALL = replace(
     failures=frozenset({("loss/1 MB", "h2", 1)}),
 )  # fmt: skip
 NASTY = "<script>alert('1')</script>&{{ 7*7 }}"
-OVER_TIME = {"bytes_acknowledged", "throughput", "window", "rtt", "queue", "waterfall", "multiplexing",
+OVER_TIME = {"bytes_acknowledged", "throughput", "window", "rtt", "queue", "multiplexing",
              "interleaving"}  # fmt: skip
 """Figures that the written tables have something for."""
 
@@ -109,9 +109,11 @@ def test_all_pages_of_a_study_are_reached_from_the_report(study: Path) -> None:
 
 
 def test_a_pair_shows_every_figure_of_single_trials_with_metrics_and_logs(study: Path) -> None:
-    """Nothing is left out where the tables have it."""
+    """Nothing is left out where the tables have it; a waterfall of one request has nothing to compare, and says so."""
     html = page(study, "block-0")
     assert drawn(html) >= OVER_TIME
+    assert "waterfall" not in drawn(html)
+    assert "nothing to compare in it" in html
     assert "ttlb_ms" in html
     assert "/raw/client.json" in html
 
@@ -166,7 +168,7 @@ def test_tables_of_an_older_version_or_damaged_ones_cost_their_figures_only(tmp_
     html = page(tmp_path, "block-0")
     assert "a table is of another version or damaged" in html
     assert "cannot be read" in html
-    assert drawn(html) >= OVER_TIME - {"window", "rtt", "waterfall"}
+    assert drawn(html) >= OVER_TIME - {"window", "rtt"}
 
 
 def test_values_that_are_no_numbers_are_gaps(tmp_path: Path) -> None:

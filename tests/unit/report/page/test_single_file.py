@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from synthetic_study import Shape, write_study
 
-from quiclab.report.page.single_file import write_single_file
+from quiclab.report.page.single_file import THINNED, write_single_file
 from quiclab.report.page.write import write_report
 
 SMALL = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=3, aa_blocks=1, voids=frozenset(),
                 failures=frozenset())  # fmt: skip
-_PART = re.compile(r'<script type="text/plain" data-part="([^"]+)" data-title="([^"]+)">([^<]+)</script>')
+_PACKED = re.compile(r'<script type="text/plain" id="([^"]+)">([^<]+)</script>')
+_DATA = re.compile(r'(<script type="application/json" id="([^"]+)">)(.*?)(?=</script>)', re.DOTALL)
 _ID = re.compile(r'\bid="([^"]+)"')
 
 
@@ -31,12 +34,22 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(study)
 
 
+def unpacked(text: str) -> dict[str, Any]:
+    """What is packed in a file, by its name."""
+    return {name: zlib.decompress(base64.b64decode(packed)).decode() for name, packed in _PACKED.findall(text)}
+
+
 def parts_of(text: str) -> dict[str, str]:
-    """The pages inside, by their names."""
-    return {
-        html.unescape(name): zlib.decompress(base64.b64decode(packed)).decode()
-        for name, _, packed in _PART.findall(text)
-    }
+    """The pages inside, by their names, with their data in place."""
+    parts = {}
+    for name, packed in unpacked(text).items():
+        if name.startswith("group-"):
+            group = json.loads(packed)
+            for part, page in group["pages"].items():
+                parts[part] = _DATA.sub(lambda found, part=part: found[1] + group["data"][part].get(found[2], ""), page)  # noqa: B023
+    order = re.findall(r'data-part="([^"]+)"', text)
+    assert sorted(order) == sorted(parts)
+    return {html.unescape(name): parts[name] for name in order}
 
 
 def test_every_page_of_a_pair_is_inside_and_no_link_leads_out(page: Path, tmp_path: Path) -> None:
@@ -96,13 +109,39 @@ def test_median_trials_are_the_last_to_be_left_out(page: Path, tmp_path: Path) -
     """Where not all pages fit, the rest is counted, and no link leads to what is not there."""
     whole = write_single_file(page, tmp_path / "whole.html")
     medians = list(page.parent.glob("report/pairs/*/median.html"))
-    largest = max(len(base64.b64encode(zlib.compress(each.read_bytes(), 9))) for each in medians)
-    most_bytes = page.stat().st_size + (len(medians) + 1) * largest
+    groups = [each for each in _PACKED.findall((tmp_path / "whole.html").read_text()) if each[0].startswith("group-")]
+    most_bytes = whole.size_bytes - sum(len(packed) for _, packed in groups) // 4
     packed = write_single_file(page, tmp_path / "mail.html", most_bytes=most_bytes)
     text = (tmp_path / "mail.html").read_text(encoding="utf-8")
     parts = parts_of(text)
     assert len(medians) < packed.pairs < whole.pairs
-    assert [name for name in parts if name.endswith("median.html")] == list(parts)[: len(medians)]
+    assert sum(name.endswith("median.html") for name in parts) == len(medians)
     assert f"the pages of {whole.pairs - packed.pairs} more pairs" in packed.left_out
     linked = set(re.findall(r'href="#(report/pairs/[^"#]+)', text + "".join(parts.values())))
     assert linked == set(parts)
+
+
+def test_a_page_of_a_block_lacks_figures_of_single_packets(page: Path, tmp_path: Path) -> None:
+    """They are as large as all others together; median trials have them, and each page says what is thinned."""
+    write_single_file(page, tmp_path / "mail.html")
+    parts = parts_of((tmp_path / "mail.html").read_text(encoding="utf-8"))
+    for name, body in parts.items():
+        assert THINNED in html.unescape(body)
+        if not name.endswith("median.html"):
+            assert 'data-shows="sequence"' not in body
+
+
+def test_figures_and_scripts_are_unpacked_to_what_they_were(page: Path, tmp_path: Path) -> None:
+    """Every place of data has its own, and the code is the report's with that of the file."""
+    write_single_file(page, tmp_path / "mail.html")
+    text, report = (tmp_path / "mail.html").read_text(encoding="utf-8"), page.read_text(encoding="utf-8")
+    found = unpacked(text)
+    figures = json.loads(found["packed-figures"])
+    places = set(re.findall(r'<script type="application/json" id="([^"]+)"></script>', text))
+    assert set(figures) == places == {name for _, name, _ in _DATA.findall(report)} - {"themes"}
+    assert json.loads(figures["map-1"])["data"][1]["z"] == json.loads(dict(_named(report))["map-1"])["data"][1]["z"]
+    assert found["packed-code"].count("const Figures") == 1
+
+
+def _named(report: str) -> list[tuple[str, str]]:
+    return [(name, content) for _, name, content in _DATA.findall(report)]

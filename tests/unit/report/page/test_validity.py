@@ -38,10 +38,28 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
-    """Verified, failed and void, and why."""
+    """Verified, failed, invalid by itself and repeated with its block, and why."""
     h2, h3 = tables(written)["Trials"].rows[:2]
-    assert h2 == ("h2", "main", "8", "1", "0", "0", "0", "1 × client reached its time limit of 60 s")
-    assert h3 == ("h3", "main", "9", "0", "0", "1", "0", "1 × link late: p99 180 us")
+    assert h2 == ("h2", "main", "8", "1", "0", "0", "0", "0", "1 × client reached its time limit of 60 s")
+    assert h3 == ("h3", "main", "9", "0", "0", "1", "0", "0", "1 × link late: p99 180 us")
+
+
+def test_invalid_trials_are_as_many_as_the_numbers_say(tmp_path: Path) -> None:
+    """What was repeated only because another trial of its block was invalid has a column of its own."""
+    directory = write_study(tmp_path, SHAPE)
+    file = directory / "tables" / "trials.parquet"
+    trials = pl.read_parquet(file)
+    partner = trials.filter(pl.col("arm") == "h2").head(1).with_columns(
+        status=pl.lit("void"), reason=pl.lit(BLOCK_VOID), attempt=pl.lit(1, trials.schema["attempt"])
+    )  # fmt: skip
+    pl.concat([trials, partner]).write_parquet(file)
+    columns = tables(directory)["Trials"].headings
+    counts = [dict(zip(columns, row, strict=True)) for row in tables(directory)["Trials"].rows]
+    assert [(each["invalid"], each["with its block"]) for each in counts if each["kind"] == "main"] == [
+        ("0", "1"), ("1", "0"),
+    ]  # fmt: skip
+    arms = [arm for cell in analyse(read_study(directory)).cells().values() for arm in cell.arms]
+    assert [sum(arm.voids for arm in arms if arm.arm == name) for name in ("h2", "h3")] == [0, 1]
 
 
 def test_the_path_as_asked_stands_above_the_path_as_measured(written: Path) -> None:

@@ -18,7 +18,7 @@ from quiclab.evidence.metrics import METRICS
 from quiclab.report.words import account
 from quiclab.report.words.explanation_text import parting
 from quiclab.why.account import MetricScope, Why
-from quiclab.why.accounts import Step, Waterfall
+from quiclab.why.accounts import Step, Wait, Waterfall
 from quiclab.why.divergence import Role
 from quiclab.why.explanation import Explanation
 
@@ -32,7 +32,9 @@ def waterfall(total: float, **differences: float) -> Waterfall:
     """Eight pairs with these differences by *why*."""
     steps = tuple(_step(why, differences.get(why, 0.0)) for why in Why)
     comparison = decided(arm("h2", SLOW), arm("h3", SLOW))
-    return Waterfall(comparison, 8, 0, _step(None, total), steps, (), (), (5_200_000.0, 5_290_000.0))
+    waits = tuple(Wait(why, step.baseline_ms, step.other_ms) for why, step in zip(Why, steps, strict=True))
+    served = (5_200_000.0, 5_290_000.0)
+    return Waterfall(comparison, 8, 0, _step(None, total), steps, (), (), served, waits=waits)
 
 
 def _printed(table: Table, width: int) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def of_arms(analysis: StudyAnalysis, **conclusions: Conclusion) -> StudyAnalysis
             conclusion=conclusion,
             outcome=Outcome.OTHER_BETTER if conclusion.found else Outcome.UNDECIDED,
             difference_pct=12.0,
+            interval_pct=Interval(10.0, 14.5, 0.95),
         )
         for each in analysis.comparisons
         for arm, conclusion in conclusions.items()
@@ -39,9 +41,9 @@ def test_every_cell_of_each_network_is_told(tmp_path: Path) -> None:
         "h3 against h2: the median is equivalent to within 2 % for 100 KB, 1 MB and 5 MB.",
     )
     assert found["1 % loss"][0].startswith("h3 is faster than h2: ")
-    assert "% less time for 100 KB" in found["1 % loss"][0]
+    assert re.search(r"% less time \([\d.]+ to [\d.]+ %\) for 100 KB", found["1 % loss"][0])
     (mixed,) = found["100 ms more RTT"]
-    assert "slower than h2: 7.9 % more time for 100 KB" in mixed
+    assert re.search(r"slower than h2: 7.9 % more time \([\d.]+ to [\d.]+ %\) for 100 KB", mixed)
     assert mixed.endswith("; not judged for 1 MB.")
 
 
@@ -53,7 +55,7 @@ def test_arms_of_which_the_same_holds_share_a_sentence_that_names_them(tmp_path:
     mixed = of_arms(analysis, a=Conclusion.UNDECIDED, b=Conclusion.DIFFERENT, c=Conclusion.UNDECIDED)
     assert answers(mixed)[0].sentences == (
         "a and c against h2: inconclusive for 1 MB.",
-        "b is faster than h2: 12.0 % less time for 1 MB.",
+        "b is faster than h2: 12.0 % less time (10.0 to 14.5 %) for 1 MB.",
     )
 
 
@@ -87,12 +89,16 @@ def test_what_is_too_small_to_matter_makes_no_arm_the_faster(tmp_path: Path) -> 
     """A difference that was found, of less than matters or perhaps less, is told as such; a tail that differs too."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
     small = of_arms(analysis, a=Conclusion.SMALL)
-    small = replace(small, comparisons=tuple(replace(each, difference_pct=-0.4) for each in small.comparisons))
+    interval = Interval(-0.9, -0.1, 0.95)
+    slower = (replace(each, difference_pct=-0.4, interval_pct=interval, leans=-0.4) for each in small.comparisons)
+    small = replace(small, comparisons=tuple(slower))
     assert answers(small)[0].sentences == (
-        "a against h2: the median differs by less than 2 % for 1 MB (0.4 % more time).",
+        "a against h2: the median differs by less than 2 % for 1 MB (0.4 % more time, 0.1 to 0.9 %).",
     )
     perhaps = of_arms(analysis, a=Conclusion.PERHAPS_SMALL)
-    assert answers(perhaps)[0].sentences == ("a is faster than h2, unclear whether by 2 %: 12.0 % less time for 1 MB.",)
+    assert answers(perhaps)[0].sentences == (
+        "a is faster than h2, unclear whether by 2 %: 12.0 % less time (10.0 to 14.5 %) for 1 MB.",
+    )
     tail = Tail(TailState.DIFFERENT, -50.0, Interval(-60, -40, 0.95), 36)
     alike = of_arms(analysis, a=Conclusion.MEDIAN_ALIKE)
     alike = replace(alike, comparisons=tuple(replace(each, tail=tail) for each in alike.comparisons))

@@ -17,6 +17,7 @@ from quiclab.compare.statistics import Interval
 from quiclab.report.words.short_answer import because, verdict
 from quiclab.report.words.wait_bars import WaitBars, shared_out
 from quiclab.why.account import Why
+from quiclab.why.accounts import Wait
 from quiclab.why.explanation import Explanation
 
 
@@ -79,10 +80,10 @@ def test_bars_have_one_scale_and_add_up() -> None:
     """The arm that takes half of the time has half of the columns."""
     found = waterfall(-50.0, link_busy=-50.0)
     found = replace(found, total=replace(found.total, baseline_ms=100.0, other_ms=50.0))
-    step = replace(found.steps[0], baseline_ms=100.0, other_ms=50.0)
+    wait = Wait(Why.LINK_BUSY, 100.0, 50.0)
     console = Console(width=80, color_system=None)
     with console.capture() as capture:
-        console.print(WaitBars(replace(found, steps=(step,))))
+        console.print(WaitBars(replace(found, waits=(wait,))))
     heading, first, second, legend = capture.get().splitlines()
     assert heading == "Mean time of 8 pairs:"
     assert first.startswith("h2 █")

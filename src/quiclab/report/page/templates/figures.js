@@ -41,8 +41,8 @@ const Figures = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // Undoes what packing.py did.
-  async function unpacked({ data, scale, width, values }, points) {
+  // Undoes what column_packing.py did.
+  async function unpacked({ data, scale, width, values, gaps }, points) {
     const bytes = await unzipped(data);
     const numbers = new Float64Array(points);
     if (scale === 0) {
@@ -58,6 +58,7 @@ const Figures = (() => {
         numbers[place] = whole / scale;
       }
     }
+    for (const place of gaps || []) numbers[place] = NaN;
     return values ? Array.from(numbers, (code) => values[code]) : numbers;
   }
 
@@ -239,8 +240,12 @@ const Figures = (() => {
     });
     idle(rest);
   }
+  // In a single file the pages of pairs are parts of it, some of which may be left out.
+  const single = "single" in document.body.dataset;
+  const partOf = (file) => document.querySelector(`[data-part="${CSS.escape(file)}"]`);
+  const pageOf = (file) => (!file || !single ? file : partOf(file) ? `#${file}` : null);
   // `whenDrawn(name, act)`: what a page adds to a figure of its own. `drawnFrom(name, figure)`: what it draws instead of
   // the JSON of that name.
-  return { read, draw, redraw, add, remove, unzipped, unpacked, config, whenDrawn: (name, act) => after.set(name, act),
+  return { read, draw, redraw, add, remove, unzipped, unpacked, config, partOf, pageOf, whenDrawn: (name, act) => after.set(name, act),
     drawnFrom: (name, figure) => from.set(name, figure) };
 })();

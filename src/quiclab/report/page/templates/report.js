@@ -1,11 +1,7 @@
 "use strict";
 // What the page of a study adds to its figures: a map that leads to pairs, and the pair whose bytes are shown.
 (() => {
-  const { read, draw, redraw, config, whenDrawn, drawnFrom } = Figures;
-  // In a single file the pages of pairs are parts of it, some of which may be left out.
-  const single = "single" in document.body.dataset;
-  const part = (file) => document.querySelector(`[data-part="${CSS.escape(file)}"]`);
-  const pageOf = (file) => (!file || !single ? file : part(file) ? `#${file}` : null);
+  const { read, draw, redraw, config, whenDrawn, drawnFrom, pageOf } = Figures;
   // What the maps show: numbers from 5 % on only.
   const choices = document.getElementById("choose-shown");
   const chosen = (name) => choices.querySelector(`[name=${name}]`).checked;

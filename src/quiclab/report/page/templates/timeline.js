@@ -2,7 +2,7 @@
 // The critical path on the page of a pair: it is drawn finer where a reader zooms, and every stretch of it opens the
 // packets behind it, by a click, or by the buttons of the table of waits.
 (() => {
-  const { read, draw, unpacked, whenDrawn } = Figures;
+  const { read, draw, unpacked, whenDrawn, pageOf } = Figures;
   const MOST_ROWS = 200;
   const ms = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
   const busy = (name) => name === "link_busy" || name === "part-arriving";
@@ -70,7 +70,7 @@
     return Plotly.restyle(element, changes, places);
   }
 
-  whenDrawn("timeline", async (element) => {
+  for (const name of ["timeline", "median-timeline"]) whenDrawn(name, async (element) => {
     element.on("plotly_relayout", (change) => {
       const axes = Object.keys(change).filter((key) => /^xaxis\d*\./.test(key));
       if (!axes.length) return;
@@ -78,8 +78,9 @@
       redrawn(element, autorange || axes.some((key) => key.endsWith("autorange")) ? null : range.map(Number));
     });
     element.on("plotly_click", ({ points: [point] }) => {
-      const { band, why, event } = point.data.meta || {};
-      if (event) showEvent(band, point.customdata);
+      const { band, why, event } = point.data.meta || {}, file = pageOf(element.layout.meta.opens);
+      if (file) location.href = `${file}#figure-timeline`;
+      else if (event) showEvent(band, point.customdata);
       else if (why) showSpells(band, why, ...point.customdata);
     });
     // A legend of many lines, as on a phone, takes nothing of the bands.
@@ -95,7 +96,7 @@
   const unfolded = new WeakMap();
   async function arms() {
     const place = document.getElementById("timeline-data");
-    if (!place) return null;
+    if (!place?.textContent) return null;
     if (!unfolded.has(place)) unfolded.set(place, (async () => {
       const data = JSON.parse(place.textContent);
       const columns = async ({ points, ...packed }) => Object.fromEntries(await Promise.all(
@@ -131,6 +132,12 @@
     return made("div", { className: "scroll", tabIndex: 0 }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
   }
 
+  // A figure by itself has no place for packets, and a single file lists those of median trials only.
+  function unlisted() {
+    if (document.getElementById("timeline-packets")) shown(made("p", { textContent:
+      "The packets of these trials are not in this file: the page of the pair in the study’s folder lists them." }));
+  }
+
   function shown(...children) {
     const panel = document.getElementById("timeline-packets");
     panel.replaceChildren(...children);
@@ -142,7 +149,7 @@
   // A heap: the stretches with one reason in it; the only one at once.
   async function showSpells(band, why, first, last) {
     const data = await arms();
-    if (!data) return;
+    if (!data) return unlisted();
     const { arm, spells } = data.arms[band];
     const own = spells.map((spell, place) => ({ ...spell, place })).slice(first, last + 1).filter((spell) => spell.why === why);
     if (own.length === 1) return showPackets(band, own[0].place);
@@ -217,7 +224,7 @@
 
   async function showPackets(band, place, all = false) {
     const data = await arms();
-    if (!data) return;
+    if (!data) return unlisted();
     if (data.recorded) return showRecorded(data, band, place, all);
     const { arm, spells, edges, packets, links } = data.arms[band], spell = spells[place];
     const ofLink = (link) => (links.length > 1 ? ` (link ${link + 1})` : "");
