@@ -41,3 +41,7 @@ def test_a_question_is_answered_and_can_go_on(tmp_path: Path) -> None:
     assert "the spec differs" in other.stderr
     again = quiclab(*_QUESTION, "--out", study, "--minutes", "0.2", timeout=300)
     assert again.returncode in RAN, again.stdout + again.stderr
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+_HAR = _ROOT / "experiments"

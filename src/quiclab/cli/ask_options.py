@@ -99,21 +99,14 @@ def read_question(arguments: argparse.Namespace) -> Question:
 
 
 def read_programs(arguments: argparse.Namespace) -> tuple[ProgramChoice, ProgramChoice]:
-    """Read the programs of both arms. Raises SpecError for a form that is not CLIENT/SERVER."""
+    """Return the programs of both arms, as `read_question` found them."""
     from quiclab.study.contenders import ProgramChoice
 
-    found = []
-    for arm in ("h2", "h3"):
-        text = getattr(arguments, arm)
-        client, slash, server = (text or "").partition("/")
-        if text is None:
-            found.append(ProgramChoice(arguments.client, arguments.server))
-        elif not (client and slash and server) or "/" in server:
-            hint = f"write --{arm} CLIENT/SERVER, such as curl/nginx"
-            raise SpecError(f"--{arm} {text}: these are not two programs", hint)
-        else:
-            found.append(ProgramChoice(client, server))
-    return found[0], found[1]
+    h2, h3 = (
+        ProgramChoice(arguments.client, arguments.server) if pair is None else ProgramChoice(*pair.split("/"))
+        for pair in (arguments.h2, arguments.h3)
+    )
+    return h2, h3
 
 
 def read_minutes(text: str) -> float:
@@ -143,6 +136,10 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
         told.append("say what is transferred: --size 300KB, or --page FILE.har")
     if arguments.rtt is None and arguments.profile is None:
         told.append("say over which network: --rtt 40ms, or --profile NAME")
+    for arm in ("h2", "h3"):
+        pair = getattr(arguments, arm)
+        if pair is not None and not re.fullmatch("[^/]+/[^/]+", pair):
+            told.append(f"--{arm}: {pair} is not two programs: write CLIENT/SERVER, such as curl/nginx")
     if arguments.page is not None:
         beside = [f"--{key}" for key in ("size", "count", "upload") if getattr(arguments, key)]
         told += [f"{option} is for objects, and --page asks for a page: leave one of them out" for option in beside]

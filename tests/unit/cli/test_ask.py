@@ -81,6 +81,8 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--page", "nowhere.har"), ("--page: ",)),
         (("--rtt", "40ms", "--page", __file__), ("--page",)),
         ((*_ENOUGH, "--h3", "curl"), ("CLIENT/SERVER",)),
+        ((*_ENOUGH[:3], "40", "--h2", "a/b/c", "--h3", "/b"), ("--rtt: ", "--h2: a/b/c", "--h3: /b")),
+        (("--page", "", "--out", "", "--minutes", "x"), ("of --page is empty", "of --out is empty", "'x' is not a")),
         ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is for both arms",)),
         ((*_ENOUGH, "--client", "curl-cfi"), ("did you mean 'curl-cffi'",)),
         ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
