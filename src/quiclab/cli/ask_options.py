@@ -85,15 +85,16 @@ def read_question(arguments: argparse.Namespace) -> Question:
             "the question cannot be asked like this", f"such as {_HINT}; quiclab ask --help", options.problems
         )
     path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
-    if found.get("loss") is not None and not found["loss"].value:
-        del path["loss"]
     if "profile" in found:
         path = {"profile": found["profile"], **path}
-    elif "rate" not in path:
+    else:
         path = {"rate": USUAL_RATE, **path}
+        if found.get("loss") is not None and not found["loss"].value:
+            del path["loss"]
     named = [path.get("profile", ""), path.get("rtt", "").replace(" ", "")]
-    own = [_TITLES.get(key, "{}").format(path[key]) for key in ("rate", "rtt", "loss") if key in path]
-    title = ", ".join([*([profiles()[path["profile"]].title] if "profile" in path else []), *own])
+    title = ", ".join(_TITLES.get(key, "{}").format(path[key]) for key in ("rate", "rtt", "loss") if key in path)
+    if "profile" in path:
+        title = f"{profiles()[path['profile']].title}{', but ' if title else ''}{title}"
     name = usable_name("-".join(filter(None, named)))
     return Question(asked, workload, {"name": name, "title": title, **path})
 
