@@ -22,6 +22,8 @@ from quiclab.cli.trouble import code_of
 from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.model.number_text import from_here
+from quiclab.store.disk import read_object
+from quiclab.store.go_on import going_on
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.foreseen import print_foreseen
     from quiclab.plan.part import WHOLE
-    from quiclab.study.question import new_folder, refuse_too_long, usable_name, with_programs
+    from quiclab.study.question import new_folder, refuse_too_long, with_programs
     from quiclab.study.selection import keep_part
     from quiclab.study.specs import as_begun, held
 
@@ -98,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as holding:
         with tempfile.TemporaryDirectory() as place:
             spec_file = Path(place, "spec.toml")
-            spec_file.write_text(question.spec(arms, usable_name(study_dir.root.name)), encoding="utf-8")
+            spec_file.write_text(question.spec(arms, _name_of(study_dir)), encoding="utf-8")
             study = as_begun(_loaded(spec_file), spec_file, study_dir)
             if not study_dir.has_begun:
                 refuse_too_long(study, arguments.minutes)
@@ -126,6 +128,17 @@ class _Asked:
     study_dir: StudyDir
 
 
+def _name_of(study_dir: StudyDir) -> str:
+    """Name of the study in a folder: the one that it began with, wherever it was moved or copied to since."""
+    from quiclab.store.resolved_form import read_spec
+    from quiclab.study.question import usable_name
+
+    if not (study_dir.has_begun and study_dir.resolved.exists()):
+        return usable_name(study_dir.root.name)
+    kept = read_spec(read_object(study_dir.resolved), study_dir.resolved).name
+    return usable_name(study_dir.root.name) if kept is None else kept
+
+
 def _loaded(spec_file: Path) -> Study:
     """Read the spec that was made. Raises SpecError without its lines, which nobody has seen yet."""
     from quiclab.study.specs import load_study
@@ -146,31 +159,23 @@ def _print_question(question: Question, arms: Contenders, study: Study, study_di
     for arm in (arms.h2, arms.h3):
         print(f"  {arm.protocol}: {arm_text(arm)}")
     if arms.unequal:
-        print(f"  {arms.unequal}")
+        print("  NOT EQUAL, which can decide the answer in place of the protocol:")
+    for told in arms.unequal:
+        print(f"    {told}")
     print(f"  spec: {spec}; {minutes:g} min at most")
-    print(as_typed(f"  to run it again: quiclab run {spec} --until {_until(study)} --out {new}"), flush=True)
-
-
-def _again(study: Study, directory: Path) -> str:
-    """The command that goes on with a question."""
-    return f"quiclab run {from_here(directory)} --until {_until(study)}"
-
-
-def _until(study: Study) -> str:
-    """The goal of the question as an option."""
-    return f"{study.matters.pct:g}%"
+    print(as_typed(f"  to run it again: quiclab run {spec} --until {study.matters.pct:g}% --out {new}"), flush=True)
 
 
 def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) -> int:
     """Run pairs until the cell is decided or the time is over. Returns the exit code of the last trials."""
     from quiclab.study.question import MOST_PAIRS
     from quiclab.study.run import in_sandbox_of
-    from quiclab.study.sequential_run import Goal, look_once, planned_blocks
+    from quiclab.study.sequential_run import Goal, begin_growth, look_once, planned_blocks
 
     until_s = time.monotonic() + 60 * arguments.minutes
     goal = Goal(study.matters.pct, MOST_PAIRS)
-    again = _again(study, study_dir.root)
-
+    goal = begin_growth(study_dir, study, goal, chosen=False)
+    again = going_on(study_dir.root)
     batches = 0
 
     def trials(blocks: Mapping[str, int]) -> int:
@@ -242,7 +247,7 @@ def _print_json(asked: _Asked, code: int, found: Answer, result: ReportDocument)
         {each.protocol: arm_text(each) for each in arms},
         asked.arms.unequal,
         found.sentences,
-        _again(asked.study, asked.study_dir.root),
+        going_on(asked.study_dir.root),
         counts(asked.study, asked.study_dir),
         result,
     )
@@ -276,8 +281,8 @@ def answer(study: Study, directory: Path, analysis: StudyAnalysis) -> Answer:
     explained = readable_explanations(directory, analysis, foretold=False) or ()
     explanation = next(iter(explained), None)
     picture = (WaitBars(explanation.waterfall),) if explanation is not None and explanation.waterfall.pairs else ()
-    again = _again(study, directory)
-    sentences = (verdict(comparison, analysis, again), because(explanation), remedy(study, directory, explanation))
+    again = going_on(directory)
+    sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
     named = comparison.conclusion.decided or any(again in each for each in sentences)
     more = () if named else (f"More pairs of the same: {again}",)
     return Answer((*filter(None, sentences), *more), picture)

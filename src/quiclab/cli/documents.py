@@ -62,8 +62,9 @@ class AskDocument:
     """The question in a sentence."""
     arms: Mapping[str, str]
     """Arm → its programs with their versions, congestion control and initial window."""
-    unequal: str
-    """Sentence on what is not equal although it should be; empty where all is."""
+    unequal: tuple[str, ...]
+    """Points that are not equal although they should be, such as congestion control or packet size, with what each arm
+    has; none where all are."""
     answer: tuple[str, ...]
     """Sentences: which arm is faster, because of what, what would change it, and how to go on where it is open."""
     go_on: str
@@ -183,9 +184,9 @@ class PlanDocument:
     cells: int
     """Cells, A/A cells included."""
     blocks: int
-    """Blocks of all cells."""
+    """Blocks of all cells, with what `run --until` and `ask` added to a study."""
     trials: int
-    """Trials of all cells."""
+    """Trials of all cells: those of the spec, with what `run --until` and `ask` added."""
     expected_ns: int
     """Expected time of all trials, one after another."""
     power: Mapping[str, object]

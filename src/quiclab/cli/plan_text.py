@@ -25,7 +25,7 @@ from quiclab.model.units import ByteCount, Duration
 from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
-from quiclab.plan.size import PlanSize
+from quiclab.plan.size import PlanSize, plan_size
 from quiclab.spec.control import least_blocks
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
@@ -59,7 +59,7 @@ def print_plan(
     console.print()
     for line in _size(study, size, senders):
         console.print(Text(line))
-    power = attainable(study)
+    power = attainable(study, study.blocks if study.only_blocks else size.pairs)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
     if power.comparisons:
@@ -118,7 +118,11 @@ def _queue(direction: Direction, path: Path) -> str:
 
 
 def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
-    main = size.trials - size.controls
+    added = size.trials - plan_size(study).trials
+    main = size.trials - size.controls - added
+    grown = (
+        [f"With {added} that `run --until` or `ask` added, {size.trials} trials are planned now."] if added else []
+    )
     sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
     several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
     aa = study.aa
@@ -132,6 +136,7 @@ def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
         "itself)."
         if aa.blocks
         else _no_control(study),
+        *grown,
         f"Expected time: about {_minutes(size.expected(study, senders).s)} (by arithmetic, one trial after another).",
     ]
 

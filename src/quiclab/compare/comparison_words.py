@@ -127,10 +127,10 @@ def disturbance_words(disturbance_pct: float) -> str:
 
 
 def pairs_words(comparison: Comparison) -> str:
-    """Return how many pairs count: `7 pairs`, or `5 of 7 planned pairs` where blocks were lost."""
+    """Return how many pairs count: `7 pairs`, or `5 of 7 pairs` where blocks were lost."""
     if not comparison.lost:
         return f"{comparison.pairs} pairs"
-    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} planned pairs"
+    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} pairs"
 
 
 def tail_words(tail: Tail | None, metric: Metric) -> str:
