@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, rows, size, senders)):
             print(visible(line))
         return code
-    console.print(order_table(study, islice(_in_order(study, begun, grown), SHOWN_TRIALS), senders))
+    console.print(order_table(study, islice(_in_order(study, begun, grown), SHOWN_TRIALS), senders, console))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return code

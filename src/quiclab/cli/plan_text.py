@@ -32,6 +32,8 @@ from quiclab.spec.jitter import half_life
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.random_rate import drawn_rates
 
+_ANY_WIDTH = 10_000
+"""More columns than any table of a plan needs."""
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
 """Columns of the order, and whether their values stand to the right."""
 
@@ -71,6 +73,7 @@ def print_plan(
 
 def _paths(study: Study) -> Table:
     table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
+    table.columns[0].no_wrap = True
     for path in study.paths:
         if path.more_links:
             table.add_row(path.name)
@@ -184,13 +187,21 @@ def _minutes(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders) -> Table:
-    """Return trials in their order as a table."""
+def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders, console: Console) -> Table:
+    """Return trials in their order as a table; where a cell is too long for the console, its path begins a line."""
+    told = [_row_texts(study, row, senders) for row in rows]
+    table = _order_of(told)
+    if console.measure(table, options=console.options.update(max_width=_ANY_WIDTH)).maximum > console.width:
+        table = _order_of([(number, cell.replace("/", "/\n"), *others) for number, cell, *others in told])
+    return table
+
+
+def _order_of(rows: Iterable[Sequence[str]]) -> Table:
     table = _table(*_ORDER)
     for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
-        column.justify = "right" if to_right else "left"
+        column.justify, column.no_wrap = "right" if to_right else "left", True
     for row in rows:
-        table.add_row(*_row_texts(study, row, senders))
+        table.add_row(*row)
     return table
 
 

@@ -120,6 +120,7 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--count", "\uff13"), ("--count: ",)),
         ((*_ENOUGH, "--minutes", "0.01"), ("--minutes 0.01 is too few", "give --minutes 1 or more")),
         (("--siz", "300KB"), ("did you mean --size",)),
+        ((*_ENOUGH, "--loss", "100%"), ("nothing arrives", "loses every packet up", "loses every packet down")),
         (
             ("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"),
             ("no trial of this question can end in time", "7,200 s"),

@@ -33,8 +33,8 @@ def alone_rows(analysis: StudyAnalysis) -> Iterator[tuple[str, ...]]:
     for each in analysis.alone:
         interval = ""
         if (of := each.arm.interval) is not None:
-            high = number_text.quantity(of.high, analysis.metric.unit) if math.isfinite(of.high) else "∞"
-            interval = f"{number_text.quantity(of.low, analysis.metric.unit)} … {high}"
+            unit = analysis.metric.unit
+            interval = number_text.ends_text(of.low, of.high, lambda end: number_text.quantity(end, unit))
         yield (
             analysis.path_titles.get(each.path, each.path),
             analysis.workload_titles.get(each.workload, each.workload),

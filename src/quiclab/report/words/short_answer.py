@@ -78,7 +78,7 @@ def _sure(comparison: Comparison, metric: Metric) -> str:
     # The words before it have no sign: neither has the interval where it has one sign only.
     low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
     if low < 0:
-        ends_text = f"{number_text.interval_text(interval)} %, + is {comparison_words.faster(metric)}"
+        ends_text = f"{number_text.interval_text(interval, unit=' %')}, + is {comparison_words.faster(metric)}"
         return f"{ends_text}, {level} confidence, {pairs}"
     ends = [number_text.percent(each, signed=False) for each in (low, high)]
     span = f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
