@@ -14,6 +14,7 @@ from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Node, Source, read_keys, read_or_report
 
 if TYPE_CHECKING:
+    from quiclab.model.study import Role
     from quiclab.spec.nodes import Kind, Values
     from quiclab.spec.toml_text import Toml
     from quiclab.study.contenders import ProgramChoice
@@ -141,6 +142,7 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
         pair = getattr(arguments, arm)
         if pair is not None and not re.fullmatch("[^/]+/[^/]+", pair):
             told.append(f"--{arm}: {pair} is not two programs: write CLIENT/SERVER, such as curl/nginx")
+    told += _unknown_programs(arguments)
     if arguments.page is not None:
         beside = [f"--{key}" for key in ("size", "count", "upload") if getattr(arguments, key)]
         told += [f"{option} is for objects, and --page asks for a page: leave one of them out" for option in beside]
@@ -150,6 +152,25 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
             for key in ("client", "server")
             if getattr(arguments, key) is not None
         ]
+    return told
+
+
+def _unknown_programs(arguments: argparse.Namespace) -> list[str]:
+    """Say which programs that are named there are not."""
+    from quiclab.lab.endpoints import find
+
+    named: list[tuple[str, Role, str]] = []
+    for arm in ("h2", "h3"):
+        client, slash, server = (getattr(arguments, arm) or "").partition("/")
+        named += [(arm, "client", client), (arm, "server", server)] if slash and client and server else []
+    named += [("client", "client", arguments.client or ""), ("server", "server", arguments.server or "")]
+    told = []
+    for option, role, name in named:
+        try:
+            if name:
+                find(role, name)
+        except SpecError as error:
+            told.append(f"--{option}: {error.message}; {error.hint.partition('? ')[0]}")
     return told
 
 
