@@ -151,6 +151,9 @@ class ExploredStudy(OpenedStudy):
         from quiclab.evidence.metrics.names import comparable_metric
 
         def analysis(metric: str | None) -> StudyAnalysis:
+            if self.is_decoded:
+                told = f"{self.directory} has tables of decoded logs, in which nothing is compared"
+                raise SpecError(told, "give the folder that `quiclab run` made")
             name = None if metric is None else comparable_metric(metric)
             if name is not None and not self.table("metrics").filter(pl.col("value").is_finite(), name=name).height:
                 raise SpecError(f"{name} cannot be compared: no trial of this study has a value for it")
@@ -161,19 +164,21 @@ class ExploredStudy(OpenedStudy):
     def __repr__(self) -> str:
         """Name, cells, arms, and how many trials came to what. Nothing in it controls a terminal."""
         heading, lines = self._summary()
-        return "\n".join(visible(line) for line in (f"study {heading}", *(f"  {what}: {told}" for what, told in lines)))
+        return "\n".join(visible(line) for line in (heading, *(f"  {what}: {told}" for what, told in lines)))
 
     def _repr_html_(self) -> str:
         """Small table of the same, for a notebook; names, which may be a stranger's, are escaped."""
         heading, lines = self._summary()
         rows = "".join(f"<tr><th>{html.escape(what)}</th><td>{html.escape(told)}</td></tr>" for what, told in lines)
-        return f"<table><caption>study {html.escape(heading)}</caption>{rows}</table>"
+        return f"<table><caption>{html.escape(heading)}</caption>{rows}</table>"
 
     def _summary(self) -> tuple[str, list[tuple[str, str]]]:
+        if self.is_decoded:
+            return f"decoded logs in {self.directory}", [("tables", ", ".join(self.tables))]
         try:
-            return f"{self._name} in {self.directory}", self._lines()
+            return f"study {self._name} in {self.directory}", self._lines()
         except (QuiclabError, pl.exceptions.PolarsError) as error:
-            return f"in {self.directory}", [("cannot be read", str(error))]
+            return f"study in {self.directory}", [("cannot be read", str(error))]
 
     @property
     def _name(self) -> str:
@@ -201,10 +206,10 @@ class ExploredStudy(OpenedStudy):
 
 
 def open_study(directory: str | Path) -> ExploredStudy:
-    """Open a study directory. Raises DecodeError if there is no study, or its ledger is damaged; warns of tables that
-    another version of quiclab made."""
+    """Open a study directory, or a folder of tables that `quiclab decode` made. Raises DecodeError if there is neither,
+    or its ledger is damaged; warns of tables that another version of quiclab made."""
     check_name(Path(directory))
-    study = ExploredStudy(Path(directory).expanduser().resolve())
+    study = ExploredStudy(Path(directory).expanduser().resolve(), decoded=True)
     refuse_damaged_ledger(StudyDir(study.directory))
     for told in study.other_versions:
         warnings.warn(told, stacklevel=2)

@@ -15,7 +15,7 @@ _HEAD = """\
 [study]
 name = "alone"
 seed = 3
-blocks = 6
+blocks = 3
 aa = { blocks = 0 }
 
 [limits]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingsDocument
+from quiclab.cli.explain_documents import ConfirmDocument, ExplainDocument, RecordingDocument, RecordingsDocument
 from quiclab.cli.status_document import StatusDocument, TrialCounts
 from quiclab.compare.builds.gate import Verdict
 from quiclab.compare.builds.two_studies import StudiesCompared
@@ -285,6 +285,7 @@ DOCUMENTS: Mapping[str, type[Any]] = {
     "explain STUDY --json": ExplainDocument,
     "explain STUDY CELL --confirm --json": ConfirmDocument,
     "explain --h2 H2 --h3 H3 --json": RecordingsDocument,
+    "explain --h3 H3 --json": RecordingDocument,
     "compare OLD NEW --json": CompareDocument,
     "figure --list --json": FiguresDocument,
     "sql STUDY --json": SqlTablesDocument,

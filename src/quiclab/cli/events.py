@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -202,3 +203,12 @@ class Events(Observer):
         except OSError as error:
             told = f"cannot write events: {error.strerror}"
             raise HostError(told, "finished trials are kept: run it again, with another --events or none") from error
+
+
+class PageEvents(Events):
+    """Writer of events for a page that shows a run: what it does not take is lost, and the run goes on without it."""
+
+    def write(self, event: Any) -> None:
+        """Write one line, if the pipe takes it."""
+        with suppress(HostError):
+            super().write(event)

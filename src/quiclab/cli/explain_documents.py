@@ -12,13 +12,13 @@ from quiclab.cli.status_document import VERSION
 from quiclab.compare.model import Conclusion
 from quiclab.compare.statistics import Interval
 from quiclab.report.words.explanation_text import headline
-from quiclab.why.account.one_end import OneEnd, Span
+from quiclab.why.account.one_end import Span
 from quiclab.why.accounts import Step
 from quiclab.why.cause_parts import FactOfArms
 from quiclab.why.causes import Verdict
 from quiclab.why.confirm.records import Confirmation, judgement_document
 from quiclab.why.explanation import Explanation
-from quiclab.why.recordings import RecordedStep, Recordings
+from quiclab.why.recordings import RecordedStep, Recording, Recordings
 
 
 @dataclass(frozen=True)
@@ -228,6 +228,30 @@ class RecordingsDocument:
     """The whole time to the last byte."""
 
 
+@dataclass(frozen=True)
+class OnePartEntry:
+    """One part of the time of the only recording."""
+
+    part: str
+    """Name of the part; `total` is the whole time to the last byte."""
+    time: SpanEntry
+    """The time."""
+
+
+@dataclass(frozen=True)
+class RecordingDocument:
+    """Parts of the time of one recorded transfer."""
+
+    version: int
+    """Version of the document's form."""
+    recording: RecordingEntry
+    """The recording."""
+    parts: tuple[OnePartEntry, ...]
+    """One for each part that the recording tells; they add up to the whole."""
+    total: OnePartEntry
+    """The whole time to the last byte."""
+
+
 def explain_document(directory: Path, cells: Sequence[Explanation]) -> object:
     """The document about a study, one entry for each comparison."""
     return as_json(ExplainDocument(VERSION, str(directory), tuple(map(_entry, cells))))
@@ -289,16 +313,26 @@ def _confirmation(run: Confirmation) -> ConfirmationEntry:
     )
 
 
-def recordings_document(files: tuple[str, str], found: Recordings) -> object:
+def recording_document(shown: Recording) -> object:
+    """The document about one recording."""
+    *parts, total = (
+        OnePartEntry(str(part), _span(span))
+        for part, span in (*shown.account.parts.items(), ("total", shown.account.total))
+    )
+    return as_json(RecordingDocument(VERSION, _recording(shown), tuple(parts), total))
+
+
+def recordings_document(shown: Sequence[Recording], found: Recordings) -> object:
     """The document about two recordings, of HTTP/2 and of HTTP/3."""
-    h2, h3 = (_recording(file, account) for file, account in zip(files, (found.h2, found.h3), strict=True))
+    h2, h3 = map(_recording, shown)
     return as_json(RecordingsDocument(VERSION, h2, h3, tuple(map(_part, found.steps)), _part(found.total)))
 
 
-def _recording(file: str, account: OneEnd) -> RecordingEntry:
+def _recording(shown: Recording) -> RecordingEntry:
+    account = shown.account
     long = account.long_waits_ms
     return RecordingEntry(
-        file,
+        shown.file,
         str(account.level),
         account.rate_bit_per_s,
         account.seen.round_trip_ns / 1e6,

@@ -43,9 +43,21 @@ exit codes:
 _MODULES = {
     **{
         verb: verb
-        for verb in ("ask", "plan", "run", "status", "merge", "report", "explain", "causes", "compare", "figure")
+        for verb in (
+            "ask",
+            "plan",
+            "run",
+            "status",
+            "merge",
+            "report",
+            "explain",
+            "causes",
+            "compare",
+            "figure",
+            "view",
+        )
     },
-    **{verb: verb for verb in ("sql", "decode", "export", "trial", "bundle", "verify")},
+    **{verb: verb for verb in ("view", "sql", "decode", "export", "trial", "bundle", "verify")},
     "note": "remark",
     "exclude": "remark",
     "exec": "execute",

@@ -22,6 +22,7 @@ VERBS = (
         "causes",
         "compare",
         "figure",
+        "view",
         "sql",
         "decode",
         "export",

@@ -123,6 +123,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="add what happens to this file as JSON lines, one for each event, for a program that watches; - is "
         "standard output, in a terminal instead of words (docs/reference/json.md has their keys)",
     )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="serve a page to the browsers of this machine that shows how far the run is, and no result",
+    )
     parser.add_argument("--no-report", action="store_true", help="stop after the last trial")
     add_quiet(parser)
     add_json(parser)
@@ -135,6 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.cli.event_file import event_file
     from quiclab.cli.foreseen import print_foreseen
     from quiclab.cli.until import look_at_study, read_goal
+    from quiclab.cli.watch import watched
     from quiclab.plan.part import Part, check_part
     from quiclab.spec.resolved import resolved_json
     from quiclab.study.claims import keep_claims, read_claims
@@ -164,6 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
     study = as_begun(study, spec_file, study_dir)
     with (
         event_file(arguments.events, as_json=arguments.json) as events,
+        watched(study_dir.root, asked=arguments.watch) as page,
         held(study_dir, spec_file, study) as changes,
     ):
         for change in changes:
@@ -183,7 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         if arguments.dask is not None:
             bar = ClusterBar()
-            watchers = _watchers(bar, arguments, study_dir, events)
+            watchers = _watchers(bar, arguments, study_dir, events, page)
             code = run_by_workers(arguments, spec_file, study, study_dir, part, again, bar, watchers)
             return finish(code) if code in RAN else _end_early(study, study_dir, code, events)
 
@@ -201,7 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
                 keep_raw=arguments.keep_raw,
                 anyway=arguments.anyway,
                 goes_on=batches > 1,
-                watched_by=lambda bar: _watchers(bar, arguments, study_dir, events),
+                watched_by=lambda bar: _watchers(bar, arguments, study_dir, events, page),
             )
 
         with measuring(arguments):
@@ -238,8 +245,10 @@ def _usual_place(spec: Path, name: str, part: Part) -> Path:
     return Path("studies", name if part.shard is None else f"{name}-{part.shard[0]}-of-{part.shard[1]}")
 
 
-def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None) -> Observer:
-    """Observer of a run beside its bar, by the options; `events` is a descriptor for events."""
+def _watchers(
+    bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, events: int | None, page: int | None
+) -> Observer:
+    """Observer of a run beside its bar, by the options; `events` and `page` are descriptors for events."""
     from quiclab.study.observer import NOBODY, Both
 
     watchers = NOBODY
@@ -253,6 +262,10 @@ def _watchers(bar: Bar, arguments: argparse.Namespace, study_dir: StudyDir, even
         from quiclab.cli.events import Events
 
         watchers = Both(watchers, Events(events, study_dir.root))
+    if page is not None:
+        from quiclab.cli.events import PageEvents
+
+        watchers = Both(watchers, PageEvents(page, study_dir.root))
     return watchers
 
 

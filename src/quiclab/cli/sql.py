@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`quiclab sql`: query a study's tables."""
+"""`quiclab sql`: query tables of a study, or of decoded logs."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ examples:
                      WHERE name = 'setup_ms' AND status = 'verified' ORDER BY ALL"
   quiclab sql STUDY "FROM losses" --format csv > losses.csv
   quiclab sql STUDY "FROM trials" --json                the columns with their types, and the rows
+  quiclab decode a.pcapng keys.log -o tables; quiclab sql tables "FROM losses"   logs from elsewhere
 """
 
 
@@ -41,11 +42,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Teach the command line this verb."""
     parser = verbs.add_parser(
         "sql",
-        help="query a study's tables with SQL",
+        help="query tables of a study, or of decoded logs, with SQL",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("study", type=Path, metavar="STUDY", help="study directory")
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study directory, or a folder that decode made")
     parser.add_argument(
         "query", nargs="?", metavar="QUERY", help="one query; without it, list the tables and their columns"
     )
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.compare.study_tables import open_study
 
     make_needed_tables(arguments.study)
-    study = open_study(arguments.study)
+    study = open_study(arguments.study, decoded=True)
     if arguments.query is None:
         return _list(study, as_json=arguments.json)
     from quiclab.compare.interim_analyses import note_look

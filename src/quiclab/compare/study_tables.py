@@ -42,12 +42,21 @@ class OpenedStudy:
     A table of logs has one file per trial; here it is one table, with the column `trial_id` in front. `trials` has a
     row per attempt, and `metrics` a row per verified trial and metric. Only tables that docs/reference/tables.md names
     are there, and only from files of the study: no symbolic link in it is followed.
+
+    A folder of tables that `quiclab decode` made has those of one decoding, without trials, and nothing else.
     """
 
-    def __init__(self, directory: Path) -> None:
-        """Open a study. Raises DecodeError if `directory` has none."""
+    def __init__(self, directory: Path, *, decoded: bool = False) -> None:
+        """Open a study, or where that will do the tables of one that were `decoded`. Raises DecodeError if `directory`
+        has none."""
         self.directory = directory
         self._files: dict[str, list[Path]] = {}
+        self._decoded = decoded and not (directory / "tables").exists()
+        if self._decoded and is_own_file(directory / "sources.parquet", directory):
+            self._files = {
+                name: [file] for name in sorted(TABLES) if is_own_file(file := directory / f"{name}.parquet", directory)
+            }
+            return
         for name, file in (
             ("trials", directory / "tables" / "trials.parquet"),
             ("metrics", directory / "metrics.parquet"),
@@ -61,6 +70,11 @@ class OpenedStudy:
             if not directory.is_dir():
                 raise no_study(StudyDir(directory))
             raise DecodeError(f"{directory} is no study with tables: it has no tables/trials.parquet", _HINT)
+
+    @property
+    def is_decoded(self) -> bool:
+        """True if these are tables of one decoding, and of no study."""
+        return self._decoded and bool(self._files)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -206,7 +220,7 @@ class OpenedStudy:
 
     def _has_trial_ids(self, name: str) -> bool:
         """True if a table has a file per trial instead of a column with the id."""
-        return name not in OF_STUDY
+        return name not in OF_STUDY and not self._decoded
 
     def _files_of(self, name: str) -> list[Path]:
         if name not in self._files:
@@ -240,7 +254,8 @@ def _files_of_trials(directory: Path, table: str) -> list[Path]:
     return [file for file in own_files(directory / "tables" / table, directory) if re.search(_TRIAL_ID, str(file))]
 
 
-def open_study(directory: str | Path) -> OpenedStudy:
-    """Open the tables of a study directory. Raises DecodeError if there is no study."""
+def open_study(directory: str | Path, *, decoded: bool = False) -> OpenedStudy:
+    """Open the tables of a study directory, or where that will do those that `quiclab decode` made. Raises DecodeError
+    if there are none."""
     check_name(Path(directory))
-    return OpenedStudy(Path(directory).expanduser().resolve())
+    return OpenedStudy(Path(directory).expanduser().resolve(), decoded=decoded)

@@ -13,12 +13,24 @@ from urllib.parse import urlsplit
 from quiclab.model.errors import SpecError
 from quiclab.why.account.levels import Part, shared
 from quiclab.why.account.one_end import OneEnd, Span
+from quiclab.why.account.recorded import Tables
 
 _BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
 _BODY_SHARE = 0.01
 _BYTES_SHARE, _BYTES = 0.15, 3_000
 """Most by which the bytes of two answers may differ where no contents show: headers of packets and of records differ,
 and two packets of tickets or settings may come with either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One transfer that somebody recorded."""
+
+    name: str
+    """`h2` or `h3`."""
+    file: str
+    tables: Tables
+    account: OneEnd
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,32 @@ def test_two_netlogs(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["parts"][0]["h2"]["time_ms"] == 44
 
 
+@pytest.mark.parametrize(
+    ("option", "file", "level"),
+    [("--h2", "h2.pcapng.gz", "E2"), ("--h3", "h3-client.sqlog.gz", "E3"), ("--h3", "h3-server.sqlog.gz", "E4")],
+)
+def test_one_recording_has_its_own_account(
+    option: str, file: str, level: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its parts add up to the time that it takes beside another one."""
+    assert main(["explain", option, str(_HERE / file), "--json"]) == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["recording"]["level"] == level
+    whole = told["total"]["time"]["time_ms"]
+    assert sum(part["time"]["time_ms"] for part in told["parts"]) == pytest.approx(whole)
+    both = ["--h2", str(_H2), "--h3", str(_H3 if option == "--h2" else _HERE / file), "--json"]
+    assert main(["explain", *both]) == ExitCode.OK
+    assert json.loads(capsys.readouterr().out)["total"][option[2:]]["time_ms"] == whole
+
+
+def test_words_about_one_recording(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is compared."""
+    assert main(["explain", "--h2", str(_H2), "--keys", str(_KEYS[0])]) == ExitCode.OK
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.startswith("h2 took 159 ms: handshake 66.5 ms, request to answer 31.2 ms, data arriving 50.8 ms and")
+    assert "h3" not in words
+
+
 def _backwards(packets: list[bytes]) -> list[bytes]:
     return [packets[0], *packets[-10:], *packets[1:-10]]
 
@@ -236,15 +262,16 @@ def test_what_does_not_fit_together_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--h2", str(_H2)], "name both"),
+        (["--h2", str(_H2), "-o", "why.txt"], "give it the ending .html"),
+        (["study", "-o", "why.html"], "-o belongs to recordings"),
         (["--h2", str(_H2), "--h3", str(_H3), "--metric", "ttlb_ms"], "--metric belongs to a study"),
         (["study", "--h2", str(_H2), "--h3", str(_H3)], "not both"),
-        ([], "needs a study or two recordings"),
-        (["study", "--keys", "file"], "--keys belongs to two recordings"),
+        ([], "needs a study or recordings"),
+        (["study", "--keys", "file"], "--keys belongs to recordings"),
     ],
 )
 def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Half of a pair, or both ways at once, are mistakes of the command line."""
+    """Neither, or both ways at once, are mistakes of the command line."""
     assert main(["explain", *arguments]) == ExitCode.SPEC
     assert words in " ".join(capsys.readouterr().err.split())
 

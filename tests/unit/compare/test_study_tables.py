@@ -211,3 +211,45 @@ def test_the_how_tos_query_has_the_medians_of_the_report(reported: Path) -> None
             trials, median = told[comparison.workload, comparison.path, arm.arm]
             assert trials == len(arm.trials)
             assert median == pytest.approx(math.inf if arm.median is None else arm.median)
+
+
+@pytest.fixture(scope="module")
+def decoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of a capture with its keys, and of nothing else."""
+    logs = ROOT / "tests" / "unit" / "cli" / "recordings"
+    tables = tmp_path_factory.mktemp("decoded") / "tables"
+    assert main(["decode", str(logs / "h2.pcapng.gz"), str(logs / "h2.keys"), "-o", str(tables)]) == 0
+    return tables
+
+
+def test_decoded_logs_are_opened_like_a_study(decoded: Path) -> None:
+    """Every table that was written, without trials, by frames and by SQL."""
+    opened = quiclab.open(decoded)
+    assert set(opened.tables) == {file.stem for file in decoded.glob("*.parquet")}
+    packets = opened.table("packets")
+    assert "trial_id" not in packets.columns
+    assert packets.equals(pl.read_parquet(decoded / "packets.parquet"))
+    assert opened.sql("SELECT count(*) AS rows FROM packets")["rows"].to_list() == [packets.height]
+    assert opened.units("packets")["time_ns"] == "ns"
+    assert repr(opened).startswith(f"decoded logs in {decoded}")
+
+
+def test_decoded_logs_have_no_trials(decoded: Path) -> None:
+    """Numbers of a study are not made up, and a command that needs one says so."""
+    opened = quiclab.open(decoded)
+    for asked in (lambda: opened.trials, lambda: opened.metrics):
+        with pytest.raises(SpecError, match="has no table 'trials'"):
+            asked()
+    with pytest.raises(SpecError, match="nothing is compared"):
+        _ = opened.differences
+
+
+def test_sql_of_decoded_logs(decoded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command lists and answers; nothing is written into the folder."""
+    before = sorted(decoded.iterdir())
+    assert main(["sql", str(decoded)]) == 0
+    assert "packets: source, vantage" in capsys.readouterr().out
+    assert main(["sql", str(decoded), "SELECT count(*) AS metrics FROM sources", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == "metrics\n1\n"
+    assert sorted(decoded.iterdir()) == before
+    assert main(["explain", str(decoded)]) == 4

@@ -7,15 +7,28 @@ from quiclab.model.cause import BarStyle
 from quiclab.report.figures import _style
 from quiclab.report.figures._canvas import Spec
 from quiclab.why.account import PLAYING, Why
+from quiclab.why.account.levels import Part
 
 _OTHER = BarStyle("#7f848a", "x")
 _NO_WAIT = {PLAYING: BarStyle("#f3f5f7")}
-_BY_NAME = _NO_WAIT | {name: why.style for why in Why for name in (str(why), why.heading)}
+LABELS = (*map(str, Why), *(part.label for part in Part))
+"""All labels of stretches, in the order in which legends have them: reasons, and parts that one end can tell."""
+_HEADINGS = {str(why): why.heading for why in Why} | {part.label: part.heading for part in Part}
+_BY_NAME = (
+    _NO_WAIT
+    | {part.label: part.style for part in Part}
+    | {name: why.style for why in Why for name in (str(why), why.heading)}
+)
 
 
 def reason_style(name: str) -> BarStyle:
     """The look of a reason, by its label or its heading; one for everything else."""
     return _BY_NAME.get(name, _OTHER)
+
+
+def reason_heading(label: str) -> str:
+    """Name of a label for readers; what is none stays as it is."""
+    return _HEADINGS.get(label, label)
 
 
 def ink(style: BarStyle) -> str:

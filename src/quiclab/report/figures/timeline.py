@@ -13,10 +13,11 @@ from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
 from quiclab.report.figures._api import Figure, Where
 from quiclab.report.figures._asked import Asked
-from quiclab.report.figures._reason_style import ink, marker, reason_style
+from quiclab.report.figures._reason_style import LABELS, ink, marker, reason_heading, reason_style
 from quiclab.why.account import MetricScope, Why, laid_out, spells
+from quiclab.why.account.levels import Part
 
-_SCHEMA = {
+SPELLS = {
     **dict.fromkeys(("arm", "why", "what", "evidence", "since"), pl.String),
     **dict.fromkeys(("from_ms", "until_ms", "event_ms"), pl.Float64),
     **dict.fromkeys(("edge", "edges", "packets", "event_packet"), pl.Int64),
@@ -61,7 +62,7 @@ class Timeline(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the spells of one trial of each arm; none of a trial without an account."""
-        parts = [pl.DataFrame(schema=_SCHEMA)]
+        parts = [pl.DataFrame(schema=SPELLS)]
         for arm, trial_id in asked.chosen().trials.items():
             known = asked.study.trial_table("account", trial_id)
             account = laid_out(known, asked.analysis.metric.name) if known is not None else None
@@ -76,7 +77,7 @@ class Timeline(Figure):
                     for end in ("from", "until", "event")
                 ),
             )
-            parts.append(found.select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items()))
+            parts.append(found.select(pl.col(name).cast(kind) for name, kind in SPELLS.items()))
         return pl.concat(parts)
 
     def draw(self, data: pl.DataFrame) -> Any:
@@ -90,9 +91,9 @@ class Timeline(Figure):
         for place, arm in enumerate(arms):
             _Band(figure, place, data.filter(pl.col("arm") == arm), end_ms).add()
         used = set(data["why"].to_list())
-        for rank, why in enumerate(each for each in map(str, Why) if each in used):
+        for rank, why in enumerate(each for each in LABELS if each in used):
             figure.add_bar(
-                x=[None], y=[None], name=_style.text(Why(why).heading), legendgroup=why, legendrank=rank,
+                x=[None], y=[None], name=_style.text(reason_heading(why)), legendgroup=why, legendrank=rank,
                 marker=marker(reason_style(why)),
             )  # fmt: skip
         figure.update_layout(
@@ -119,12 +120,8 @@ def _exact(band: pl.DataFrame) -> dict[str, object]:
         "until": band["until_ms"].round(3).to_list(),
         "why": [whys.index(why) for why in band["why"]],
         "whys": whys,
-        "headings": [_heading(why) for why in whys],
+        "headings": [reason_heading(why) for why in whys],
     }
-
-
-def _heading(why: str) -> str:
-    return Why(why).heading if why in set(Why) else why
 
 
 class _Band:
@@ -144,7 +141,7 @@ class _Band:
         self._events()
 
     def _bars(self, why: str, own: Sequence[Heap]) -> None:
-        heading = _style.text(_heading(why))
+        heading = _style.text(reason_heading(why))
         style = reason_style(why)
         self.figure.add_bar(
             x=[round((heap.from_x + heap.until_x) / 2, 4) for heap in own],
@@ -187,7 +184,7 @@ def _event_text(row: dict[str, object]) -> str:
 # Spells that are too short to be seen, heaped up: each heap is a column, shared by its spells' lengths.
 #
 # `templates/timeline.js` does the same when a reader zooms.
-_LOWEST = "link_busy"
+_LOWEST = (str(Why.LINK_BUSY), Part.ARRIVING.label)
 
 
 @dataclass(frozen=True)
@@ -233,7 +230,7 @@ def _heap(begins: Sequence[float], ends: Sequence[float], whys: Sequence[str], f
     whole = sum(lengths.values()) or 1.0
     parts: dict[str, tuple[float, float]] = {}
     below = 0.0
-    for why in sorted(lengths, key=lambda each: (each != _LOWEST, each)):
+    for why in sorted(lengths, key=lambda each: (each not in _LOWEST, each)):
         parts[why] = (below, lengths[why] / whole)
         below += lengths[why] / whole
     return Heap(first, last, begins[first], ends[last], parts)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences and a table about two recordings from elsewhere: where their times differ, and how sure that is."""
+"""Sentences and a table about recordings from elsewhere: where the time of one went or two differ, and how sure."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +31,12 @@ def difference_told(found: Recordings) -> str:
         named = number_text.listed(unsure)
         told = f"{told} The recordings are not exact enough to tell a difference in: {named}."
     return told
+
+
+def one_told(name: str, account: OneEnd) -> str:
+    """Say how long the only transfer took, and how much of it each part."""
+    parts = [f"{part.heading} {time_text(span.ms)}" for part, span in account.parts.items()]
+    return f"{name} took {time_text(account.total.ms)}: {number_text.listed(parts)}."
 
 
 def _phrase(step: RecordedStep, found: Recordings) -> str:
@@ -62,16 +70,19 @@ def evidence(name: str, account: OneEnd) -> str:
     return "; ".join(told) + "."
 
 
-def limits(found: Recordings) -> str:
-    """Say what two recordings do not show."""
+def limits(accounts: Sequence[OneEnd]) -> str:
+    """Say what one or two recordings do not show."""
     told = (
         "One transfer each is no test: the numbers are of these two, without an interval and without a verdict. The "
-        "column `unsure` has what the recordings leave open. The path's rate and delay are taken for constant."
+        "column `unsure` has what the recordings leave open."
+        if len(accounts) > 1
+        else "The numbers are of this one transfer. The column `unsure` has what the recording leaves open."
     )
-    levels = {found.h2.level, found.h3.level}
+    told = f"{told} The path's rate and delay are taken for constant."
+    levels = {each.level for each in accounts}
     if Level.E2 in levels:
         told += " Without keys the answer's beginning and end are told by the sizes of packets."
-    if not (found.h2.end_is_shown and found.h3.end_is_shown):
+    if not all(each.end_is_shown for each in accounts):
         told += (
             " No packet of QUIC shows without keys that the answer ended: a capture that stopped early, or a transfer "
             "that was given up, looks like a whole one. The keys tell."
@@ -96,5 +107,21 @@ def parts_table(found: Recordings) -> Table:
             *(Text(decimal(span.ms), style=strong) for span in (step.h2, step.h3)),
             Text(decimal(difference.ms, signed=True), style=strong),
             Text(ends, style="dim"),
+        )
+    return table
+
+
+def one_table(name: str, account: OneEnd) -> Table:
+    """Return a row for each part of the only transfer and one for the whole: its time, and what is unsure, in ms."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("part: ms")
+    for heading in (name, "unsure"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for part, span in (*account.parts.items(), (None, account.total)):
+        strong = "bold" if part is None else ""
+        table.add_row(
+            Text(part.heading if part else "time to last byte", style=strong),
+            Text(decimal(span.ms), style=strong),
+            Text(" … ".join(decimal(end) for end in (span.low_ms, span.high_ms)), style="dim"),
         )
     return table

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quiclab.model.cause import UNIONS, Why
+from quiclab.model.cause import UNIONS, BarStyle, Why
 
 
 class Level(enum.StrEnum):
@@ -37,9 +37,12 @@ class Part(enum.StrEnum):
     """A part of the time that can be told from one end, in the order in which parts are reported."""
 
     # A lookup by name has none of the words: `Part("waits")`.
-    def __new__(cls, name: str, heading: str = "", phrase: str = "", definition: str = "") -> Part:
+    def __new__(
+        cls, name: str, heading: str = "", phrase: str = "", definition: str = "", like: Why = Why.UNEXPLAINED
+    ) -> Part:
         member = str.__new__(cls, name)
         member._value_, member.heading, member.phrase, member.definition = name, heading, phrase, definition
+        member.style = like.style
         return member
 
     heading: str
@@ -48,34 +51,48 @@ class Part(enum.StrEnum):
     """A difference in it, as a clause: `{}` stands for `12 ms longer`, two further ones for the bytes of both."""
     definition: str
     """Observation where time belongs to the part, in a sentence."""
+    style: BarStyle
+    """Style of the part in figures: that of the label that most of it has in a full account."""
+
+    @property
+    def label(self) -> str:
+        """Label of the part in figures, where those of a full account may stand beside it."""
+        return f"part-{self}"
 
     SET_UP = (
         "set_up", "handshake", "the handshake takes {}",
         "From the client's first packet to the first of its packets that can carry a request.",
+        Why.SET_UP,
     )  # fmt: skip
     REQUEST = (
         "request", "request to answer", "the way from the request to the answer takes {}",
         "From there until the answer's first packet is served by the path: both ways, and the server.",
+        Why.REQUEST,
     )  # fmt: skip
     ARRIVING = (
         "arriving", "data arriving", "data arrive for {} ({} against {})",
         "The time that the bytes of the answer take at the path's rate.",
+        Why.LINK_BUSY,
     )  # fmt: skip
     ANSWER = (
-        "answer", "answer", "the answer takes {} from its first byte to its last",
+        "answer", "whole answer", "the answer takes {} from its first byte to its last",
         "Both of these, where packets came in bunches, which show no rate.",
+        Why.LAST_FLIGHT,
     )  # fmt: skip
     WAITS = (
         "waits", "waits", "waits in which nothing arrives take {}",
         "The rest, until the last byte: nothing of the answer was being served.",
+        Why.AWAITING_ACKS,
     )  # fmt: skip
     WINDOW_FULL = (
         "window_full", "congestion window full", "waits for a full congestion window take {}",
         "Waits that ended with a packet for which the congestion window had had no room.",
+        Why.WINDOW,
     )  # fmt: skip
     CREDIT_USED_UP = (
         "credit_used_up", "flow-control limited", "waits for flow-control credit take {}",
         "Waits that ended with a packet for which stream or connection had had no credit.",
+        Why.CONNECTION_CREDIT,
     )  # fmt: skip
     OTHER_WAITS = (
         "other_waits", "other waits", "other waits take {}",

@@ -20,6 +20,8 @@ from quiclab.why.account.levels import Level, Part
 _LONG = 0.5
 """Share of a round trip from which a wait is called long."""
 _LEAST_WAIT_NS = 100_000
+_APART_NS = 1_000
+"""Time between two services up to which the second follows on the first."""
 _FEWEST = 2
 """Packets of an answer below which no rate can be read from them."""
 
@@ -99,6 +101,17 @@ class Waits:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """A stretch of the transfer's time that belongs to one part."""
+
+    part: Part
+    from_ns: int
+    until_ns: int
+    seen_ns: int
+    """Arrival of its last packet, or of the one that ended the wait: served before it was recorded."""
+
+
+@dataclass(frozen=True)
 class OneEnd:
     """The account of one transfer from one end."""
 
@@ -169,6 +182,44 @@ def account_of_one_end(seen: Seen) -> OneEnd:
     divided = _by_cause(seen, rate, waits) if seen.held else {Part.WAITS: waits}
     parts = {**before_answer, Part.ARRIVING: arriving, **divided}
     return OneEnd(seen, total, parts, whole, rate, _waits(arrivals, rate))
+
+
+def stretches(account: OneEnd) -> list[Stretch]:
+    """The transfer's time from beginning to end, in stretches of one part each, by the likeliest instants.
+
+    Their sums are those of the account's parts but for packets that were recorded late.
+    """
+    seen, rate = account.seen, account.rate_bit_per_s
+    last_ns = seen.last.at_ns
+    answer_ns = min(
+        last_ns, seen.zero_ns + round(1e6 * sum(account.parts[part].ms for part in (Part.SET_UP, Part.REQUEST)))
+    )
+    found = [
+        Stretch(Part.SET_UP, seen.zero_ns, seen.asked.at_ns, seen.asked.at_ns),
+        Stretch(Part.REQUEST, seen.asked.at_ns, answer_ns, int(seen.arrivals.at_ns[0])),
+    ]
+    if rate is None:
+        return [*found, Stretch(Part.ANSWER, answer_ns, last_ns, last_ns)]
+    rest = Part.OTHER_WAITS if seen.held else Part.WAITS
+    served = seen.arrivals.served_ns(rate)
+    begins = served - seen.arrivals.size_bytes * (8e9 / rate)
+    now_ns = answer_ns
+
+    def add(part: Part, until_ns: float, came_ns: int) -> None:
+        nonlocal now_ns
+        until = min(last_ns, round(until_ns))
+        if found[-1].part is part:
+            found[-1] = Stretch(part, found[-1].from_ns, max(now_ns, until), came_ns)
+        elif until > now_ns:
+            found.append(Stretch(part, now_ns, until, came_ns))
+        now_ns = max(now_ns, until)
+
+    for place, came_ns in enumerate(seen.arrivals.at_ns.tolist()):
+        if place and begins[place] - now_ns > _APART_NS:
+            add(seen.held[place] if seen.held else rest, begins[place], came_ns)
+        add(Part.ARRIVING, served[place], came_ns)
+    add(rest, last_ns, last_ns)
+    return found
 
 
 def _by_cause(seen: Seen, rate: float, waits: Span) -> dict[Part, Span]:

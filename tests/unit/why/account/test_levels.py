@@ -20,7 +20,7 @@ from quiclab.model.tables import TABLES
 from quiclab.why.account.arrivals import Arrivals
 from quiclab.why.account.from_server import _Acked, _last
 from quiclab.why.account.levels import PARTS, Level, Part, members, shared
-from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end
+from quiclab.why.account.one_end import Instant, OneEnd, Seen, account_of_one_end, stretches
 from quiclab.why.account.one_recording import seen_by_browser
 from quiclab.why.account.recorded import Recorded
 
@@ -101,6 +101,42 @@ def test_an_account_to_the_millisecond() -> None:
     assert account.long_waits_ms == pytest.approx([20], abs=0.2)  # half of a round trip is 10 ms
     for span in account.parts.values():
         assert span.low_ms <= span.ms <= span.high_ms
+
+
+def _stretched(account: OneEnd) -> dict[str, float]:
+    found = dict.fromkeys(map(str, account.parts), 0.0)
+    for each in stretches(account):
+        found[str(each.part)] += (each.until_ns - each.from_ns) / 1e6
+    return found
+
+
+def test_stretches_are_the_account_in_order() -> None:
+    """They follow each other from the first packet to the last byte, and add up to the parts."""
+    account = account_of_one_end(_seen(_AT_MS))
+    found = stretches(account)
+    assert [str(each.part) for each in found] == [
+        "set_up",
+        "request",
+        "arriving",
+        "waits",
+        "arriving",
+        "waits",
+        "arriving",
+    ]
+    assert [each.from_ns for each in found[1:]] == [each.until_ns for each in found[:-1]]
+    assert (found[0].from_ns, found[-1].until_ns) == (0, _ns(169))
+    assert _stretched(account) == pytest.approx(_ms(account), abs=0.5)
+    # The packet that ended the first wait came one service of 1 ms after it.
+    wait = found[3]
+    assert (wait.from_ns, wait.until_ns, wait.seen_ns) == pytest.approx((_ns(90), _ns(110), _ns(111)), abs=_ns(0.3))
+
+
+def test_stretches_of_what_shows_no_rate() -> None:
+    """The answer is one."""
+    bunches = [61.0] * 40 + [81.0] * 40
+    account = account_of_one_end(_seen(bunches))
+    assert [str(each.part) for each in stretches(account)] == ["set_up", "request", "answer"]
+    assert _stretched(account) == pytest.approx(_ms(account), abs=0.01)
 
 
 def test_a_packet_that_is_recorded_late_is_no_wait() -> None:

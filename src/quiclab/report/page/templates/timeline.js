@@ -5,6 +5,7 @@
   const { read, draw, unpacked, whenDrawn } = Figures;
   const MOST_ROWS = 200;
   const ms = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
+  const busy = (name) => name === "link_busy" || name === "part-arriving";
   const part = (text) => String(text).replaceAll("_", " ");
 
   // Spells of at least `least`, each by itself, and heaps of shorter ones: as _heaps.py does it.
@@ -18,7 +19,7 @@
         lengths.set(name, (lengths.get(name) || 0) + until[place] - begin(place));
       }
       const whole = until[last] - begin(first) || 1;
-      const order = [...lengths.keys()].sort((a, b) => (a !== "link_busy") - (b !== "link_busy") || (a < b ? -1 : 1));
+      const order = [...lengths.keys()].sort((a, b) => busy(b) - busy(a) || (a < b ? -1 : 1));
       const parts = new Map();
       let below = 0;
       for (const name of order) { parts.set(name, [below, lengths.get(name) / whole]); below += lengths.get(name) / whole; }
@@ -180,14 +181,49 @@
     return [...roles].sort(([a], [b]) => a - b);
   }
 
+  const zoomed = (spell) => button("Show this place in the timeline", async () => {
+    const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e3;
+    await draw(element);
+    await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e3 - room), spell.until / 1e3 + room] });
+    element.scrollIntoView({ block: "center" });
+  });
+  const some = (rows, all) => (all || rows.length <= MOST_ROWS ? rows : [...rows.slice(0, MOST_ROWS / 2), ...rows.slice(-MOST_ROWS / 2)]);
+  const theRest = (kept, own, act) => (kept.length < own.length ? [made("p", {}, `The first and the last ${MOST_ROWS / 2}. `,
+    button(`Show all ${own.length}`, act))] : []);
+
+  // A recording of one end: the packets that it has of this time, and of the one that ended a wait.
+  function showRecorded(data, band, place, all) {
+    const { arm, spells, edges, packets } = data.arms[band], spell = spells[place];
+    const waits = (step) => {
+      let next = place + step;
+      while (spells[next] && busy(spells[next].why)) next += step;
+      return next;
+    };
+    const [before, after] = [waits(-1), waits(1)], own = [];
+    packets.came.forEach((came, number) => {
+      if (came >= spell.from && came <= edges.seen[spell.last]) own.push(number);
+    });
+    const kept = some(own, all);
+    const rows = kept.map((number) => [packets.direction[number] === "up" ? "client → server" : "server → client",
+      packets.label[number] || "", at(packets.came[number]), packets.bytes[number], packets.number[number]]);
+    shown(made("h3", { textContent: `${arm}: ${headed(spell.why)}, ${at(spell.until - spell.from)} ms` }),
+      made("p", { textContent: `${at(spell.from)} to ${at(spell.until)} ms. ${data.definitions[spell.why] || ""}` }),
+      made("p", { className: "choose" }, button("Earlier wait", () => showPackets(band, before), before < 0),
+        button("Later wait", () => showPackets(band, after), after >= spells.length), zoomed(spell)),
+      own.length ? table(["from", "carries", "recorded, ms", "bytes", "no. in the recording"], rows, 2) :
+        made("p", { textContent: "The recording has no packets of this time." }),
+      ...theRest(kept, own, () => showPackets(band, place, true)));
+  }
+
   async function showPackets(band, place, all = false) {
     const data = await arms();
     if (!data) return;
+    if (data.recorded) return showRecorded(data, band, place, all);
     const { arm, spells, edges, packets, links } = data.arms[band], spell = spells[place];
     const ofLink = (link) => (links.length > 1 ? ` (link ${link + 1})` : "");
     const waits = (step) => {
       let next = place + step;
-      while (spells[next] && spells[next].why === "link_busy") next += step;
+      while (spells[next] && busy(spells[next].why)) next += step;
       return next;
     };
     const [before, after] = [waits(-1), waits(1)];
@@ -198,30 +234,23 @@
         edges.evidence[edge], at(from), at(edges.until[edge]), at(edges.until[edge] - from)]);
     }
     const own = behind(data.arms[band], spell);
-    const kept = all || own.length <= MOST_ROWS ? own : [...own.slice(0, MOST_ROWS / 2), ...own.slice(-MOST_ROWS / 2)];
+    const kept = some(own, all);
     const packetRows = kept.map(([number, roles]) => [`${packets.direction[number]} ${packets.index[number]}${ofLink(packets.link[number])}`,
       packets.label[number] || "", roles.join(", "), packets.bytes[number], at(packets.came[number]), at(packets.left[number]),
       Number.isNaN(packets.arrived[number]) ? "lost" : at(packets.arrived[number]),
       ...["client", "server"].map((end) => (Number.isNaN(packets[end][number]) ? "–" : packets[end][number]))]);
     const events = new Set();
     for (let edge = spell.first; edge <= spell.last; edge++) if (!Number.isNaN(edges.event[edge])) events.add(at(edges.event[edge]));
-    const zoom = button("Show this place in the timeline", async () => {
-      const element = document.querySelector('[data-figure="timeline"]'), room = (spell.until - spell.from) / 1e3;
-      await draw(element);
-      await Plotly.relayout(element, { "xaxis.range": [Math.max(0, spell.from / 1e3 - room), spell.until / 1e3 + room] });
-      element.scrollIntoView({ block: "center" });
-    });
     shown(made("h3", { textContent: `${arm}: ${headed(spell.why)}, ${at(spell.until - spell.from)} ms` }),
       made("p", { textContent: `${at(spell.from)} to ${at(spell.until)} ms. ${data.definitions[spell.why] || ""}` +
         (events.size ? ` The window was last tightened at ${[...events].join(", ")} ms.` : "") }),
       made("p", { className: "choose" }, button("Earlier wait", () => showPackets(band, before), before < 0),
-        button("Later wait", () => showPackets(band, after), after >= spells.length), zoom),
+        button("Later wait", () => showPackets(band, after), after >= spells.length), zoomed(spell)),
       table(["what passes", "packet", "reason decided by", "from, ms", "until, ms", "ms"], rows, 3),
       made("h4", { textContent: own.length === 1 ? "The packet behind it" : `The ${own.length} packets behind it` }),
       table(["packet", "carries", "is", "bytes", "came to link, ms", "left bottleneck, ms", "arrived, ms",
         "no. in client’s capture", "no. in server’s"], packetRows, 3),
-      ...(kept.length < own.length ? [made("p", {}, `The first and the last ${MOST_ROWS / 2}. `,
-        button(`Show all ${own.length}`, () => showPackets(band, place, true)))] : []));
+      ...theRest(kept, own, () => showPackets(band, place, true)));
   }
 
   document.addEventListener("click", ({ target }) => {
