@@ -269,7 +269,7 @@ class Answer:
 
 
 def answer(study: Study, directory: Path, analysis: StudyAnalysis) -> Answer:
-    """Say who is faster, because of what, what would change it, and, where that is not decided, how to go on."""
+    """Say which arm is faster, because of what, what would change it, and, where that is not decided, how to go on."""
     from quiclab.report.words.short_answer import because, verdict
     from quiclab.report.words.wait_bars import WaitBars
     from quiclab.study.remedies import remedy

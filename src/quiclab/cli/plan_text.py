@@ -123,9 +123,7 @@ def _queue(direction: Direction, path: Path) -> str:
 def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
     added = size.trials - plan_size(study).trials
     main = size.trials - size.controls - added
-    grown = (
-        [f"With {added} that `run --until` or `ask` added, {size.trials} trials are planned now."] if added else []
-    )
+    grown = [f"With {added} that `run --until` or `ask` added, {size.trials} trials are planned now."] if added else []
     sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
     several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
     aa = study.aa

@@ -12,7 +12,7 @@ from quiclab.cli.own_name import as_typed
 from quiclab.model.errors import DecodeError, ExitCode, HostError, QuiclabError
 
 _MOST_PROBLEMS = 40
-"""Offenders that are printed: who has mended these sees the next ones."""
+"""Offenders that are printed at once: where these are mended, the next ones are seen."""
 _HINTS = {
     errno.ENOENT: "nothing can be made there, or it was moved or removed meanwhile; the same command continues",
     errno.ENOSPC: "free some room and run the same command again",

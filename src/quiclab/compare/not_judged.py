@@ -17,7 +17,7 @@ from quiclab.model import number_text
 AGAIN = "Run the study again while less else runs on this machine."
 """Advice where the disturbance could turn the answer: trials that count are not run again."""
 GO_ON = "`quiclab run STUDY`"
-"""Command in the advice, in place of which `with_command` has that of the study at hand."""
+"""Stand-in in the advice for the command of the study at hand, which `with_command` puts there."""
 TOLERATE_MORE = (
     ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what '
     "they owe to the machine."
@@ -99,7 +99,7 @@ def turned_by_others(
 _OPEN = (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
 _MOST_NAMED = 5
 _FEW_LOST = 0.1
-"""Share of the pairs that ran up to which lost ones are no reason why a cell is open: so many more would hardly tell."""
+"""Share of the pairs that ran up to which lost ones are no reason why a cell is open: they would hardly tell."""
 
 
 def why_not_judged(

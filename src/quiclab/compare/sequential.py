@@ -24,8 +24,6 @@ from quiclab.model.text_table import TextTable
 from quiclab.store.go_on import OPEN
 from quiclab.store.growth import read_growth
 
-OPEN = "open"
-
 
 @dataclass(frozen=True)
 class Rule:

@@ -32,9 +32,6 @@ def may_grow(grown: SequentialGrowth) -> bool:
     if not grown.looks:
         return True
     states = grown.looks[-1].get("states")
-    still_open = {key.partition(" ")[0] for key, value in states.items() if value == OPEN} if _is_object(states) else ()
+    told = states.items() if isinstance(states, dict) else ()
+    still_open = {str(comparison).partition(" ")[0] for comparison, state in told if state == OPEN}
     return any(grown.blocks.get(cell, 0) < grown.at_most for cell in still_open)
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)

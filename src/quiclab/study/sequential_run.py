@@ -13,6 +13,7 @@ from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.processes import in_fresh_process
 from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.go_on import OPEN
 from quiclab.store.growth import read_growth
 from quiclab.store.layout import SEQUENTIAL, StudyDir
 
@@ -50,8 +51,8 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
 
 
 def planned_trials(study: Study, study_dir: StudyDir) -> tuple[PlanRow, ...]:
-    """All trials that are planned now: those of the spec, with what `--until` and `ask` added. Whoever counts planned
-    trials or pairs counts these. Raises DecodeError as `planned_blocks` does."""
+    """All trials that are planned now: those of the spec, with what `--until` and `ask` added. Every number of planned
+    trials or pairs is of these. Raises DecodeError as `planned_blocks` does."""
     return grow_plan(study, planned_blocks(study_dir))
 
 
@@ -81,7 +82,7 @@ def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> LookResult:
 
 def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
     from quiclab.compare.analyse import analyse_study
-    from quiclab.compare.sequential import OPEN, state
+    from quiclab.compare.sequential import state
     from quiclab.study.tables import make_tables
 
     study_dir, study, goal = asked
@@ -110,7 +111,7 @@ def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
 
 
 def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, at_most: int) -> dict[str, int]:
-    """Cell → blocks of those that are open: a quarter more each, at least two, up to the bound; never fewer than now."""
+    """Cell → blocks of those that are open: a quarter more each, at least two, up to the bound; no fewer than now."""
     grown = {}
     for cell in still_open:
         now = max(planned, blocks.get(cell, 0))

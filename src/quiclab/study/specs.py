@@ -97,9 +97,7 @@ def _comparable(name: str) -> tuple[str, str | None]:
 def describe_arms(study: Study, versions: Mapping[str, str] = MappingProxyType({})) -> ArmsSummary:
     """Describe the arms and where they differ, from the facts that their endpoints declare of these `versions`, by
     role, name and prefix of the program; of one that is not among them, of the version that the spec asks for."""
-    of_arms = {
-        arm.name: arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms
-    }
+    of_arms = {arm.name: arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms}
     return arms_summary(study, of_arms)
 
 

@@ -113,8 +113,10 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         (("--page", "", "--out", "", "--minutes", "x"), ("of --page is empty", "of --out is empty", "'x' is not a")),
         ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is for both arms",)),
         ((*_ENOUGH, "--client", "curl-cfi"), ("did you mean 'curl-cffi'",)),
-        ((*_ENOUGH, "--client", "curl-cfi", "--server", "cady", "--h3", "quice/quiche"),
-         ("did you mean 'curl-cffi'", "did you mean 'caddy'", "called 'quice'")),
+        (
+            (*_ENOUGH, "--client", "curl-cfi", "--server", "cady", "--h3", "quice/quiche"),
+            ("did you mean 'curl-cffi'", "did you mean 'caddy'", "called 'quice'"),
+        ),
         ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "nan"), ("is not a number of minutes",)),
