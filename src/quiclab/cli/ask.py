@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +19,16 @@ from quiclab.cli.neighbours import add_wait, measuring
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.run_options import ONE_JOB, add_backend
 from quiclab.cli.trouble import code_of
+from quiclab.cli.voice import add_json, print_document
 from quiclab.model.errors import RAN, ExitCode, SpecError
 from quiclab.model.number_text import from_here
+from quiclab.store.disk import read_object
+from quiclab.store.go_on import going_on
 from quiclab.store.layout import StudyDir
 
 if TYPE_CHECKING:
     from quiclab.cli.console import VisibleConsole
+    from quiclab.cli.documents import ReportDocument
     from quiclab.compare.model import StudyAnalysis
     from quiclab.compare.study import Study as AnalysedStudy
     from quiclab.model.study import Study
@@ -45,6 +50,7 @@ examples:
   quiclab ask --page shop.har --rtt 40ms
   quiclab ask --size 300KB --rtt 40ms --h2 curl/nginx --h3 quiche/quiche
   quiclab ask --size 300KB --rtt 40ms --out studies/ask-300KB-40ms --minutes 10    go on with that study
+  quiclab ask --size 300KB --rtt 40ms --json > answer.json
 """
 
 
@@ -72,6 +78,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_backend(parser)
     add_wait(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -81,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Only light imports before the sandbox: it must be entered before the process has threads.
     from quiclab.cli.foreseen import print_foreseen
     from quiclab.plan.part import WHOLE
-    from quiclab.study.question import new_folder, refuse_too_long, usable_name, with_programs
+    from quiclab.study.question import new_folder, refuse_too_long, with_programs
     from quiclab.study.selection import keep_part
     from quiclab.study.specs import as_begun, held
 
@@ -93,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as holding:
         with tempfile.TemporaryDirectory() as place:
             spec_file = Path(place, "spec.toml")
-            spec_file.write_text(question.spec(arms, usable_name(study_dir.root.name)), encoding="utf-8")
+            spec_file.write_text(question.spec(arms, _name_of(study_dir)), encoding="utf-8")
             study = as_begun(_loaded(spec_file), spec_file, study_dir)
             if not study_dir.has_begun:
                 refuse_too_long(study, arguments.minutes)
@@ -107,7 +114,29 @@ def run(arguments: argparse.Namespace) -> int:
         if code not in RAN:
             return code
         told = f"interrupted: all trials are kept; for the report: quiclab report {from_here(study_dir.root)}"
-        return code_of(lambda: _answer(study, study_dir, code), told)
+        asked = _Asked(question, arms, study, study_dir)
+        return code_of(lambda: _answer(asked, code, as_json=arguments.json), told)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question with the study that answers it."""
+
+    question: Question
+    arms: Contenders
+    study: Study
+    study_dir: StudyDir
+
+
+def _name_of(study_dir: StudyDir) -> str:
+    """Name of the study in a folder: the one that it began with, wherever it was moved or copied to since."""
+    from quiclab.store.resolved_form import read_spec
+    from quiclab.study.question import usable_name
+
+    if not (study_dir.has_begun and study_dir.resolved.exists()):
+        return usable_name(study_dir.root.name)
+    kept = read_spec(read_object(study_dir.resolved), study_dir.resolved).name
+    return usable_name(study_dir.root.name) if kept is None else kept
 
 
 def _loaded(spec_file: Path) -> Study:
@@ -130,31 +159,23 @@ def _print_question(question: Question, arms: Contenders, study: Study, study_di
     for arm in (arms.h2, arms.h3):
         print(f"  {arm.protocol}: {arm_text(arm)}")
     if arms.unequal:
-        print(f"  {arms.unequal}")
+        print("  NOT EQUAL, which can decide the answer in place of the protocol:")
+    for told in arms.unequal:
+        print(f"    {told}")
     print(f"  spec: {spec}; {minutes:g} min at most")
-    print(as_typed(f"  to run it again: quiclab run {spec} --until {_until(study)} --out {new}"), flush=True)
-
-
-def _again(study: Study, directory: Path) -> str:
-    """The command that goes on with a question."""
-    return f"quiclab run {from_here(directory)} --until {_until(study)}"
-
-
-def _until(study: Study) -> str:
-    """The goal of the question as an option."""
-    return f"{study.matters.pct:g}%"
+    print(as_typed(f"  to run it again: quiclab run {spec} --until {study.matters.pct:g}% --out {new}"), flush=True)
 
 
 def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) -> int:
     """Run pairs until the cell is decided or the time is over. Returns the exit code of the last trials."""
     from quiclab.study.question import MOST_PAIRS
     from quiclab.study.run import in_sandbox_of
-    from quiclab.study.sequential_run import Goal, look_once, planned_blocks
+    from quiclab.study.sequential_run import Goal, begin_growth, look_once, planned_blocks
 
     until_s = time.monotonic() + 60 * arguments.minutes
     goal = Goal(study.matters.pct, MOST_PAIRS)
-    again = _again(study, study_dir.root)
-
+    goal = begin_growth(study_dir, study, goal, chosen=False)
+    again = going_on(study_dir.root)
     batches = 0
 
     def trials(blocks: Mapping[str, int]) -> int:
@@ -188,39 +209,80 @@ def _trials(arguments: argparse.Namespace, study: Study, study_dir: StudyDir) ->
             print(f"{pairs}: not decided yet, more follow", flush=True)
 
 
-def _answer(study: Study, study_dir: StudyDir, code: int) -> int:
+def _answer(asked: _Asked, code: int, *, as_json: bool) -> int:
     """Print the answer and write the report. Returns the exit code."""
     from quiclab.cli.analyse import analyse
     from quiclab.cli.ending import code_at_the_end
     from quiclab.compare.model import Conclusion
 
-    spoiled: list[str] = []
+    answers: list[Answer] = []
 
     def show(opened: AnalysedStudy, analysis: StudyAnalysis, console: VisibleConsole) -> None:
-        spoiled.extend(each.cell_id for each in analysis.comparisons if each.conclusion is Conclusion.NOT_JUDGED)
-        for line in answer_lines(study, opened.directory, analysis):
+        answers.append(answer(asked.study, opened.directory, analysis))
+        for line in answers[0].lines:
             console.print(line, highlight=False, markup=False)
 
-    result = analyse(study_dir, show=show)
-    code = code_at_the_end(code, study_dir, result)
-    return ExitCode.NOT_JUDGED if spoiled and code == ExitCode.OK else code
+    result = analyse(asked.study_dir, show=show)
+    spoiled = any(each.conclusion is Conclusion.NOT_JUDGED for each in result.analysis.comparisons)
+    code = code_at_the_end(code, asked.study_dir, result)
+    code = ExitCode.NOT_JUDGED if spoiled and code == ExitCode.OK else code
+    if as_json:
+        _print_json(asked, code, answers[0], result)
+    return code
 
 
-def answer_lines(study: Study, directory: Path, analysis: StudyAnalysis) -> Sequence[object]:
-    """Return the three sentences and the picture, for a console of Rich."""
+def _print_json(asked: _Asked, code: int, found: Answer, result: ReportDocument) -> None:
+    from quiclab.cli.as_json import as_json
+    from quiclab.cli.documents import AskDocument
+    from quiclab.cli.run_document import counts
+    from quiclab.cli.status_document import VERSION
+    from quiclab.study.question import arm_text
+
+    arms = (asked.arms.h2, asked.arms.h3)
+    document = AskDocument(
+        VERSION,
+        str(asked.study_dir.root),
+        code,
+        asked.question.sentence,
+        {each.protocol: arm_text(each) for each in arms},
+        asked.arms.unequal,
+        found.sentences,
+        going_on(asked.study_dir.root),
+        counts(asked.study, asked.study_dir),
+        result,
+    )
+    print_document(as_json(document))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Answer to a question, in sentences and as a picture."""
+
+    sentences: tuple[str, ...]
+    picture: tuple[object, ...] = ()
+    """Bars for a console of Rich; empty where no pair has a breakdown of its time."""
+
+    @property
+    def lines(self) -> Sequence[object]:
+        """All of it, for a console of Rich."""
+        return ["", *self.sentences, *self.picture, ""]
+
+
+def answer(study: Study, directory: Path, analysis: StudyAnalysis) -> Answer:
+    """Say which arm is faster, because of what, what would change it, and, where that is not decided, how to go on."""
     from quiclab.report.words.short_answer import because, verdict
     from quiclab.report.words.wait_bars import WaitBars
     from quiclab.study.remedies import remedy
     from quiclab.why.explanation import readable_explanations
 
     if not analysis.comparisons:
-        return ["Not measured: no pair has run to its end."]
+        return Answer(("Not measured: no pair has run to its end.",))
     comparison = analysis.comparisons[0]
     explained = readable_explanations(directory, analysis, foretold=False) or ()
     explanation = next(iter(explained), None)
-    picture = [WaitBars(explanation.waterfall)] if explanation is not None and explanation.waterfall.pairs else []
-    again = _again(study, directory)
-    sentences = (verdict(comparison, analysis, again), because(explanation), remedy(study, directory, explanation))
+    picture = (WaitBars(explanation.waterfall),) if explanation is not None and explanation.waterfall.pairs else ()
+    again = going_on(directory)
+    sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
     named = comparison.conclusion.decided or any(again in each for each in sentences)
-    more = [] if named else [f"More pairs of the same: {again}"]
-    return ["", *filter(None, sentences), *more, *picture, ""]
+    more = () if named else (f"More pairs of the same: {again}",)
+    return Answer((*filter(None, sentences), *more), picture)

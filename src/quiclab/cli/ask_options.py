@@ -14,6 +14,7 @@ from quiclab.spec.lines import KeyPath
 from quiclab.spec.nodes import Node, Source, read_keys, read_or_report
 
 if TYPE_CHECKING:
+    from quiclab.model.study import Role
     from quiclab.spec.nodes import Kind, Values
     from quiclab.spec.toml_text import Toml
     from quiclab.study.contenders import ProgramChoice
@@ -85,35 +86,29 @@ def read_question(arguments: argparse.Namespace) -> Question:
             "the question cannot be asked like this", f"such as {_HINT}; quiclab ask --help", options.problems
         )
     path: Toml = {key: str(found[key]) for key in ("rate", "rtt", "loss") if key in found}
-    if found.get("loss") is not None and not found["loss"].value:
-        del path["loss"]
     if "profile" in found:
         path = {"profile": found["profile"], **path}
-    elif "rate" not in path:
+    else:
         path = {"rate": USUAL_RATE, **path}
+        if found.get("loss") is not None and not found["loss"].value:
+            del path["loss"]
     named = [path.get("profile", ""), path.get("rtt", "").replace(" ", "")]
-    own = [_TITLES.get(key, "{}").format(path[key]) for key in ("rate", "rtt", "loss") if key in path]
-    title = ", ".join([*([profiles()[path["profile"]].title] if "profile" in path else []), *own])
+    title = ", ".join(_TITLES.get(key, "{}").format(path[key]) for key in ("rate", "rtt", "loss") if key in path)
+    if "profile" in path:
+        title = f"{profiles()[path['profile']].title}{', but ' if title else ''}{title}"
     name = usable_name("-".join(filter(None, named)))
     return Question(asked, workload, {"name": name, "title": title, **path})
 
 
 def read_programs(arguments: argparse.Namespace) -> tuple[ProgramChoice, ProgramChoice]:
-    """Read the programs of both arms. Raises SpecError for a form that is not CLIENT/SERVER."""
+    """Return the programs of both arms, as `read_question` found them."""
     from quiclab.study.contenders import ProgramChoice
 
-    found = []
-    for arm in ("h2", "h3"):
-        text = getattr(arguments, arm)
-        client, slash, server = (text or "").partition("/")
-        if text is None:
-            found.append(ProgramChoice(arguments.client, arguments.server))
-        elif not (client and slash and server) or "/" in server:
-            hint = f"write --{arm} CLIENT/SERVER, such as curl/nginx"
-            raise SpecError(f"--{arm} {text}: these are not two programs", hint)
-        else:
-            found.append(ProgramChoice(client, server))
-    return found[0], found[1]
+    h2, h3 = (
+        ProgramChoice(arguments.client, arguments.server) if pair is None else ProgramChoice(*pair.split("/"))
+        for pair in (arguments.h2, arguments.h3)
+    )
+    return h2, h3
 
 
 def read_minutes(text: str) -> float:
@@ -143,6 +138,11 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
         told.append("say what is transferred: --size 300KB, or --page FILE.har")
     if arguments.rtt is None and arguments.profile is None:
         told.append("say over which network: --rtt 40ms, or --profile NAME")
+    for arm in ("h2", "h3"):
+        pair = getattr(arguments, arm)
+        if pair is not None and not re.fullmatch("[^/]+/[^/]+", pair):
+            told.append(f"--{arm}: {pair} is not two programs: write CLIENT/SERVER, such as curl/nginx")
+    told += _unknown_programs(arguments)
     if arguments.page is not None:
         beside = [f"--{key}" for key in ("size", "count", "upload") if getattr(arguments, key)]
         told += [f"{option} is for objects, and --page asks for a page: leave one of them out" for option in beside]
@@ -152,6 +152,25 @@ def _contradictions(arguments: argparse.Namespace) -> list[str]:
             for key in ("client", "server")
             if getattr(arguments, key) is not None
         ]
+    return told
+
+
+def _unknown_programs(arguments: argparse.Namespace) -> list[str]:
+    """Say which programs that are named there are not."""
+    from quiclab.lab.endpoints import find
+
+    named: list[tuple[str, Role, str]] = []
+    for arm in ("h2", "h3"):
+        client, slash, server = (getattr(arguments, arm) or "").partition("/")
+        named += [(arm, "client", client), (arm, "server", server)] if slash and client and server else []
+    named += [("client", "client", arguments.client or ""), ("server", "server", arguments.server or "")]
+    told = []
+    for option, role, name in named:
+        try:
+            if name:
+                find(role, name)
+        except SpecError as error:
+            told.append(f"--{option}: {error.message}; {error.hint.partition('? ')[0]}")
     return told
 
 

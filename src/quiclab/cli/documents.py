@@ -49,6 +49,33 @@ class RunDocument:
 
 
 @dataclass(frozen=True)
+class AskDocument:
+    """Answer to a question of one line."""
+
+    version: int
+    """Version of the document's form."""
+    directory: str
+    """Directory of the study behind it."""
+    exit_code: int
+    """The exit code that the command ends with: as of `quiclab run --json`, and 8 where the answer is not judged."""
+    question: str
+    """The question in a sentence."""
+    arms: Mapping[str, str]
+    """Arm → its programs with their versions, congestion control and initial window."""
+    unequal: tuple[str, ...]
+    """Points that are not equal although they should be, such as congestion control or packet size, with what each arm
+    has; none where all are."""
+    answer: tuple[str, ...]
+    """Sentences: which arm is faster, because of what, what would change it, and how to go on where it is open."""
+    go_on: str
+    """The command that adds pairs to the study."""
+    trials: TrialCounts
+    """Numbers of trials by how they ended."""
+    result: ReportDocument
+    """Document of `quiclab report --json`."""
+
+
+@dataclass(frozen=True)
 class Judged:
     """One cell against one bound."""
 
@@ -157,9 +184,9 @@ class PlanDocument:
     cells: int
     """Cells, A/A cells included."""
     blocks: int
-    """Blocks of all cells."""
+    """Blocks of all cells, with what `run --until` and `ask` added to a study."""
     trials: int
-    """Trials of all cells."""
+    """Trials of all cells: those of the spec, with what `run --until` and `ask` added."""
     expected_ns: int
     """Expected time of all trials, one after another."""
     power: Mapping[str, object]
@@ -249,6 +276,7 @@ class SqlTablesDocument:
 
 
 DOCUMENTS: Mapping[str, type[Any]] = {
+    "ask --size SIZE --rtt TIME --json": AskDocument,
     "plan SPEC --json": PlanDocument,
     "run SPEC --json": RunDocument,
     "status STUDY --json": StatusDocument,

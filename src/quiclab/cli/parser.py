@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -25,6 +25,7 @@ class Parser(argparse.ArgumentParser):
         self.verbs: Mapping[str, Parser] = {}
         """Verbs of the whole command line, as far as they were asked for, each with its parser."""
         self._words: tuple[str, ...] = ()
+        self._wrong: list[SpecError] = []
         # argparse takes `-5` for the value of an option, and `-5ms` for an option: no option begins with a digit.
         self._negative_number_matcher = re.compile(r"-\.?[0-9]")
 
@@ -35,7 +36,13 @@ class Parser(argparse.ArgumentParser):
         own = takewhile(lambda word: word != "--" and (word.startswith("-") or not takes_a_command), self._words)
         for word in own:
             self.check_option(word)
-        raise SpecError(f"{self.word}: {message}" if self.word else message, f"{self.prog} --help shows how it is used")
+        self._raise_wrong()
+        raise self._error(message)
+
+    def _error(self, message: str) -> SpecError:
+        return SpecError(
+            f"{self.word}: {message}" if self.word else message, f"{self.prog} --help shows how it is used"
+        )
 
     def format_help(self) -> str:
         """Return the help, with examples as they can be copied."""
@@ -49,10 +56,46 @@ class Parser(argparse.ArgumentParser):
             hint = nearest(str(value), [str(each) for each in action.choices], "there are")
             raise SpecError(f"{place}there is no {of} {value!r}", hint)
 
+    def _get_values(self, action: argparse.Action, arg_strings: Any) -> Any:
+        """Return the value of an option or a word; one that is wrong is kept, to be told with all others."""
+        try:
+            if action.nargs not in (argparse.REMAINDER, argparse.PARSER):
+                self._refuse_empty(action, arg_strings)
+            return super()._get_values(action, arg_strings)
+        except argparse.ArgumentError as error:
+            self._wrong.append(self._error(str(error)))
+        except SpecError as error:
+            if action.nargs == argparse.PARSER:
+                raise
+            self._wrong.append(error)
+        return action.default
+
+    def _refuse_empty(self, action: argparse.Action, words: Sequence[str]) -> None:
+        """Raise SpecError for an empty value: as a path it would be the current directory, and as a name nothing. The
+        words of another command are its own."""
+        if any(not each.strip() for each in words):
+            of = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+            place = f"{self.word}: " if self.word else ""
+            raise SpecError(f"{place}the value of {of} is empty", "give it a value, or leave it out")
+
     def parse_known_args(self, words: Any = None, namespace: Any = None) -> Any:
-        """Return what the words ask for, and the words that are left over."""
-        self._words = tuple(words or ())
-        return super().parse_known_args(words, namespace)
+        """Return what the words ask for, and the words that are left over. Raises SpecError with every wrong value."""
+        self._words, self._wrong = tuple(words or ()), []
+        known, unknown = super().parse_known_args(words, namespace)
+        self._raise_wrong()
+        return known, unknown
+
+    def _raise_wrong(self) -> None:
+        """Raise what was found wrong so far, in one error."""
+        if len(self._wrong) == 1:
+            raise self._wrong[0]
+        if self._wrong:
+            lead, usual = f"{self.word}: " if self.word else "", self._error("").hint
+            told = [
+                each.message.removeprefix(lead) + (f" ({each.hint})" if each.hint not in ("", usual) else "")
+                for each in self._wrong
+            ]
+            raise SpecError(f"{lead}several values are wrong", usual, tuple(told))
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Return what the words ask for. Raises SpecError for an option that the verb does not have."""

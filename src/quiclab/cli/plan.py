@@ -7,7 +7,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count, groupby, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -25,7 +25,7 @@ from quiclab.model.study import Path as NetworkPath
 from quiclab.model.study import Study
 from quiclab.model.terminal_escape import visible
 from quiclab.plan.duration import Senders, expected_duration
-from quiclab.plan.make import planned_rows
+from quiclab.plan.make import grow_plan, planned_rows
 from quiclab.plan.order import FIRST_ATTEMPT, as_kept, order_block
 from quiclab.plan.power import attainable
 from quiclab.plan.size import PlanSize, plan_size
@@ -35,6 +35,7 @@ from quiclab.spec.resolved import resolved_json
 from quiclab.store.layout import StudyDir
 from quiclab.store.ledger import kept_positions
 from quiclab.study.preflight import foreseen
+from quiclab.study.sequential_run import planned_blocks
 from quiclab.study.specs import describe_arms, in_versions, load_study, spec_file_of
 
 if TYPE_CHECKING:
@@ -86,25 +87,25 @@ class _PrintSchema(argparse.Action):
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; raises SpecError where the spec is wrong."""
     study = load_study(spec_file_of(arguments.spec))
-    size = plan_size(study)
-    begun = kept_positions(StudyDir(arguments.spec)) if arguments.spec.is_dir() else {}
-    matters = power_of(study, arguments.spec if begun else None)
+    study_dir = StudyDir(arguments.spec) if arguments.spec.is_dir() else None
+    begun, grown = ({}, {}) if study_dir is None else (kept_positions(study_dir), planned_blocks(study_dir))
+    size = plan_size(study, grown)
+    matters = power_of(study, size, arguments.spec if begun else None)
     here = programs_here(study)
     senders = senders_of(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     code = code_of_run(study, here)
     if arguments.json:
-        _print_json(plan_json(study, size, matters, here, senders), _in_order(study, begun), study, senders)
+        _print_json(plan_json(study, size, matters, here, senders), _in_order(study, begun, grown), study, senders)
         return code
     console = VisibleConsole(highlight=False, soft_wrap=False)
-    told = warnings(study, size.samples, here, senders)
+    told = warnings(study, size, here, senders)
     print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence, senders)
     if arguments.all:
-        for line in takewhile(
-            lambda _: is_read(sys.stdout), order_lines(study, _in_order(study, begun), size, senders)
-        ):
+        rows = _in_order(study, begun, grown)
+        for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, rows, size, senders)):
             print(visible(line))
         return code
-    console.print(order_table(study, islice(_in_order(study, begun), SHOWN_TRIALS), senders))
+    console.print(order_table(study, islice(_in_order(study, begun, grown), SHOWN_TRIALS), senders, console))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
     return code
@@ -117,20 +118,27 @@ def code_of_run(study: Study, here: Presence) -> ExitCode:
     return ExitCode.HOST if here.missing else ExitCode.OK
 
 
-def power_of(study: Study, directory: Path | None) -> Power:
+def power_of(study: Study, size: PlanSize, directory: Path | None) -> Power:
     """Numbers of pairs to find a difference that matters, by the study's own pairs where it has some."""
     from quiclab.compare.power import power_to_see  # imported late: it loads the whole analysis
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
-    comparisons = attainable(study).comparisons
+    power = attainable(study, _pairs(study, size))
+    comparisons = power.comparisons
     place = directory if has_run and comparisons else None
-    return power_to_see(study.matters.pct, study.blocks, study.alpha, max(1, comparisons), place)
+    return power_to_see(study.matters.pct, power.blocks, study.alpha, max(1, comparisons), place)
 
 
-def _in_order(study: Study, begun: Mapping[str, int]) -> Iterator[PlanRow]:
+def _pairs(study: Study, size: PlanSize) -> int:
+    """Pairs that are planned of each cell; those of the spec where it names blocks."""
+    return study.blocks if study.only_blocks else size.pairs
+
+
+def _in_order(study: Study, begun: Mapping[str, int], grown: Mapping[str, int]) -> Iterator[PlanRow]:
     """Rows in the order in which they run: blocks as planned, the trials of each as a study that was begun has them."""
     position = count()
-    for _, block in groupby(planned_rows(study), key=lambda row: row.block_id):
+    rows = grow_plan(study, grown) if grown else planned_rows(study)
+    for _, block in groupby(rows, key=lambda row: row.block_id):
         for row in order_block(as_kept(block, begun), FIRST_ATTEMPT):
             yield dataclasses.replace(row, position=next(position))
 
@@ -145,11 +153,10 @@ def _print_json(document: dict[str, object], rows: Iterable[PlanRow], study: Stu
     stream.write("\n ]\n}\n")
 
 
-def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Senders) -> list[str]:
-    """Sentences about what would disappoint in this plan; `rows` has a trial of each arm of each cell, `here` the
-    programs that were found."""
+def warnings(study: Study, size: PlanSize, here: Presence, senders: Senders) -> list[str]:
+    """Sentences about what would disappoint in this plan; `here` has the programs that were found."""
     found = []
-    power = attainable(study)
+    power = attainable(study, _pairs(study, size))
     if power.comparisons and (power.together is None or power.together > max(1, power.comparisons // 2)):
         found.append(power.sentence)
     for arm, workloads in study.runs():
@@ -158,7 +165,7 @@ def warnings(study: Study, rows: Sequence[PlanRow], here: Presence, senders: Sen
     found += foreseen(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     if (own := own_programs(study)) is not None:
         found.append(own)
-    limited = {row.cell_id for row in rows if expected_duration(row, study, senders) > study.limits.trial}
+    limited = {row.cell_id for row in size.samples if expected_duration(row, study, senders) > study.limits.trial}
     if limited:
         found.append(
             f"Trials of {', '.join(sorted(limited))} are expected to reach limits.trial = {study.limits.trial}: they "
@@ -174,7 +181,7 @@ def _links(path: NetworkPath) -> dict[str, object]:
 
 def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, senders: Senders) -> dict[str, object]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
-    power = attainable(study)
+    power = attainable(study, _pairs(study, size))
     return {
         "version": 1,
         "study": resolved_json(study),
@@ -186,5 +193,5 @@ def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, send
         "expected_ns": size.expected(study, senders).ns,
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
         "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
-        "warnings": warnings(study, size.samples, here, senders),
+        "warnings": warnings(study, size, here, senders),
     }

@@ -25,13 +25,15 @@ from quiclab.model.units import ByteCount, Duration
 from quiclab.plan.arms import ArmsSummary
 from quiclab.plan.duration import Senders, expected_duration
 from quiclab.plan.power import attainable
-from quiclab.plan.size import PlanSize
+from quiclab.plan.size import PlanSize, plan_size
 from quiclab.spec.control import least_blocks
 from quiclab.spec.effects import EFFECTS
 from quiclab.spec.jitter import half_life
 from quiclab.spec.link import queue_bytes, reference_rate
 from quiclab.spec.random_rate import drawn_rates
 
+_ANY_WIDTH = 10_000
+"""More columns than any table of a plan needs."""
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
 """Columns of the order, and whether their values stand to the right."""
 
@@ -59,7 +61,7 @@ def print_plan(
     console.print()
     for line in _size(study, size, senders):
         console.print(Text(line))
-    power = attainable(study)
+    power = attainable(study, study.blocks if study.only_blocks else size.pairs)
     if power.sentence not in warnings:
         console.print(Text(power.sentence))
     if power.comparisons:
@@ -71,6 +73,7 @@ def print_plan(
 
 def _paths(study: Study) -> Table:
     table = _table("Path", "", "Rate", "Delay", "Loss", "Queue", "Access rate")
+    table.columns[0].no_wrap = True
     for path in study.paths:
         if path.more_links:
             table.add_row(path.name)
@@ -118,7 +121,9 @@ def _queue(direction: Direction, path: Path) -> str:
 
 
 def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
-    main = size.trials - size.controls
+    added = size.trials - plan_size(study).trials
+    main = size.trials - size.controls - added
+    grown = [f"With {added} that `run --until` or `ask` added, {size.trials} trials are planned now."] if added else []
     sizes = ", ".join(_objects(workload) for workload in study.measured_workloads)
     several = any(len(workload.object_sizes) > 1 for workload in study.measured_workloads)
     aa = study.aa
@@ -132,6 +137,7 @@ def _size(study: Study, size: PlanSize, senders: Senders) -> list[str]:
         "itself)."
         if aa.blocks
         else _no_control(study),
+        *grown,
         f"Expected time: about {_minutes(size.expected(study, senders).s)} (by arithmetic, one trial after another).",
     ]
 
@@ -179,13 +185,21 @@ def _minutes(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders) -> Table:
-    """Return trials in their order as a table."""
+def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders, console: Console) -> Table:
+    """Return trials in their order as a table; where a cell is too long for the console, its path begins a line."""
+    told = [_row_texts(study, row, senders) for row in rows]
+    table = _order_of(told)
+    if console.measure(table, options=console.options.update(max_width=_ANY_WIDTH)).maximum > console.width:
+        table = _order_of([(number, cell.replace("/", "/\n"), *others) for number, cell, *others in told])
+    return table
+
+
+def _order_of(rows: Iterable[Sequence[str]]) -> Table:
     table = _table(*_ORDER)
     for column, to_right in zip(table.columns, _ORDER.values(), strict=True):
-        column.justify = "right" if to_right else "left"
+        column.justify, column.no_wrap = "right" if to_right else "left", True
     for row in rows:
-        table.add_row(*_row_texts(study, row, senders))
+        table.add_row(*row)
     return table
 
 

@@ -68,7 +68,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--at-most",
         type=int,
         metavar="PAIRS",
-        help="with --until: most pairs of a cell (default: 5 times the spec's blocks)",
+        help="with --until: most pairs of a cell (default: 5 times the spec's blocks, or what the study had before)",
     )
     add_jobs(parser)
     add_wait(parser)
@@ -146,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.study.claims import keep_claims, read_claims
     from quiclab.study.run import in_sandbox_of
     from quiclab.study.selection import keep_part
-    from quiclab.study.sequential_run import planned_blocks
+    from quiclab.study.sequential_run import begin_growth, planned_blocks
     from quiclab.study.specs import as_begun, held, load_study, spec_file_of
 
     if arguments.dask is not None:
@@ -177,6 +177,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(change)
         keep_claims(study_dir, spec_file, claims)
         keep_part(study_dir, part)
+        if goal is not None:
+            goal = begin_growth(study_dir, study, goal, chosen=arguments.at_most is not None)
 
         again = _again(study_dir, part, arguments)
 
@@ -314,6 +316,7 @@ def _again(study_dir: StudyDir, part: Part, arguments: argparse.Namespace) -> st
     keep_raw = [] if arguments.keep_raw.what == "all" else ["--keep-raw", arguments.keep_raw.rule]
     dask = [] if arguments.dask is None else ["--dask", arguments.dask]
     dask += ["--without-tls"] if arguments.without_tls else []
-    return shlex.join(
-        ["quiclab", "run", str(study_dir.root), *part_again(part), *jobs_again(arguments.jobs), *keep_raw, *dask]
-    )
+    until = [] if arguments.until is None else ["--until", arguments.until]
+    until += [] if arguments.at_most is None else ["--at-most", str(arguments.at_most)]
+    more = [*part_again(part), *until, *jobs_again(arguments.jobs), *keep_raw, *dask]
+    return shlex.join(["quiclab", "run", str(study_dir.root), *more])

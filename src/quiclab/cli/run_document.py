@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from quiclab.cli.as_json import as_json
 from quiclab.cli.status_document import VERSION, TrialCounts
 from quiclab.model.study import Study
-from quiclab.plan.make import grow_plan
 from quiclab.store.layout import DAMAGED, StudyDir
 from quiclab.store.ledger import open_ledger
-from quiclab.study.sequential_run import planned_blocks
+from quiclab.study.sequential_run import planned_trials
 
 if TYPE_CHECKING:
     from quiclab.cli.documents import ReportDocument
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def counts(study: Study, study_dir: StudyDir) -> TrialCounts:
     """Return how the planned trials ended, each by its last attempt."""
-    planned = {row.trial_id for row in grow_plan(study, planned_blocks(study_dir))}
+    planned = {row.trial_id for row in planned_trials(study, study_dir)}
     with open_ledger(study_dir) as ledger:
         last = {trial_id: tries[-1].status for trial_id, tries in ledger.attempts().items() if trial_id in planned}
         last |= {trial_id: DAMAGED for trial_id in ledger.damaged() if trial_id in planned}

@@ -75,14 +75,14 @@ def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
     from quiclab.cli.status_document import VERSION, CellStatus, StatusDocument, TroubleEntry
 
     cells: dict[tuple[str, str], list[str | None]] = {}
-    for row in found.rows:
+    for row in found.plan:
         cells.setdefault((row.cell_id, row.arm), []).append(found.status.get(row.trial_id))
     return StatusDocument(
         VERSION,
         str(study_dir.root),
         found.holder is not None,
         found.holder or None,
-        trial_counts([found.status.get(row.trial_id) for row in found.rows]),
+        trial_counts([found.status.get(row.trial_id) for row in found.plan]),
         tuple(CellStatus(*place, trial_counts(ended)) for place, ended in cells.items()),
         1000 * found.left_s,
         None if found.since_last_s is None else 1000 * found.since_last_s,
@@ -101,11 +101,12 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
 
     console = VisibleConsole(highlight=False)
     whole = asdict(document.trials)
-    over = whole["planned"] - found.left
     console.print(Text(f"{number_text.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
     left = f", about {number_text.span(found.left_s)} left" if found.left else ""
-    part = f" (of {len(found.plan)} that the spec plans)" if len(found.plan) > whole["planned"] else ""
-    console.print(Text(f"{over} of {number_text.counted(whole['planned'], 'trial')} over{part}{left}"))
+    of_part = len(found.rows) < len(found.plan)
+    part = f" of this part ({len(found.plan)} are planned)" if of_part else ""
+    over = len(found.rows) - found.left
+    console.print(Text(f"{over} of {number_text.counted(len(found.rows), 'trial')} over{part}{left}"))
     if found.since_last_s is not None:
         console.print(Text(f"the last one began {number_text.span(found.since_last_s)} ago"))
     if found.holder is not None and document.pressure_pct:
@@ -140,6 +141,8 @@ def _to_go_on(study_dir: StudyDir, found: Progress) -> list[str]:
     """Lines with the commands that go on with a study: with the part that its latest run was about, and with the rest
     of the plan, where these have trials left. One that confirms a cause is judged by the command that began it."""
     from quiclab.model import number_text
+    from quiclab.store.go_on import going_on, may_grow
+    from quiclab.store.growth import read_growth
     from quiclab.study.selection import kept_part
 
     confirming = None
@@ -148,9 +151,12 @@ def _to_go_on(study_dir: StudyDir, found: Progress) -> list[str]:
 
         confirming = read_confirmation(study_dir.root)
     if confirming is None:
-        run, part = f"quiclab run {number_text.from_here(study_dir.root)}", kept_part(study_dir)
+        run, part = going_on(study_dir.root), kept_part(study_dir)
+        grown = read_growth(study_dir.root)
+        if part.is_whole and grown is not None and may_grow(grown):
+            return [f"to go on: {run}"]
         of_part = part.rows_of(found.plan)
-        again = " ".join([run, *map(shlex.quote, part_again(part))])
+        again = " ".join([f"quiclab run {number_text.from_here(study_dir.root)}", *map(shlex.quote, part_again(part))])
         if not found.left_of(set(found.plan) - set(of_part)):
             return [f"to go on: {again}"] if found.left_of(of_part) else []
         rest = f"with the rest of the plan: {run}"

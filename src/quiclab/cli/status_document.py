@@ -18,7 +18,7 @@ class TrialCounts:
     """Numbers of a study's trials by how they ended; each is counted once, by its last attempt."""
 
     planned: int
-    """Trials that the spec plans, with what `--until` added."""
+    """Trials that are planned now: those of the spec, with what `--until` and `ask` added."""
     verified: int
     """Trials that count."""
     failed: int

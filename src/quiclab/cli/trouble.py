@@ -11,6 +11,8 @@ from collections.abc import Callable
 from quiclab.cli.own_name import as_typed
 from quiclab.model.errors import DecodeError, ExitCode, HostError, QuiclabError
 
+_MOST_PROBLEMS = 40
+"""Offenders that are printed at once: where these are mended, the next ones are seen."""
 _HINTS = {
     errno.ENOENT: "nothing can be made there, or it was moved or removed meanwhile; the same command continues",
     errno.ENOSPC: "free some room and run the same command again",
@@ -27,8 +29,10 @@ _HINTS = {
 def tell(error: QuiclabError) -> None:
     """Print an error: what happened, every offender, what to do."""
     print(f"quiclab: {error.message}", file=sys.stderr)
-    for problem in error.problems:
+    for problem in error.problems[:_MOST_PROBLEMS]:
         print(f"  {as_typed(problem)}", file=sys.stderr)
+    if len(error.problems) > _MOST_PROBLEMS:
+        print(f"  … and {len(error.problems) - _MOST_PROBLEMS} more", file=sys.stderr)
     if error.hint:
         print(f"  hint: {as_typed(error.hint)}", file=sys.stderr)
 

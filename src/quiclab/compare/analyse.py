@@ -20,6 +20,7 @@ from quiclab.compare.disturbance import with_ends, with_most
 from quiclab.compare.disturbance_notes import disturbance_notes
 from quiclab.compare.interim_analyses import look_notes, looks_at
 from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
+from quiclab.compare.not_judged import with_command
 from quiclab.compare.occasions import occasion_notes
 from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
@@ -33,6 +34,7 @@ from quiclab.evidence.metrics import declared, title_of
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError, nearest
 from quiclab.model.resolved_record import ResolvedSpec
+from quiclab.store.go_on import going_on
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK
 
 _USUAL = {"page": "plt_ms", "video": "startup_ms"}
@@ -105,6 +107,7 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
         main = conclude_by_sequence(sequentially(main, metric, alpha), metric, alpha, matters_pct)
     else:
         main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
+    main = with_command(main, going_on(study.directory))
 
     paths = study.order("paths", {c.path for c in main} | {c.path for c in alone})
     workloads = study.order("workloads", {c.workload for c in main} | {c.workload for c in alone})

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from types import MappingProxyType
 
 from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, Tail, TailState
 from quiclab.compare.statistics import smallest_p
-from quiclab.model.number_text import interval_text, level, level_text, listed, percent, quantity
+from quiclab.model.number_text import ends_text, interval_text, level, level_text, listed, percent, quantity
 
 _TIMES = frozenset({"ms", "us", "s"})
 
@@ -37,17 +37,14 @@ def estimate_interval(comparison: Comparison, metric: Metric, nominal: float) ->
     attain that level, the level that they attain at most."""
     attained = 1 - smallest_p(comparison.pairs)
     if comparison.interval_pct is not None:
-        ends = interval_text(comparison.interval_pct)
-        return f"{ends}{'' if ends.endswith('∞') else ' %'}{level_text(comparison.interval_pct, nominal)}"
+        return interval_text(comparison.interval_pct, nominal, " %")
     if comparison.interval is not None:
-        both = [_signed(end, metric.unit) for end in (comparison.interval.low, comparison.interval.high)]
-        return f"{' … '.join(both)}{level_text(comparison.interval, nominal)}"
+        ends = ends_text(comparison.interval.low, comparison.interval.high, partial(_signed, unit=metric.unit))
+        return f"{ends}{level_text(comparison.interval, nominal)}"
     return f"none (at most {level(attained)})" if 0 < attained < nominal else ""
 
 
 def _signed(value: float, unit: str) -> str:
-    if math.isinf(value):
-        return percent(value)
     return ("+" if value > 0 else "") + quantity(value, unit)
 
 
@@ -65,7 +62,7 @@ def span_words(comparison: Comparison, metric: Metric) -> str:
         return ""
     low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
     if low < 0:
-        return f"{interval_text(interval)} %, + is {faster(metric)}"
+        return f"{interval_text(interval, unit=' %')}, + is {faster(metric)}"
     ends = [percent(each, signed=False) for each in (low, high)]
     return f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
@@ -140,10 +137,10 @@ def disturbance_words(disturbance_pct: float) -> str:
 
 
 def pairs_words(comparison: Comparison) -> str:
-    """Return how many pairs count: `7 pairs`, or `5 of 7 planned pairs` where blocks were lost."""
+    """Return how many pairs count: `7 pairs`, or `5 of 7 pairs` where blocks were lost."""
     if not comparison.lost:
         return f"{comparison.pairs} pairs"
-    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} planned pairs"
+    return f"{comparison.pairs} of {comparison.pairs + comparison.lost} pairs"
 
 
 def tail_words(tail: Tail | None, metric: Metric) -> str:
@@ -156,8 +153,7 @@ def tail_words(tail: Tail | None, metric: Metric) -> str:
         return tail.state.text
     shown = "a failure" if tail.difference_pct is None else percent_words(tail.difference_pct, metric)
     quantile = "p90" if metric.lower_is_better else "p10"
-    ends = interval_text(tail.interval_pct)
-    return f"{tail.state.text}: {quantile} {shown} ({ends}{'' if ends.endswith('∞') else ' %'})"
+    return f"{tail.state.text}: {quantile} {shown} ({interval_text(tail.interval_pct, unit=' %')})"
 
 
 def _failing(comparison: Comparison) -> str:

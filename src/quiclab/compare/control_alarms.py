@@ -68,8 +68,8 @@ def control_table(analysis: StudyAnalysis) -> TextTable:
 
 
 def _found(control: Comparison) -> str:
-    interval = number_text.interval_text(control.interval_pct)
-    told = [f"interval {interval} %"] if interval else []
+    interval = number_text.interval_text(control.interval_pct, unit=" %")
+    told = [f"interval {interval}"] if interval else []
     if control.p is not None:
         told.append(f"p {number_text.p_sign(control.p)}")
     return f"{_arm(control)} differs from itself ({', '.join(told)})"

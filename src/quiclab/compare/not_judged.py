@@ -2,7 +2,7 @@
 """Cells that the laboratory spoiled: what it added could turn their answer, or cost them pairs that it would take.
 
 Neither is "undecided": there the trials themselves leave it open, and more of them may tell. A cell that has an answer
-in spite of what the laboratory did is judged, with however few of its planned pairs.
+in spite of what the laboratory did is judged, with however few of its pairs.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from quiclab.model import number_text
 
 AGAIN = "Run the study again while less else runs on this machine."
 """Advice where the disturbance could turn the answer: trials that count are not run again."""
-SAME_COMMAND = "Run the same command again"
-"""Beginning of the advice: a question names the command."""
+GO_ON = "`quiclab run STUDY`"
+"""Stand-in in the advice for the command of the study at hand, which `with_command` puts there."""
 TOLERATE_MORE = (
     ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what '
     "they owe to the machine."
 )
 """End of the advice: a question tolerates as much already."""
-TRY_AGAIN = f"{SAME_COMMAND} while less else runs on this machine: it repeats them.{TOLERATE_MORE}"
+TRY_AGAIN = f"Run {GO_ON} while less else runs on this machine: it repeats them.{TOLERATE_MORE}"
 """Advice where pairs are lacking."""
+
+
+def with_command(found: Sequence[Comparison], command: str) -> list[Comparison]:
+    """The comparisons with the command that goes on with their study in the advice."""
+    return [replace(each, why=each.why.replace(GO_ON, f"`{command}`")) for each in found]
 
 
 def as_measured(comparison: Comparison, metric: Metric, alpha: float) -> Comparison:
@@ -94,7 +99,7 @@ def turned_by_others(
 _OPEN = (Conclusion.UNDECIDED, Conclusion.NOT_MEASURED)
 _MOST_NAMED = 5
 _FEW_LOST = 0.1
-"""Share of the planned pairs up to which lost ones are no reason why a cell is open: so many more would hardly tell."""
+"""Share of the pairs that ran up to which lost ones are no reason why a cell is open: they would hardly tell."""
 
 
 def why_not_judged(
@@ -123,5 +128,5 @@ def why_not_judged(
         )
     if lost <= _FEW_LOST * (pairs + lost):
         return ""
-    planned = number_text.counted(pairs + lost, "planned pair")
-    return f"Disturbed: {pairs} of {planned} count, which are too few to tell. {TRY_AGAIN}"
+    ran = number_text.counted(pairs + lost, "pair")
+    return f"Disturbed: {pairs} of {ran} count, which are too few to tell. {TRY_AGAIN}"

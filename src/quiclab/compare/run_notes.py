@@ -12,6 +12,8 @@ import polars as pl
 from quiclab.compare.model import ArmResult, Comparison, Metric
 from quiclab.compare.study import Study, read_table
 from quiclab.model import number_text
+from quiclab.store.go_on import going_on
+from quiclab.store.growth import read_growth
 
 # Raw files that were not kept: what can still be told of their trials, and what cannot, is said.
 _COLUMNS = {"trial_id": pl.String, "status": pl.String, "logs_left_out": pl.String}
@@ -63,8 +65,8 @@ _FEW = 4
 def unfinished_notes(study: Study) -> list[str]:
     """Say how much of the plan has been run, where that is not all of it; nothing of a study of named blocks or of a
     single trial."""
-    planned = study.spec.planned_blocks
-    if planned is None or study.trials["trial_id"].n_unique() < 2:
+    of_spec = study.spec.planned_blocks
+    if of_spec is None or study.trials["trial_id"].n_unique() < 2:
         return []
     main = study.trials.filter(kind="main")
     cells = [f"{workload}/{path}" for path in study.paths for workload in study.workloads]
@@ -73,16 +75,18 @@ def unfinished_notes(study: Study) -> list[str]:
         for cell, blocks in main.group_by("cell_id").agg(pl.col("block").n_unique()).iter_rows()
         if cell in cells
     }
-    short = [cell for cell in cells if run.get(cell, 0) < planned]
+    grown = read_growth(study.directory)
+    planned = {cell: max(of_spec, grown.blocks.get(cell, 0) if grown is not None else 0) for cell in cells}
+    short = [cell for cell in cells if run.get(cell, 0) < planned[cell]]
     if not short:
         return []
-    done, whole = sum(min(blocks, planned) for blocks in run.values()), planned * len(cells)
+    done, whole = sum(min(blocks, planned[cell]) for cell, blocks in run.items()), sum(planned.values())
     absent = [cell for cell in cells if cell not in run]
     told = f"Not finished: {done} of {number_text.counted(whole, 'planned block')} have run"
     if absent:
         few = len(absent) <= _FEW
         told += f"; not begun: {', '.join(absent) if few else number_text.counted(len(absent), 'cell')}"
-    return [f"{told}. `quiclab run STUDY` runs the rest."]
+    return [f"{told}. `{going_on(study.directory)}` runs the rest."]
 
 
 # Cells whose arms are measured by different sources: part of such a difference is that of the sources.

@@ -21,9 +21,8 @@ from quiclab.compare.statistics import Shift
 from quiclab.compare.study import Study
 from quiclab.model import number_text
 from quiclab.model.text_table import TextTable
+from quiclab.store.go_on import OPEN
 from quiclab.store.growth import read_growth
-
-OPEN = "open"
 
 
 @dataclass(frozen=True)

@@ -61,12 +61,13 @@ def percent(value: float | None, signed: bool = True) -> str:
     return f"{plain:+.{digits}f} %".replace("-", "−") if signed and plain else f"{plain:.{digits}f} %"
 
 
-def interval_text(interval: Interval | None, nominal: float | None = None) -> str:
-    """Return `−2.1 … +3.4`, in the unit of the number beside it; with its level where that is not the `nominal` one."""
+def interval_text(interval: Interval | None, nominal: float | None = None, unit: str = "") -> str:
+    """Return `−2.1 … +3.4`, without a `unit` in that of the number beside it; of an interval that is open on one side
+    the bound that is known. With its level where that is not the `nominal` one."""
     if interval is None:
         return ""
     told = "" if nominal is None else level_text(interval, nominal)
-    return f"{_bound(interval.low)} … {_bound(interval.high)}{told}"
+    return f"{ends_text(interval.low, interval.high, _bound, unit)}{told}"
 
 
 def level_text(interval: Interval, nominal: float) -> str:

@@ -51,18 +51,19 @@ class Attainable:
         return f"{best}: {self.together} comparisons must differ at once to be significant {test}; {more}."
 
 
-def attainable(study: Study) -> Attainable:
-    """The best that the study's deciding test can reach.
+def attainable(study: Study, blocks: int | None = None) -> Attainable:
+    """The best that the study's deciding test can reach with so many blocks, or with those of its spec.
 
     Benjamini–Hochberg rejects k of m comparisons if their p are at most k × alpha / m (Benjamini and Hochberg, JRSS B
     57, 1995), so with the smallest p in each of them k must be at least m × p / alpha.
     """
     comparisons = len(study.measured_workloads) * len(study.paths) * (len(study.measured_arms) - 1)
-    smallest_p = _smallest_p(study.blocks)
+    blocks = study.blocks if blocks is None else blocks
+    smallest_p = _smallest_p(blocks)
     together = max(1, math.ceil(comparisons * smallest_p / study.alpha))
     blocks_alone = next(n for n in range(1, 2000) if _smallest_p(n) <= study.alpha / max(1, comparisons))
     return Attainable(
-        blocks=study.blocks,
+        blocks=blocks,
         comparisons=comparisons,
         alpha=study.alpha,
         smallest_p=smallest_p,

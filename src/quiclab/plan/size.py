@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -31,6 +32,11 @@ class PlanSize:
         return sum(blocks for _, blocks in self.cells)
 
     @property
+    def pairs(self) -> int:
+        """Blocks that every cell has, A/A cells apart."""
+        return min((blocks for rows, blocks in self.cells if rows[0].kind == "main"), default=0)
+
+    @property
     def trials(self) -> int:
         """Trials of all cells, A/A cells included."""
         return sum(len(rows) * blocks for rows, blocks in self.cells)
@@ -47,6 +53,12 @@ class PlanSize:
         )
 
 
-def plan_size(study: Study) -> PlanSize:
-    """Return the size of the plan that `make_plan` makes. Raises SpecError as that does."""
-    return PlanSize(tuple(first_blocks(study)))
+def plan_size(study: Study, grown: Mapping[str, int] = MappingProxyType({})) -> PlanSize:
+    """Return the size of the plan that `make_plan` makes, or `grow_plan` of cells that have `grown`. Raises SpecError
+    as these do."""
+    return PlanSize(
+        tuple(
+            (rows, max(blocks, grown.get(rows[0].cell_id, 0) if rows[0].kind == "main" else 0))
+            for rows, blocks in first_blocks(study)
+        )
+    )

@@ -7,39 +7,24 @@ that.
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+
+import msgspec
 
 from quiclab.model.errors import DecodeError
 from quiclab.model.json_trouble import json_trouble
+from quiclab.model.remark_record import Kind, Remark, Remarks
 from quiclab.store.disk import write_atomically
 from quiclab.store.forms import misfit
 from quiclab.store.own_files import read_own
+from quiclab.store.record_form import as_json, as_record, form_of
 
-Kind = Literal["note", "exclusion"]
+__all__ = ["FILE", "Kind", "Remark", "excluded", "read_remarks", "say", "take_back", "write_remarks"]
+
 FILE = "remarks.json"
-
-
-@dataclass(frozen=True)
-class Remark:
-    """One remark on one trial."""
-
-    trial_id: str
-    kind: Kind
-    text: str
-    """Text of a note, or the reason for an exclusion."""
-    said_utc: str
-    undone_utc: str | None = None
-    """Time at which the remark was taken back; None while it holds."""
-
-
-_FORM = {"remarks!": [{"trial_id!": str, "kind!": str, "text!": str, "said_utc!": str, "undone_utc": str}]}
-"""Form of remarks.json (`quiclab.store.forms`)."""
 
 
 def read_remarks(root: Path) -> list[Remark]:
@@ -49,18 +34,18 @@ def read_remarks(root: Path) -> list[Remark]:
         return []
     try:
         document = json.loads(read_own(file))
-        wrong = misfit(document, _FORM) if isinstance(document, dict) else "it is no object with a list of remarks"
+        is_object = isinstance(document, dict)
+        wrong = misfit(document, form_of(Remarks)) if is_object else "it is no object with a list of remarks"
     except (OSError, ValueError, RecursionError) as error:
         wrong = json_trouble(error)
     if wrong is not None:
         raise DecodeError(f"{file} cannot be read: {wrong}", "mend it, or move it away: it holds annotations only")
-    names = [each.name for each in dataclasses.fields(Remark)]
-    return [Remark(**{name: item.get(name) for name in names}) for item in document["remarks"]]
+    return list(as_record(document, Remarks).remarks)
 
 
 def write_remarks(root: Path, remarks: Sequence[Remark]) -> None:
     """Write the remarks of a study, in place of those that were there."""
-    content = {"version": 1, "remarks": [dataclasses.asdict(remark) for remark in remarks]}
+    content = as_json(Remarks(remarks=tuple(remarks)))
     write_atomically(root / FILE, json.dumps(content, indent=1, ensure_ascii=False))
 
 
@@ -83,7 +68,7 @@ def take_back(remarks: Sequence[Remark], trial_id: str, kind: Kind) -> list[Rema
         if (each.trial_id, each.kind, each.undone_utc) == (trial_id, kind, None)
     ]
     return [
-        dataclasses.replace(each, undone_utc=_now()) if number == max(found, default=-1) else each
+        msgspec.structs.replace(each, undone_utc=_now()) if number == max(found, default=-1) else each
         for number, each in enumerate(remarks)
     ]
 

@@ -24,7 +24,10 @@ _SPEC_OF_PROBE = {
 
 def read_spec(resolved: Mapping[str, object], file: Path) -> ResolvedSpec:
     """Read a resolved spec. Raises DecodeError, naming the first member that is not of its form."""
-    if found := misfit(resolved, form_of(ResolvedSpec)):
+    found = misfit(resolved, form_of(ResolvedSpec))
+    if found is None and resolved and not resolved.keys() & set(ResolvedSpec.__struct_fields__):
+        found = "it has no member of one"
+    if found is not None:
         raise DecodeError(
             f"{file} is not a resolved spec: {found}",
             "put it back from a copy of the study; without it the report names cells by the trials alone",

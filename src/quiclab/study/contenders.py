@@ -13,12 +13,14 @@ from pathlib import Path
 from quiclab.lab.endpoints import ENDPOINTS, Available, Endpoint, Uploads, find, objections
 from quiclab.lab.endpoints._presence import installed_releases
 from quiclab.lab.endpoints._versions import numbers
+from quiclab.lab.endpoints.equal_facts import POINTS, same_fact
 from quiclab.lab.endpoints.senders import declared_packets
 from quiclab.lab.testbed.host import bounded_run
 from quiclab.model.errors import HostError, SpecError
 from quiclab.model.study import Arm, Knobs, Program, Protocol, Role, Tcp, Workload
 from quiclab.project import MORE_PROGRAMS
 from quiclab.spec.kinds import INSTALLED
+from quiclab.study.specs import UPLOAD, arm_facts
 
 CUBIC = "cubic"
 USUAL_PACKETS = 10
@@ -26,6 +28,7 @@ USUAL_PACKETS = 10
 LINUX_CUBIC = "Linux cubic"
 """Congestion control of TCP in every question."""
 _OWN = "command"
+_NOT_KNOWN = "not known"
 _PROTOCOLS: tuple[Protocol, Protocol] = ("h2", "h3")
 
 
@@ -58,10 +61,8 @@ class Contender:
     knobs: Mapping[Role, Knobs] = field(default_factory=dict)
     initial_window: int = USUAL_PACKETS
     """Initial window of TCP, in packets."""
-    congestion_control: str = ""
-    """Congestion control that the sender of the bodies declares."""
-    window: str = ""
-    """Initial window that it declares."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Facts that the sender of the bodies and their receiver declare, by point."""
 
     @property
     def arm(self) -> Arm:
@@ -78,13 +79,13 @@ class Contender:
         """Congestion control and initial window of the sender, for readers."""
         if self.protocol == "h2":
             return f"{LINUX_CUBIC}, initial window {self.initial_window} packets"
-        control = self.congestion_control or "congestion control not known"
-        return f"{control}, initial window {self.window or 'not known'}"
+        control = self.facts.get("congestion_control") or "congestion control not known"
+        return f"{control}, initial window {self.facts.get('initial_window') or 'not known'}"
 
     @property
     def has_cubic(self) -> bool:
         """True if the sender declares CUBIC."""
-        return CUBIC in self.congestion_control.lower()
+        return CUBIC in self.facts.get("congestion_control", "").lower()
 
 
 @dataclass(frozen=True)
@@ -95,18 +96,20 @@ class Contenders:
     h3: Contender
 
     @property
-    def unequal(self) -> str:
-        """Sentence on what is not equal although it should be; "" where all is."""
+    def unequal(self) -> tuple[str, ...]:
+        """Points that are not equal although they should be, with what each arm has; none where all are."""
         told = []
-        if not self.h3.has_cubic:
-            other = self.h3.congestion_control or "one that is not known"
-            told.append(f"congestion control: h2 has {LINUX_CUBIC}, h3 has {other}")
-        if declared_packets(self.h3.window) != self.h2.initial_window:
-            other = self.h3.window or "one that is not known"
-            told.append(f"initial window: h2 has {self.h2.initial_window} packets, h3 has {other}")
-        if not told:
-            return ""
-        return f"NOT EQUAL: {'; '.join(told)}. This can decide the answer in place of the protocol."
+        for point in POINTS:
+            h2, h3 = (arm.facts.get(point, "") for arm in (self.h2, self.h3))
+            if not same_fact(point, h2, h3):
+                told.append(f"{point.replace('_', ' ')}: h2 {h2 or _NOT_KNOWN}; h3 {h3 or _NOT_KNOWN}")
+        return tuple(told)
+
+
+def declared(found: Contender, workload: Workload) -> Contender:
+    """The arm with the facts that its ends declare of such a workload."""
+    facts = {point.removeprefix(UPLOAD): fact for point, fact in arm_facts(found.arm, [workload]).items()}
+    return dataclasses.replace(found, facts=facts)
 
 
 def contenders(workload: Workload, h2: ProgramChoice, h3: ProgramChoice) -> Contenders:
@@ -114,8 +117,9 @@ def contenders(workload: Workload, h2: ProgramChoice, h3: ProgramChoice) -> Cont
     where they are not here."""
     upload = workload.upload
     over_quic = equalised(_chosen("h3", h3, workload), upload)
-    packets = declared_packets(over_quic.window) or USUAL_PACKETS
-    return Contenders(dataclasses.replace(_chosen("h2", h2, workload), initial_window=packets), over_quic)
+    packets = declared_packets(over_quic.facts.get("initial_window", "")) or USUAL_PACKETS
+    over_tcp = dataclasses.replace(_chosen("h2", h2, workload), initial_window=packets)
+    return Contenders(declared(over_tcp, workload), declared(over_quic, workload))
 
 
 def builds_here(role: Role, name: str) -> tuple[Build, ...]:
@@ -200,13 +204,7 @@ def equalised(found: Contender, upload: bool) -> Contender:
         knobs = asked("congestion_control", dataclasses.replace(knobs, congestion_control=CUBIC))
     if declared_packets(facts(program(knobs)).get("initial_window", "")) is None:
         knobs = asked("initial_window", dataclasses.replace(knobs, initial_window=USUAL_PACKETS))
-    told = facts(program(knobs))
-    return dataclasses.replace(
-        found,
-        knobs={build.role: knobs},
-        congestion_control=told.get("congestion_control", ""),
-        window=told.get("initial_window", ""),
-    )
+    return dataclasses.replace(found, knobs={build.role: knobs}, facts=facts(program(knobs)))
 
 
 def _sender_facts(endpoint: Endpoint, upload: bool) -> Callable[[Program], Mapping[str, str]]:

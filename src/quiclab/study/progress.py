@@ -16,12 +16,12 @@ from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.plan_row import PlanRow, by_block
 from quiclab.model.study import Study
 from quiclab.plan.duration import expected_duration
-from quiclab.plan.make import grow_plan
 from quiclab.store.folder_lock import LOCK, holder_of
 from quiclab.store.layout import DAMAGED, WITH_ITS_BLOCK, Attempt, StudyDir
 from quiclab.store.ledger import look_into_ledger
 from quiclab.study.pace import effort
-from quiclab.study.sequential_run import planned_blocks
+from quiclab.study.selection import kept_part
+from quiclab.study.sequential_run import planned_trials
 
 _LATEST = 40
 """Trials whose pace tells how long the rest takes."""
@@ -50,9 +50,10 @@ class Progress:
     """Progress of a study."""
 
     rows: Sequence[PlanRow]
-    """Trials that runs of this study have taken on, in the order in which the spec names cells and arms."""
+    """Planned trials that runs here are about, in the order in which the spec names cells and arms: all, or those of
+    the latest run's part and of the runs before."""
     plan: Sequence[PlanRow]
-    """Trials of the whole plan, with what `--until` added: more where the study is a shard, or its spec has grown."""
+    """All planned trials (`planned_trials`), in that order."""
     status: Mapping[str, str]
     """Trial → how its last attempt ended, or `damaged`; those that were not tried yet are not in it."""
     trouble: Sequence[Trouble]
@@ -68,7 +69,7 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Planned trials that were not tried yet, or are void so far."""
+        """Trials of `rows` that were not tried yet, or are void so far."""
         return self.left_of(self.rows)
 
     def left_of(self, rows: Iterable[PlanRow]) -> int:
@@ -78,11 +79,12 @@ class Progress:
 
 def progress(study: Study, study_dir: StudyDir) -> Progress:
     """Look at a study. Raises DecodeError for a ledger that is damaged or not there."""
-    plan = sorted(grow_plan(study, planned_blocks(study_dir)), key=_as_named(study))
+    plan = sorted(planned_trials(study, study_dir), key=_as_named(study))
     with look_into_ledger(study_dir) as ledger:
         taken = {row["trial_id"] for row in ledger.rows()}
         tries, damaged = ledger.attempts(), ledger.damaged()
-    rows = [row for row in plan if row.trial_id in taken]
+    part = {row.trial_id for row in kept_part(study_dir).rows_of(plan)}
+    rows = [row for row in plan if row.trial_id in taken | part]
     planned = {row.trial_id: row for row in rows}
     tries = {trial_id: each for trial_id, each in tries.items() if trial_id in planned}
     status = {trial_id: each[-1].status for trial_id, each in tries.items()}

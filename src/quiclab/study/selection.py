@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 
 from quiclab.model.errors import DecodeError
+from quiclab.model.part_record import KeptPart
 from quiclab.plan.part import WHOLE, Part
 from quiclab.store.disk import disk_errors, read_object, write_atomically
-from quiclab.store.forms import misfit
 from quiclab.store.layout import StudyDir
-
-_FORM = {"blocks": int, "cells!": [str], "shard": [int]}
-"""Form of part.json (`quiclab.store.forms`)."""
+from quiclab.store.record_form import as_json, view_of
 
 
 def keep_part(study_dir: StudyDir, part: Part) -> None:
@@ -23,23 +20,23 @@ def keep_part(study_dir: StudyDir, part: Part) -> None:
         with disk_errors(study_dir.part):
             study_dir.part.unlink(missing_ok=True)
     else:
-        write_atomically(study_dir.part, json.dumps(asdict(part)))
+        write_atomically(study_dir.part, json.dumps(as_json(KeptPart(part.cells, part.blocks, part.shard))))
 
 
 def kept_part(study_dir: StudyDir) -> Part:
     """Part of the plan that the latest run was about; all of it where nothing says so, or the file is none of a
     run's."""
     try:
-        found = read_object(study_dir.part)
+        found = view_of(read_object(study_dir.part), KeptPart)
     except DecodeError:
         return WHOLE
-    if misfit(found, _FORM) is not None:
+    if found is None:
         return WHOLE
-    blocks, shard = found.get("blocks"), found.get("shard")
+    blocks, shard = found.blocks, found.shard
     possible = (
         (blocks is None or blocks > 0),
         (shard is None or (len(shard) == 2 and 1 <= shard[0] <= shard[1])),
         # A command is made of the cells, which is printed.
-        all(re.fullmatch(r"[\w./-]+", cell) for cell in found["cells"]),
+        all(re.fullmatch(r"[\w./-]+", cell) for cell in found.cells),
     )
-    return Part(blocks, tuple(found["cells"]), shard and (shard[0], shard[1])) if all(possible) else WHOLE
+    return Part(blocks, found.cells, shard and (shard[0], shard[1])) if all(possible) else WHOLE

@@ -8,9 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Study
+from quiclab.plan.make import grow_plan
 from quiclab.processes import in_fresh_process
 from quiclab.store.disk import disk_errors, write_atomically
+from quiclab.store.go_on import OPEN
 from quiclab.store.growth import read_growth
 from quiclab.store.layout import SEQUENTIAL, StudyDir
 
@@ -47,6 +50,22 @@ def planned_blocks(study_dir: StudyDir) -> dict[str, int]:
     return grown.blocks if grown else {}
 
 
+def planned_trials(study: Study, study_dir: StudyDir) -> tuple[PlanRow, ...]:
+    """All trials that are planned now: those of the spec, with what `--until` and `ask` added. Every number of planned
+    trials or pairs is of these. Raises DecodeError as `planned_blocks` does."""
+    return grow_plan(study, planned_blocks(study_dir))
+
+
+def begin_growth(study_dir: StudyDir, study: Study, goal: Goal, *, chosen: bool) -> Goal:
+    """Keep the goal before the next trials, so that what goes on with the study knows it, and return it: the most pairs
+    are those that an earlier run allowed, where these are more and nobody has `chosen` others."""
+    grown = read_growth(study_dir.root)
+    if grown is not None and not chosen:
+        goal = Goal(goal.effect_pct, max(goal.at_most, grown.at_most))
+    keep_growth(study_dir, study, goal, grown.blocks if grown else {}, grown.looks if grown else ())
+    return goal
+
+
 def looks_so_far(study_dir: StudyDir) -> int:
     """Number of looks at the study before its next blocks. Raises DecodeError as `planned_blocks` does."""
     grown = read_growth(study_dir.root)
@@ -63,7 +82,7 @@ def look_once(study_dir: StudyDir, study: Study, goal: Goal) -> LookResult:
 
 def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
     from quiclab.compare.analyse import analyse_study
-    from quiclab.compare.sequential import OPEN, state
+    from quiclab.compare.sequential import state
     from quiclab.study.tables import make_tables
 
     study_dir, study, goal = asked
@@ -92,11 +111,11 @@ def _look_at_study(asked: tuple[StudyDir, Study, Goal]) -> LookResult:
 
 
 def more_blocks(still_open: set[str], blocks: Mapping[str, int], planned: int, at_most: int) -> dict[str, int]:
-    """Cell → blocks of those that are open: a quarter more each, at least two, up to the bound."""
+    """Cell → blocks of those that are open: a quarter more each, at least two, up to the bound; no fewer than now."""
     grown = {}
     for cell in still_open:
         now = max(planned, blocks.get(cell, 0))
-        grown[cell] = min(at_most, now + max(_LEAST_GROWTH, math.ceil(_GROWTH * now)))
+        grown[cell] = max(now, min(at_most, now + max(_LEAST_GROWTH, math.ceil(_GROWTH * now))))
     return grown
 
 

@@ -30,6 +30,8 @@ from quiclab.study.limits import EARLIER, earlier_limits, told_changes
 
 ARMS = "arms_summary"
 """Member of resolved.json with what the arms are and where they differ."""
+UPLOAD = "upload_"
+"""Beginning of a point that an arm's programs declare of an upload."""
 
 
 def spec_file_of(place: Path) -> Path:
@@ -95,9 +97,7 @@ def _comparable(name: str) -> tuple[str, str | None]:
 def describe_arms(study: Study, versions: Mapping[str, str] = MappingProxyType({})) -> ArmsSummary:
     """Describe the arms and where they differ, from the facts that their endpoints declare of these `versions`, by
     role, name and prefix of the program; of one that is not among them, of the version that the spec asks for."""
-    of_arms = {
-        arm.name: _arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms
-    }
+    of_arms = {arm.name: arm_facts(in_versions(arm, versions), study.measured_workloads) for arm in study.measured_arms}
     return arms_summary(study, of_arms)
 
 
@@ -124,9 +124,9 @@ def keep_versions(
         write_atomically(study_dir.resolved, json.dumps(resolved, indent=1))
 
 
-def _arm_facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
+def arm_facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
     """Facts about an arm from its two ends: for a download, the server's or proxy's as the sender and the client's as
-    the receiver; for an upload, each end's for the opposite part."""
+    the receiver; for an upload, each end's for the opposite part, with `UPLOAD` before the point."""
     front, client = find("proxy" if arm.proxy else "server", arm.front.name), find("client", arm.client.name)
     role: Role = "proxy" if arm.proxy else "server"
     tcp_of = {
@@ -139,7 +139,7 @@ def _arm_facts(arm: Arm, workloads: Sequence[Workload]) -> dict[str, str]:
             told |= endpoint.traits(program, arm.protocol, tcp)
         if any(workload.upload for workload in workloads) and isinstance(endpoint, Uploads):
             upload = endpoint.upload_facts(program, arm.protocol, tcp)
-            told |= {f"upload_{point}": value for point, value in upload.items()}
+            told |= {f"{UPLOAD}{point}": value for point, value in upload.items()}
     return told
 
 

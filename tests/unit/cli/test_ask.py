@@ -10,8 +10,14 @@ import pytest
 
 from quiclab.cli.ask_options import read_programs, read_question
 from quiclab.cli.main import main, parser
+from quiclab.lab.endpoints import names_by_role
 from quiclab.model.errors import ExitCode, SpecError
-from quiclab.study.contenders import ProgramChoice
+from quiclab.model.study import Path as NetworkPath
+from quiclab.model.units import Bitrate, Duration
+from quiclab.plan.duration import mean_loss
+from quiclab.spec.profiles import profiles
+from quiclab.spec.read import read_study
+from quiclab.study.contenders import ProgramChoice, contenders
 from quiclab.study.question import Question
 
 
@@ -42,6 +48,28 @@ def test_objects_uploads_and_profiles() -> None:
     up = _question("--size", "5MB", "--upload", "--profile", "verizon-lte", "--rtt", "30ms")
     assert up.workload == {"name": "5MB-upload", "size": "5 MB", "direction": "upload"}
     assert up.path["name"] == "verizon-lte-30ms"
+    assert up.path["title"] == "Verizon LTE: 4 Mbit/s, 62 (14) ms, but RTT 30 ms"
+
+
+@pytest.mark.parametrize("profile", list(profiles()))
+def test_options_override_what_a_profile_has(tmp_path: Path, profile: str) -> None:
+    """Rate, round-trip time and loss, each way, whatever the profile has in their place: no loss, too."""
+    spec = tmp_path / "spec.toml"
+
+    def path_of(*words: str) -> NetworkPath:
+        question = _question("--size", "10KB", "--profile", profile, *words)
+        arms = contenders(question.asked, *(ProgramChoice("curl-cffi", "caddy"),) * 2)
+        spec.write_text(question.spec(arms, "mine"))
+        return read_study(spec, names_by_role()).paths[0]
+
+    path = path_of("--rate", "7mbit", "--rtt", "33ms", "--loss", "2%")
+    assert path.base_rtt == Duration(33_000_000)
+    for direction in (path.up, path.down):
+        assert direction.rate == Bitrate(7_000_000)
+        assert str(direction.loss) == "2 %"
+    without = path_of("--loss", "0%")
+    assert mean_loss(without.up.loss) == mean_loss(without.down.loss) == 0
+    assert (without.up.rate, without.base_rtt) == (path_of().up.rate, path_of().base_rtt)
 
 
 def test_a_page_is_that_of_a_har(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,8 +109,14 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--page", "nowhere.har"), ("--page: ",)),
         (("--rtt", "40ms", "--page", __file__), ("--page",)),
         ((*_ENOUGH, "--h3", "curl"), ("CLIENT/SERVER",)),
+        ((*_ENOUGH[:3], "40", "--h2", "a/b/c", "--h3", "/b"), ("--rtt: ", "--h2: a/b/c", "--h3: /b")),
+        (("--page", "", "--out", "", "--minutes", "x"), ("of --page is empty", "of --out is empty", "'x' is not a")),
         ((*_ENOUGH, "--h2", "a/b", "--h3", "a/b", "--client", "curl"), ("--client is for both arms",)),
         ((*_ENOUGH, "--client", "curl-cfi"), ("did you mean 'curl-cffi'",)),
+        (
+            (*_ENOUGH, "--client", "curl-cfi", "--server", "cady", "--h3", "quice/quiche"),
+            ("did you mean 'curl-cffi'", "did you mean 'caddy'", "called 'quice'"),
+        ),
         ((*_ENOUGH, "--minutes", "soon"), ("'soon' is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "0"), ("is not a number of minutes",)),
         ((*_ENOUGH, "--minutes", "nan"), ("is not a number of minutes",)),
@@ -90,6 +124,7 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--count", "\uff13"), ("--count: ",)),
         ((*_ENOUGH, "--minutes", "0.01"), ("--minutes 0.01 is too few", "give --minutes 1 or more")),
         (("--siz", "300KB"), ("did you mean --size",)),
+        ((*_ENOUGH, "--loss", "100%"), ("nothing arrives", "loses every packet up", "loses every packet down")),
         (
             ("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"),
             ("no trial of this question can end in time", "7,200 s"),

@@ -165,3 +165,35 @@ def test_a_value_may_begin_with_a_minus_sign(verb: str) -> None:
                 own.parse_known_args([action.option_strings[-1], value])
             except SpecError as error:
                 assert "expected one argument" not in error.message
+
+
+def _values() -> Iterator[tuple[str, str, list[str]]]:
+    """Every option and word of a verb that takes a value: the verb, its name, and words that leave it empty."""
+    for verb, its in verbs().items():
+        for action in its._actions:
+            takes = action.nargs in (None, argparse.OPTIONAL, argparse.ZERO_OR_MORE, argparse.ONE_OR_MORE)
+            if takes and not isinstance(action, argparse._SubParsersAction):
+                options = action.option_strings
+                yield verb, (options[-1] if options else str(action.metavar)), [options[-1], ""] if options else [""]
+
+
+@pytest.mark.parametrize(("verb", "name", "words"), list(_values()))
+def test_an_empty_value_is_refused(verb: str, name: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """As a path it would be the current directory, and as a name nothing."""
+    assert main([verb, *words]) == 2
+    told = capsys.readouterr().err
+    assert "is empty" in told
+    assert name.startswith("-") <= (name in told)
+
+
+def test_the_words_of_another_command_may_be_empty() -> None:
+    """They are its own."""
+    assert parser().parse_args(["exec", "--", "echo", ""]).command[-1] == ""
+
+
+def test_every_wrong_value_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever finds it wrong: its type, a list of words, or that it is empty."""
+    assert main(["run", "x", "--jobs", "0", "--backend", "tum", "--out", "", "--at-most", "y"]) == 2
+    told = capsys.readouterr().err
+    for each in ("'0' is neither auto nor", "did you mean tun?", "the value of --out is empty", "'y'"):
+        assert each in told

@@ -320,3 +320,19 @@ def test_a_single_arm_is_planned_without_a_word_on_pairs(
     assert "pairs" not in told
     assert main(["plan", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["power"]["comparisons"] == 0
+
+
+def test_names_of_a_grid_stay_whole_at_80_columns(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Paths in their table, workload and path of each cell in the order; where these are too long, one below the
+    other."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = with_path('rtt = ["20 ms", "200 ms"]\nloss = ["0 %", "1 %"]').replace('delay = "10 ms"\n', "", 1)
+    spec = tmp_path / "spec.toml"
+    spec.write_text(text.replace('name = "plain"', 'name = "a-network-with-a-long-name"', 1))
+    assert main(["plan", str(spec)]) in (0, 3)
+    words = set(capsys.readouterr().out.split())
+    for rtt in ("20ms", "200ms"):
+        for loss in ("0pct", "1pct"):
+            assert f"a-network-with-a-long-name-{rtt}-{loss}" in words

@@ -51,7 +51,7 @@ def test_exclude_and_undo(study: tuple[str, str], capsys: pytest.CaptureFixture[
         (["exclude", "STUDY", "TRIAL", "--undo"], "no exclusion to take back"),
         (["exclude", "STUDY", "TRIAL", "--undo", "--because", "x"], "either words or --undo"),
         (["exclude", "STUDY", "nothing", "--because", "x"], "no trial 'nothing'"),
-        (["note", "STUDY", "", "x"], "trials begin with"),
+        (["note", "STUDY", "zz", "x"], "no trial 'zz'"),
         (["note", "STUDY", "TRIAL"], "there is no text"),
     ],
 )

@@ -13,16 +13,20 @@ from unit.study.test_progress import Record, record, study, study_dir
 
 from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
+from quiclab.cli.run_document import counts
 from quiclab.cli.status_document import StatusDocument
 from quiclab.model.errors import ExitCode
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.plan.part import Part
 from quiclab.store.layout import StudyDir
+from quiclab.study.as_specified import planned_again
 from quiclab.study.selection import keep_part
+from quiclab.study.sequential_run import Goal, keep_growth
 from quiclab.why.confirm.records import keep_declaration
 
 __all__ = ["record", "study", "study_dir"]
+_CELL = "1MB/p"
 
 
 @pytest.fixture
@@ -111,3 +115,52 @@ def test_a_study_that_ended_before_it_began_says_how_to_begin(begun: str, capsys
     told = capsys.readouterr().err
     assert f"nothing of {begun} has run yet" in told
     assert as_typed(f"`quiclab run {begun}` begins it") in told
+
+
+def _grow(begun: str, study: Study, blocks: dict[str, int], *states: str) -> None:
+    looks = [{"pairs": {}, "states": {f"{_CELL} h3": each}} for each in states]
+    keep_growth(StudyDir(Path(begun)), study, Goal(2.0, 8), blocks, looks)
+
+
+def test_planned_is_one_number_wherever_it_is_told(
+    begun: str, study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a study that has grown: five blocks of two arms where its spec has three, and four trials of A/A control; the
+    ledger has the trials of the spec alone, as a run was killed before the next ones."""
+    _grow(begun, study, {_CELL: 5}, "open")
+    told = []
+    for verb in ("plan", "status"):
+        assert main([verb, begun, "--json"]) == ExitCode.OK
+        told.append(json.loads(capsys.readouterr().out))
+    plan, status = told
+    assert plan["trials"] == len(plan["order"]) == 14
+    assert status["trials"]["planned"] == sum(cell["trials"]["planned"] for cell in status["cells"]) == 14
+    assert counts(study, StudyDir(Path(begun))).planned == 14
+    assert len(planned_again(StudyDir(Path(begun)), {}).rows) == 14
+    assert plan["power"]["blocks"] == plan["matters"]["planned"] == 5
+    assert main(["plan", begun]) == ExitCode.OK
+    assert "With 4 that `run --until` or `ask` added, 14 trials are planned now." in capsys.readouterr().out
+
+
+def test_a_study_that_is_not_decided_goes_on_until_it_is(
+    begun: str, study: Study, record: Record, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Plain `run` would end where the trials that are planned are over."""
+    again = as_typed(f"quiclab run {begun} --until 2%")
+
+    def last_line() -> str:
+        assert main(["status", begun]) == ExitCode.OK
+        return capsys.readouterr().out.splitlines()[-1]
+
+    _grow(begun, study, {})
+    assert last_line().endswith(again)
+    for row in grow_plan(study, {}):
+        record(row, 2, "verified", "")
+    _grow(begun, study, {_CELL: 3}, "open")
+    assert last_line().endswith(again)
+    _grow(begun, study, {_CELL: 3}, "open", "different")
+    assert "quiclab run" not in last_line(), "it is decided"
+    for row in grow_plan(study, {_CELL: 8})[len(grow_plan(study, {})) :]:
+        record(row, 1, "verified", "")
+    _grow(begun, study, {_CELL: 8}, "open")
+    assert "quiclab run" not in last_line(), "there are no more pairs"

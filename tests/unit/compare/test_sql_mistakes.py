@@ -28,7 +28,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("query", "told", "hint"),
     [
-        ("", "the query asks for nothing", "FROM trials"),
         (" ; -- nothing", "the query asks for nothing", "FROM trials"),
         ("CREATE TABLE mine AS SELECT 1", "the query asks for nothing", "FROM trials"),
         ("SELCT 1", 'syntax error at or near "SELCT"\n  LINE 1: SELCT 1\n          ^', "duckdb.org"),

@@ -12,6 +12,7 @@ from synthetic_study import Shape, write_study
 from quiclab.compare.analyse import analyse
 from quiclab.compare.run_notes import unfinished_notes
 from quiclab.compare.study import Study, read_study
+from quiclab.store.go_on import going_on
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_blocks_that_have_not_run_are_counted(study: Study) -> None:
     """The first of the notes, with what stopping there means."""
     part = replace(study, trials=study.trials.filter(pl.col("block") < 2))
     (told,) = unfinished_notes(part)
-    assert told.startswith("Not finished: 18 of 81 planned blocks have run. `quiclab run STUDY` runs the rest.")
+    assert told == f"Not finished: 18 of 81 planned blocks have run. `{going_on(study.directory)}` runs the rest."
     assert told in analyse(part).notes
 
 

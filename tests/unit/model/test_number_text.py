@@ -49,9 +49,12 @@ def test_p_values_are_short(p: float | None, expected: str) -> None:
     assert number_text.p_text(p) == expected
 
 
-def test_open_intervals_show_infinity() -> None:
-    """A side that the data do not bound is infinite, in words too."""
-    assert number_text.interval_text(Interval(-1.25, math.inf, 0.95)) == "−1.2 … ∞"
+def test_an_open_interval_is_told_by_the_bound_that_it_has() -> None:
+    """A side that the data do not bound has no number, in no unit."""
+    assert number_text.interval_text(Interval(-1.25, math.inf, 0.95), unit=" %") == "at least −1.2 %"
+    assert number_text.interval_text(Interval(-math.inf, 3.4, 0.95)) == "at most +3.4"
+    assert number_text.interval_text(Interval(-math.inf, math.inf, 0.95), unit=" %") == "no bound"
+    assert number_text.interval_text(Interval(-1.25, 3.4, 0.95), unit=" %") == "−1.2 … +3.4 %"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from quiclab.spec.read import read_study
 from quiclab.store.layout import BLOCK_VOID, Attempt, StudyDir
 from quiclab.store.ledger import open_ledger
 from quiclab.study.progress import progress
+from quiclab.study.selection import keep_part
 
 _SPEC = """\
 [study]
@@ -163,6 +164,7 @@ def test_a_shard_counts_what_it_has_taken_on(study: Study, tmp_path: Path) -> No
     shard.create()
     with open_ledger(shard) as ledger:
         ledger.plan(Part(shard=(1, 2)).rows_of(grow_plan(study, {})))
+    keep_part(shard, Part(shard=(1, 2)))
     found = progress(study, shard)
     assert 0 < len(found.rows) == found.left < len(found.plan) == 10
 

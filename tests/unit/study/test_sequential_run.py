@@ -17,6 +17,7 @@ def test_open_cells_grow_by_a_quarter_up_to_the_bound() -> None:
     assert more_blocks({"a"}, {"b": 40}, 4, 100) == {"a": 6}
     assert more_blocks({"a", "b"}, {"b": 40}, 4, 45) == {"a": 6, "b": 45}
     assert more_blocks({"b"}, {"b": 45}, 4, 45) == {"b": 45}
+    assert more_blocks({"b"}, {"b": 45}, 4, 20) == {"b": 45}, "blocks that were planned stay planned"
 
 
 def test_a_grown_plan_begins_with_the_old_one(tmp_path: Path) -> None:

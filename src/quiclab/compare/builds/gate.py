@@ -245,7 +245,7 @@ def _pairs_needed(found: Change, error: float) -> int:
 
 def _text(interval: Interval, bound: Bound, metric: Metric) -> str:
     if bound.unit == "%":
-        return f"{number_text.interval_text(interval)} %"
+        return number_text.interval_text(interval, unit=" %")
     return number_text.ends_text(interval.low, interval.high, lambda end: number_text.quantity(end, metric.unit))
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -264,9 +263,11 @@ def _interval(cell: Finding, claim: Claim, nominal: float) -> str:
         return ""
     told = number_text.level_text(cell.interval, nominal)
     if len(claim.sides) == 2 and cell.unit == "%":
-        return f"{number_text.interval_text(cell.interval)} %{told}"
-    ends = (cell.interval.low, cell.interval.high)
-    return " … ".join("open" if math.isinf(end) else number_text.quantity(end, cell.unit) for end in ends) + told
+        return f"{number_text.interval_text(cell.interval, unit=' %')}{told}"
+    ends = number_text.ends_text(
+        cell.interval.low, cell.interval.high, lambda end: number_text.quantity(end, cell.unit)
+    )
+    return f"{ends}{told}"
 
 
 def _n(cell: Finding, claim: Claim) -> str:

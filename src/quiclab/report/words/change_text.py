@@ -110,11 +110,12 @@ def legend(found: StudiesCompared) -> str:
         selected = f" for all {tested} together, at any time" if tested else ""
     matters = f"{found.matters_pct:g} %"
     estimate = "median of its logarithm" if found.sequential and found.paired else "Hodges–Lehmann of its logarithm"
-    correction = "Bonferroni" if found.sequential else "Benjamini–Hochberg"
+    by = "Bonferroni" if found.sequential else "Benjamini–Hochberg"
+    corrected = f", corrected for {number_text.counted(tested, 'comparison')} ({by})" if tested else ""
     return (
         f"Change: typical ratio NEW / OLD{' within pairs' if found.paired else ''} ({estimate}), "
-        f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}, corrected for "
-        f"{number_text.counted(tested, 'comparison')} ({correction}); small: by less than {matters}; small?: perhaps. "
+        f"+ where NEW's value is larger. Worse, better: p is at most {found.alpha:g}{corrected}; "
+        f"small: by less than {matters}; small?: perhaps. "
         f"Equivalent: no change of {matters} or more; median equivalent: that of the median, the slowest trials (p90) "
         f"may still differ. Interval: of the change, at {number_text.level(1 - found.alpha)}{selected}."
     )

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from functools import partial
 
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, StudyAnalysis
@@ -30,11 +30,11 @@ def results_table(analysis: StudyAnalysis) -> TextTable:
 
 def alone_rows(analysis: StudyAnalysis) -> Iterator[tuple[str, ...]]:
     """Network, size and numbers of each cell of a study with a single arm: `ALONE` has their headings."""
+    quantity = partial(number_text.quantity, unit=analysis.metric.unit)
     for each in analysis.alone:
         interval = ""
         if (of := each.arm.interval) is not None:
-            high = number_text.quantity(of.high, analysis.metric.unit) if math.isfinite(of.high) else "∞"
-            interval = f"{number_text.quantity(of.low, analysis.metric.unit)} … {high}"
+            interval = number_text.ends_text(of.low, of.high, quantity)
         yield (
             analysis.path_titles.get(each.path, each.path),
             analysis.workload_titles.get(each.workload, each.workload),

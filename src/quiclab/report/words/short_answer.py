@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis, TailState
-from quiclab.compare.not_judged import SAME_COMMAND, TOLERATE_MORE
+from quiclab.compare.not_judged import TOLERATE_MORE
 from quiclab.model import number_text
 from quiclab.why.explanation import DifferencePart, Explanation
 
@@ -14,8 +14,8 @@ _MOST = 3
 """Causes that are named."""
 
 
-def verdict(comparison: Comparison, analysis: StudyAnalysis, again: str) -> str:
-    """Say which arm is faster, by how much, and how sure that is. `again` is the command that goes on."""
+def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
+    """Say which arm is faster, by how much, and how sure that is."""
     metric, matters = analysis.metric, f"{analysis.matters_pct:g} %"
     base, other = comparison.baseline.arm, comparison.other.arm
     word = comparison_words.faster(metric) if comparison.leans > 0 else comparison_words.slower(metric)
@@ -39,7 +39,7 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis, again: str) -> str:
             verb = "does" if comparison.pairs == 1 else "do"
             return f"Inconclusive: {pairs} {verb} not tell which of {other} and {base} is faster.{lead}"
     kind = "Not judged" if comparison.conclusion is Conclusion.NOT_JUDGED else "Not measured"
-    why = comparison.why.replace(SAME_COMMAND, f"Run `{again}`").replace(TOLERATE_MORE, "")
+    why = comparison.why.replace(TOLERATE_MORE, "")
     return f"{kind}: {why or 'no trial has a result'}"
 
 

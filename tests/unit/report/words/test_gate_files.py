@@ -66,7 +66,7 @@ def test_the_terminal_shows_every_number(slower: Result, width: int) -> None:
     assert [row.endswith("FAILED") for row in rows] == [False] * 3 + [True] * 3
     text = " ".join(lines)
     assert "Gate ttlb > +3%: FAILED 8 of 18 cells (9 passed, 1 not judged)." in text
-    assert "Not judged: h3, 100 ms more RTT, 1 MB: Disturbed: 4 of 9 planned pairs" in text
+    assert "Not judged: h3, 100 ms more RTT, 1 MB: Disturbed: 4 of 9 pairs" in text
     assert "a build that stays within its bounds: at most 2.5 % for all 17 cells together." in text
     assert "What else changed between the two studies is not in that chance" in text
     assert "h2, 1 % loss, 5 MB, NEW: 2 failed of 9 attempts." in text
@@ -101,7 +101,7 @@ def test_junit_counts_and_reasons(slower: Result) -> None:
     assert len(failures) == 8
     assert all("beyond +3%" in (each.get("message") or "") for each in failures)
     (error,) = suite.findall("testcase/error")
-    assert (error.get("message") or "").startswith("Disturbed: 4 of 9 planned pairs")
+    assert (error.get("message") or "").startswith("Disturbed: 4 of 9 pairs")
     names = [case.get("name") for case in suite.findall("testcase")]
     assert len(set(names)) == 18
     assert names[0] == "h2: nothing added, 100 KB"

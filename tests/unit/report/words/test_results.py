@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from synthetic_study import write_study
@@ -20,8 +21,10 @@ def test_what_stands_beside_an_interval_is_what_the_interval_is_of(tmp_path: Pat
     assert table.headings[at - 1] == "difference, + is faster"
     assert not any("difference of" in heading for heading in table.headings)
     for row in table.rows:
-        estimate, ends = row[at - 1].removesuffix(" %"), row[at].partition(" (")[0].removesuffix(" %").split(" … ")
-        low, high = (float(end.replace("−", "-").replace("∞", "inf")) for end in ends)
+        estimate, told = row[at - 1].removesuffix(" %"), row[at].partition(" (")[0].removesuffix(" %").replace("−", "-")
+        at_least, at_most = told.startswith("at least "), told.startswith("at most ")
+        ends = told.removeprefix("at least ").removeprefix("at most ").split(" … ")
+        low, high = (-math.inf if at_most else float(ends[0])), (math.inf if at_least else float(ends[-1]))
         assert low <= float(estimate.replace("−", "-")) <= high
 
 

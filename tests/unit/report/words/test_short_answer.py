@@ -38,7 +38,7 @@ def _told(analysis: StudyAnalysis, conclusion: Conclusion, low: float, high: flo
         leans=middle,
         pairs=12,
     )
-    return verdict(found, analysis, "quiclab run studies/x --until 2%")
+    return verdict(found, analysis)
 
 
 def test_faster_and_slower_have_an_interval_of_what_they_say(analysis: StudyAnalysis) -> None:
