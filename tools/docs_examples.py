@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write what the docs show of the demo: pictures of its report, and outputs of commands.
 
-usage: docs_examples.py                  write the pictures, their words, and the outputs anew, from the recorded studies
-       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's pictures are out of
-                                         date; with --all, those of every picture
+usage: docs_examples.py                  write the pictures, their words, and the outputs anew, from recorded studies
+       docs_examples.py --check [--all]  write nothing; fail where outputs or the words of the demo's pictures are out
+                                         of date; with --all, those of every picture
        docs_examples.py --record STUDY   record a finished study of experiments/demo/spec.toml, or of the question that
                                          the tutorial asks, for the above
 
@@ -176,11 +176,11 @@ def _output(command: str) -> str:
 
 def _answer(study: Path) -> Sequence[object]:
     """Return what `quiclab ask` prints at its end."""
-    from quiclab.cli.ask import answer_lines
+    from quiclab.cli.ask import answer
     from quiclab.compare.analyse import analyse_study
     from quiclab.study.specs import load_study
 
-    return answer_lines(load_study(study / "spec.toml"), study, analyse_study(study))
+    return answer(load_study(study / "spec.toml"), study, analyse_study(study)).lines
 
 
 def _report(study: Path) -> Path:
