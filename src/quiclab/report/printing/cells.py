@@ -65,7 +65,7 @@ def draw_table(canvas: Canvas, trace: Spec, box: Box) -> None:
             canvas.box(cell, ink(nth(part(node, "fill.color"), column)), rule, float(part(node, "line.width", 1)))
             align = nth(node.get("align"), column, "center")
             at = {"left": left + _PADDING_PX, "center": left + width / 2, "right": left + width - _PADDING_PX}[align]
-            canvas.text(text, at, top + height / 2, align)
+            canvas.bound(canvas.text(text, at, top + height / 2, align), cell, text)
             left += width
         top += height
 

@@ -64,6 +64,10 @@ class Drawing:
             axis.keys = ordered_keys(axis.node, columns) if axis.is_category else []
         self.entries: list[notes.Entry] = []
         self._find_room()
+        for table in (trace for trace in self.traces if trace.get("type") == "table"):
+            self.margins.left, self.margins.right = float(margin["l"]), float(margin["r"])  # there is no axis
+            inner = self.width - self.margins.left - self.margins.right
+            self.height = self._title_room()[0] + sum(cells.table_heights(table, inner)) + 2 * _TITLE_TOP_PX
 
     @staticmethod
     def _axis_name(trace: Spec, side: str) -> str:
