@@ -69,7 +69,8 @@ def _counts(study: Study) -> TextTable:
         "Trials",
         "Failed: an endpoint's fault, ranks worst. Unproven: neither packets nor an account of the client show what it "
         "got, so the trial is left out. Invalid: the laboratory's fault, run again. With its block: run again as "
-        "another trial of its block was invalid, or the block was cut short. Damaged: verified, but files were lost since.",
+        "another trial of its block was invalid, or the block was cut short. Damaged: verified, but files were lost "
+        "since.",
         ("arm", "kind", *_STATUSES, "reasons"),
         tuple(sorted(rows, key=lambda row: (row[1] != "main", row[0]))),
         "No trial is on record.",
