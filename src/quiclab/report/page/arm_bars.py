@@ -30,7 +30,7 @@ class Segment:
     look: str
     """CSS of its fill and of the words on it."""
     told: str
-    """`slow start: 49.1 ms`."""
+    """Name and time: `slow start: 49.1 ms`."""
 
 
 @dataclass(frozen=True)

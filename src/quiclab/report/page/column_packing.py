@@ -11,7 +11,6 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -100,7 +99,7 @@ def _text(rows: npt.NDArray[np.uint8]) -> str:
     return base64.b64encode(zlib.compress(np.ascontiguousarray(rows.T).tobytes(), 6)).decode()
 
 
-def unpacked(packed_column: Mapping[str, Any], points: int) -> list[Any]:
+def unpacked(packed_column: Spec, points: int) -> list[Any]:
     """Return the values of a column of so many points that `column` packed."""
     data = np.frombuffer(zlib.decompress(base64.b64decode(packed_column["data"])), dtype=np.uint8)
     by_byte = np.zeros((points, 8), dtype=np.uint8)

@@ -59,7 +59,7 @@ class CellReasons:
     bars: tuple[ArmBar, ...]
     """Mean time of each arm by its waits."""
     further: tuple[Markup, ...]
-    """What else is known of the difference."""
+    """Further sentences about the difference."""
     verdicts: tuple[Judged, ...]
     """Verdicts on the causes, the largest first."""
     spec: Mapping[str, object]

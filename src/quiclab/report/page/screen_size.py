@@ -18,7 +18,8 @@ from quiclab.report.page.column_packing import COLUMNS, packed, unpacked
 from quiclab.report.page.standalone_figure import kept
 
 PIXELS, ROWS = 200, 100
-"""Columns of a curve of which the first, last, least and greatest point stay; rows of marks, one in each square."""
+"""Columns of a plot, in each of which a curve keeps its first, last, least and greatest point; and rows, one mark of
+each square being kept."""
 _STEPS = 2000
 """Steps of the range of an axis to which instants are rounded."""
 _OF_BARS = ("x", "width", "base", "y", "text", "hovertext", "customdata")
@@ -102,13 +103,13 @@ def _rounded(values: list[Any]) -> list[Any]:
     return [value if value is None else round(value, digits) for value in values]
 
 
-def fewer_points(selector: dict[str, Any]) -> dict[str, Any]:
+def fewer_points(selector: Spec) -> Spec:
     """Return the data of the pair selector with at most `CURVE_POINTS` points of each curve."""
     curves = {trial: _fewer(curve) for trial, curve in selector["curves"].items()}
     return {**selector, "curves": curves}
 
 
-def _fewer(curve: Mapping[str, Any]) -> dict[str, Any]:
+def _fewer(curve: Spec) -> Spec:
     axes = {axis: np.frombuffer(base64.b64decode(curve[axis]), dtype="<f4") for axis in ("x", "y")}
     keep = pair_selector.thinned(axes["x"].astype(np.float64), CURVE_POINTS)
     return {

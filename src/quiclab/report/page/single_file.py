@@ -131,7 +131,7 @@ class _Part:
 
     title: str
     body: str
-    """Its HTML, without the data of its figures."""
+    """HTML of the page, without the data of its figures."""
     data: dict[str, str]
     """Place in the page → data."""
 
