@@ -39,4 +39,4 @@ def kept_part(study_dir: StudyDir) -> Part:
         # A command is made of the cells, which is printed.
         all(re.fullmatch(r"[\w./-]+", cell) for cell in found.cells),
     )
-    return Part(blocks, found.cells, shard and (shard[0], shard[1])) if all(possible) else WHOLE
+    return Part(blocks, found.cells, None if shard is None else (shard[0], shard[1])) if all(possible) else WHOLE

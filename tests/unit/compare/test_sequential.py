@@ -11,9 +11,10 @@ from synthetic_study import Shape, write_study
 
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.model import Conclusion, Outcome
-from quiclab.compare.sequential import OPEN, sequential_table, state
+from quiclab.compare.sequential import sequential_table, state
 from quiclab.compare.study import read_study
 from quiclab.report.page.write import write_report
+from quiclab.store.go_on import OPEN
 
 
 def _study(folder: Path, **shape: object) -> Path:
