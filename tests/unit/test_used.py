@@ -18,6 +18,9 @@ FOR_OTHERS = {
     "_check_value": "argparse asks for it",
     "_fill_text": "argparse asks for it",
     "quic_event_received": "aioquic asks for it",
+    "do_GET": "http.server asks for it",
+    "do_POST": "http.server asks for it",
+    "log_message": "http.server asks for it",
     "all_count": "who calls run_study asks for it",
     "spec_form": "the generator of the JSON Schema asks for it",
 }
