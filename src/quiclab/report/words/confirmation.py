@@ -7,6 +7,7 @@ Three numbers keep their names: the *share* of an account that a cause has, the 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -317,7 +318,7 @@ def _number(value: float, digits: int, *, signed: bool = False) -> str:
 
 
 def value_text(value: Value) -> str:
-    """Return a value as a spec has it, without quotes."""
+    """Return a value as a spec has it, a single one without quotes."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else str(value)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from quiclab.lab.endpoints import Command, Context, Origin, find
 from quiclab.model.study import Arm, Role, Study, Workload
+from quiclab.model.units import ByteCount
 from quiclab.spec.counterfactual import Change, role_of
 from quiclab.why.confirm.declaration import REPLAY, WITHOUT
 
@@ -48,7 +49,10 @@ def _tcp_words(change: Change) -> tuple[str, ...]:
     if form is None:
         return ()
     value = change.value
-    shown = str(int(value)) if isinstance(value, bool) else " ".join(value) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):  # the kernel takes bytes, and a shell one word
+        shown = f'"{" ".join(str(ByteCount.parse(each).bytes) for each in value)}"'
+    else:
+        shown = str(int(value)) if isinstance(value, bool) else str(value)
     return (f"Linux: {form.format(shown)}",)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from planned_confirmation import SPEC, plan, write
 
 from quiclab.model.errors import SpecError
 from quiclab.model.tables import TABLES
+from quiclab.report.words.confirmation import setting
 from quiclab.spec.read import read_study
 from quiclab.study.confirm.plan import Asked
 from quiclab.study.confirm.together import beside
@@ -179,3 +181,12 @@ def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: 
     asked = plan(study)
     assert (asked.declared.cause, asked.declared.key) == ("delayed_acknowledgment", "ack_delay")
     assert asked.declared.beyond_ms == pytest.approx(300.0)
+
+
+def test_a_list_of_sizes_can_be_pasted(tmp_path: Path) -> None:
+    """Into a spec, where each is quoted, and into a shell, where the kernel takes bytes."""
+    times = {"h2": {"": 800.0, "receive_window_limited": 500.0}, "h3": {"": 800.0}}
+    made = plan(write(tmp_path / "s", times))
+    assert setting(made.declared) == 'tcp.receive_buffer = ["4096 B", "4 MiB", "16 MiB"]'
+    assert tomllib.loads(f"[arm]\n{setting(made.declared)}")["arm"]["tcp"]["receive_buffer"][1] == "4 MiB"
+    assert made.own_words == ('Linux: sysctl net.ipv4.tcp_rmem="4096 4194304 16777216"',)
