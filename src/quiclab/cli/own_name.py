@@ -22,6 +22,7 @@ VERBS = (
         "causes",
         "compare",
         "figure",
+        "methods",
         "view",
         "sql",
         "decode",

@@ -157,6 +157,7 @@ WRITES = {
     "ask": {"--out"},
     "run": {"--out", "--events"},
     "report": {"--single-file"},
+    "explain": {"--out"},
     "merge": {"study"},
     "compare": {"--out", "--junit", "--markdown"},
     "figure": {"--out"},

@@ -147,8 +147,9 @@ def _contrasting(colour: str) -> str:
     return "#ffffff" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "#1c1e21"
 
 
-def _text(trace: Spec, place: int, colour: str = INK) -> Label:
-    size = float(part(trace, "textfont.size", SMALLER_PX))
+def _text(trace: Spec, place: int, colour: str = INK, *, inside: bool = False) -> Label:
+    own = part(trace, "insidetextfont.size") if inside else None
+    size = float(own or part(trace, "textfont.size", SMALLER_PX))
     return label(nth(trace.get("text"), place, ""), size, str(nth(part(trace, "textfont.color"), place, colour)))
 
 
@@ -157,7 +158,7 @@ def _write(panel: Panel, trace: Spec, bar: Bar, box: Box, *, lying: bool) -> Non
     if position == "none" or not nth(trace.get("text"), bar.number, ""):
         return
     inner = part(trace, "insidetextfont.color") or _contrasting(nth(part(trace, "marker.color"), bar.number) or INK)
-    inside = _text(trace, bar.number, inner)
+    inside = _text(trace, bar.number, inner, inside=True)
     fits = inside.width_px + 2 * _GAP_PX <= box.width and inside.height_px <= box.height
     if position == "inside" or (position == "auto" and fits):
         if fits or trace.get("constraintext") == "none":

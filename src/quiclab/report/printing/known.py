@@ -36,7 +36,7 @@ TRACES: dict[str, set[str]] = {
                 "line.dash", "line.shape", "opacity", "cliponaxis", "connectgaps"}
     | _ERRORS | _SYMBOL | _NAME | _AXES,
     "bar": {"x", "y", "base", "width", "orientation", "text", "textposition", "textangle", "insidetextanchor",
-            "insidetextfont.color", "textfont.size", "textfont.color", "cliponaxis", "opacity"}
+            "insidetextfont.color", "insidetextfont.size", "textfont.size", "textfont.color", "cliponaxis", "opacity"}
     | _ERRORS | _BAR | _NAME | _AXES,
     "box": {"boxpoints"} | _SPREAD | _SYMBOL | _NAME | _AXES,
     "violin": {"points", "spanmode", "meanline.visible"} | _SPREAD | _SYMBOL | _NAME | _AXES,
