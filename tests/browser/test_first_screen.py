@@ -70,7 +70,7 @@ def test_answer_map_timeline_and_causes_stand_before_what_is_folded(
         assert page.evaluate("document.documentElement.scrollHeight") <= MOST_SCREENS * SCREEN_PX
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
 def test_each_cell_has_a_bar_per_arm_in_the_looks_of_the_timeline(
     browser: Any, study: Path, size: tuple[int, int]
 ) -> None:

@@ -45,7 +45,7 @@ def _listed(page: Any, stretch: int) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
 def test_two_captures(tmp_path: Path, browser: Any, size: tuple[int, int]) -> None:
     """Both bands, and behind the only wait the segment that ended it; a handshake lists its packets in order."""
     keys = [part for name in ("h2", "h3") for part in ("--keys", str(_HERE / f"{name}.keys"))]

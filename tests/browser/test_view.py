@@ -46,7 +46,7 @@ def browser() -> Iterator[Any]:
         yield chromium
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
 def test_a_finished_study(server: ViewServer, browser: Any, size: tuple[int, int]) -> None:
     """Counts, the report behind a link, rows of a trial by a search, an answer to a query; a clean console."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]})

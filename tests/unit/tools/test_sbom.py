@@ -67,6 +67,7 @@ def test_hashes_are_those_of_the_lock_files(written: dict[str, dict[str, object]
     assert all(each.get("hashes") for url, each in written.items() if url.startswith(f"pkg:{kind}/"))
 
 
+@pytest.mark.nightly
 def test_spdx_names_the_same_packages(tmp_path: Path, written: dict[str, dict[str, object]]) -> None:
     """Each once, with the same hashes, as something that quiclab depends on; the document follows from the locks."""
     command = [sys.executable, "-W", "error", str(ROOT / "tools" / "sbom.py")]
