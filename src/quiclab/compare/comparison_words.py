@@ -130,11 +130,12 @@ LEAST_TOLD_PCT = 0.1
 
 
 def disturbance_words(disturbance_pct: float) -> str:
-    """Return how much of a difference may be the laboratory's: `up to 0.4 % of the difference may be this machine`; ""
-    where that is too little to be told."""
+    """Return how much of a difference may be the laboratory's: `up to 0.4 percentage points of the difference may
+    be this machine`; "" where that is too little to be told."""
     if disturbance_pct < LEAST_TOLD_PCT:
         return ""
-    return f"up to {percent(disturbance_pct, signed=False)} of the difference may be this machine"
+    points = percent(disturbance_pct, signed=False).removesuffix(" %")
+    return f"up to {points} percentage points of the difference may be this machine"
 
 
 def pairs_words(comparison: Comparison) -> str:

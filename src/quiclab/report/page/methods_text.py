@@ -113,9 +113,10 @@ def _design(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
         pairs = sorted({each.pairs for each in analysis.comparisons})
         span = f"{pairs[0]}" if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
         planned = study.spec.planned_blocks
+        where = "the one cell" if len(analysis.cells()) == 1 else f"each of {cells}"
         rule = rule_of(study)
         yield (
-            f"In each of {cells} (a workload over a network) every block ran each arm once, in an order drawn at random"
+            f"In {where} (a workload over a network) every block ran each arm once, in an order drawn at random"
             f"{drawn}; two trials of a block are a pair."
         )
         asked = "" if planned is None or rule is not None else f" of {planned} planned"
@@ -124,11 +125,17 @@ def _design(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
     else:
         yield f"There were {cells}, with trials in an order drawn at random{drawn}."
     if analysis.controls:
-        control = analysis.controls[0]
-        yield (
-            f"As a control, {control.baseline.arm.partition('#')[0]} was compared with itself in "
-            f"{number_text.counted(control.pairs, 'pair')}."
-        )
+        arms = [
+            (each.baseline.arm.partition("#")[0], number_text.counted(each.pairs, "pair")) for each in analysis.controls
+        ]
+        told = [f"{arm} was compared with itself in {pairs}" for arm, pairs in arms]
+        yield f"As {'a control' if len(told) == 1 else 'controls'}, {number_text.listed(told)}."
+
+
+def _baselines(analysis: StudyAnalysis) -> str:
+    """Return the arms that others are compared with: `h2, the baseline`."""
+    names = dict.fromkeys(each.baseline.arm for each in analysis.comparisons)
+    return f"{number_text.listed(list(names))}, the baseline"
 
 
 def _test(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
@@ -150,9 +157,9 @@ def _test(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
         )
     else:
         yield (
-            "Differences are those of the typical pair in per cent of the baseline (the Hodges–Lehmann estimate of the "
-            "log ratios within pairs), tested by the exact two-sided Wilcoxon signed-rank test at the level "
-            f"{level} after the correction of Benjamini and Hochberg over {number_text.counted(cells, 'cell')}."
+            f"Differences are those of the typical pair in per cent of {_baselines(analysis)} (the Hodges–Lehmann "
+            "estimate of the log ratios within pairs), tested by the exact two-sided Wilcoxon signed-rank test at the "
+            f"level {level} after the correction of Benjamini and Hochberg over {number_text.counted(cells, 'cell')}."
         )
     sure = sorted({round(100 * each.interval_pct.confidence, 1) for each in analysis.comparisons if each.interval_pct})
     if sure:

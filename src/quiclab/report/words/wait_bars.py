@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mean time of two arms as stacked bars of waits for a terminal, in the order, colours and names of the timeline."""
+"""Mean time of two arms as stacked bars for a terminal, by the waits that sentences about them name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quiclab.report.words.account import time_text
 from quiclab.why.account import Why
 from quiclab.why.accounts import Waterfall
 
-_LEAST_COLUMNS = 20
+_LEAST_COLUMNS, _LEAST_REST_MS = 20, 0.05
 _MARKS = "█▓▒░"
 """Fill of the waits one after the other: neighbours are told apart without colours, too."""
 
@@ -58,15 +58,23 @@ class WaitBars:
             legend.append(marks[each.why] * 2, style=each.why.style.colour)
             times = ", ".join(f"{name} {time_text(time)}" for name, time in zip(names, each.times, strict=True))
             yield legend.append(f" {each.why.heading}: {times}")
+        rest = [whole - sum(each.times[arm] for each in waits) for arm, whole in enumerate(totals)]
+        if max(rest) >= _LEAST_REST_MS:
+            times = ", ".join(f"{name} {time_text(time)}" for name, time in zip(names, rest, strict=True))
+            yield Text(f"     too short to be drawn: {times}", no_wrap=True, overflow="ellipsis")
 
     def _waits(self, widths: list[int]) -> list[_Wait]:
-        """The waits that have a column in either bar, in the order of the timeline."""
-        found = self._waterfall.waits
-        times = [each.baseline_ms for each in found], [each.other_ms for each in found]
+        """The waits that have a column in either bar, in the order of the timeline; as one what sentences sum up."""
+        found = [
+            (step.label, step.baseline_ms, step.other_ms)
+            for step in self._waterfall.steps
+            if isinstance(step.label, Why)
+        ]
+        times = ([first for _, first, _ in found], [second for _, _, second in found])
         shared = [shared_out(each, width) for each, width in zip(times, widths, strict=True)]
         waits = [
-            _Wait(each.why, (each.baseline_ms, each.other_ms), (shared[0][place], shared[1][place]))
-            for place, each in enumerate(found)
+            _Wait(why, (first, second), (shared[0][place], shared[1][place]))
+            for place, (why, first, second) in enumerate(found)
         ]
         return [each for each in waits if any(each.columns)]
 

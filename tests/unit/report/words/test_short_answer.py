@@ -17,7 +17,6 @@ from quiclab.compare.statistics import Interval
 from quiclab.report.words.short_answer import because, verdict
 from quiclab.report.words.wait_bars import WaitBars, shared_out
 from quiclab.why.account import Why
-from quiclab.why.accounts import Wait
 from quiclab.why.explanation import Explanation
 
 
@@ -80,15 +79,16 @@ def test_bars_have_one_scale_and_add_up() -> None:
     """The arm that takes half of the time has half of the columns."""
     found = waterfall(-50.0, link_busy=-50.0)
     found = replace(found, total=replace(found.total, baseline_ms=100.0, other_ms=50.0))
-    wait = Wait(Why.LINK_BUSY, 100.0, 50.0)
+    step = replace(found.steps[0], label=Why.LINK_BUSY, baseline_ms=99.0, other_ms=49.9)
     console = Console(width=80, color_system=None)
     with console.capture() as capture:
-        console.print(WaitBars(replace(found, waits=(wait,))))
-    heading, first, second, legend = capture.get().splitlines()
+        console.print(WaitBars(replace(found, steps=(step,))))
+    heading, first, second, legend, rest = capture.get().splitlines()
     assert heading == "Mean time of 8 pairs:"
     assert first.startswith("h2 █")
     assert abs(first.count("█") - 2 * second.count("█")) <= 1
-    assert legend.endswith("h2 100 ms, h3 50.0 ms")
+    assert legend.endswith("h2 99.0 ms, h3 49.9 ms")
+    assert rest.endswith("too short to be drawn: h2 1.00 ms, h3 0.100 ms")
     assert max(map(len, (heading, first, second))) <= 80
 
 
