@@ -57,7 +57,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_answer_map_timeline_and_causes_stand_before_what_is_folded(
     browser: Any, study: Path, size: tuple[int, int]
 ) -> None:
-    """In this order from top to bottom; the map stands beside the answer where there is room."""
+    """The page has this order from top to bottom; the map stands beside the answer where there is room."""
     with opened(browser, study / "report.html", size) as page:
         page.goto((study / "report.html").as_uri())
         page.wait_for_selector("#longest [data-drawn] .main-svg")

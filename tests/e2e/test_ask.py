@@ -102,7 +102,7 @@ def test_each_option_is_in_the_spec_and_runs(
     programs: tuple[str, ...] | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its trials transfer what was asked for, and `--json` has the answer as one document, whatever was disturbed."""
+    """Trials transfer what was asked for, and `--json` has the answer as one document, disturbed or not."""
     _har(tmp_path)
     monkeypatch.chdir(tmp_path)
     done = quiclab("ask", *words, "--minutes", "1", "--out", "study", "--json", timeout=500)

@@ -32,7 +32,7 @@ def _begun(tmp_path: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 def _state(address: str) -> dict[str, Any] | None:
-    """What the page is told; None once nobody answers, or where the study is not there yet."""
+    """Return the state that the page gets; None once nobody answers, or while there is no study yet."""
     try:
         with urllib.request.urlopen(f"{address}state", timeout=30) as answer:
             found: dict[str, Any] = json.load(answer)

@@ -72,7 +72,7 @@ def test_the_search_needs_no_network(site: Path, browser: Any, words: str, found
 
 
 def test_dark_mode_is_dark(site: Path, browser: Any) -> None:
-    """By the reader's own setting."""
+    """The page follows the reader's setting."""
     shades = []
     for scheme in ("light", "dark"):
         page, _ = open_page(browser, (site / "index.html").as_uri(), DESKTOP, scheme)

@@ -90,7 +90,7 @@ def test_the_index_has_every_page_once_by_its_kind_with_a_line() -> None:
 
 
 def test_an_overview_lists_the_pages_of_its_folder_once() -> None:
-    """Of tables and of causes."""
+    """The overviews of tables and of causes list each page once."""
     for folder in ("tables", "causes"):
         overview = ROOT / "docs" / "reference" / f"{folder}.md"
         rows = re.findall(rf"^\| \[`\w+`\]\(({folder}/[^)]+)\) \|", overview.read_text(encoding="utf-8"), re.MULTILINE)
@@ -108,7 +108,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_anchors_of_links_are_there() -> None:
-    """Also those of a link to a part of its own page."""
+    """Every anchor exists, also in links within one page."""
     dead = []
     for page in written():
         text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

@@ -124,7 +124,7 @@ def test_two_netlogs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_one_recording_has_its_own_account(
     option: str, file: str, level: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its parts add up to the time that it takes beside another one."""
+    """The parts of a recording alone add up to the time that it takes beside another one."""
     assert main(["explain", option, str(_HERE / file), "--json"]) == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
     assert told["recording"]["level"] == level
@@ -271,7 +271,7 @@ def test_what_does_not_fit_together_is_refused(
     ],
 )
 def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither, or both ways at once, are mistakes of the command line."""
+    """A command line with neither of them, or with both, is refused."""
     assert main(["explain", *arguments]) == ExitCode.SPEC
     assert words in " ".join(capsys.readouterr().err.split())
 

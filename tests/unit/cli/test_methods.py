@@ -65,7 +65,7 @@ def test_an_unfinished_study_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_sequential_study_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With its rule and its looks."""
+    """The paragraph names the stopping rule and the number of looks."""
     study = write_study(tmp_path / "study", _shape())
     rule = {"version": 1, "effect_pct": 5, "at_most": 60, "blocks": {"1 MB/loss": 9}, "looks": [{}, {}]}
     (study / "sequential.json").write_text(json.dumps(rule))
@@ -77,7 +77,7 @@ def test_a_sequential_study_says_so(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_merged_study_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With each machine."""
+    """The paragraph names each machine."""
     study = write_study(tmp_path / "study", _shape())
     (study / "hosts").mkdir()
     (study / "hosts" / "1.json").write_text(json.dumps(HOST | {"cpu_model": "Other CPU"}))
@@ -88,7 +88,7 @@ def test_a_merged_study_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_study_of_one_arm_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And names no test."""
+    """The paragraph says that there is one arm, and names no test."""
     study = write_study(tmp_path / "study", _shape(aa_blocks=0, resolved={"arms": ARMS[:1]}))
     for table in (study / "tables" / "trials.parquet",):
         pl.read_parquet(table).filter(arm="h2").write_parquet(table)
@@ -118,12 +118,12 @@ def test_the_demo_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_what_is_no_study_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As everywhere."""
+    """A folder without a study ends with one sentence and no traceback."""
     assert main(["methods", str(tmp_path / "nothing")]) != 0
     assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", sorted({endpoint.name for endpoint in ENDPOINTS} - set(OWN)))
 def test_every_program_has_its_source(name: str) -> None:
-    """Also with a fault that is planted in it."""
+    """Each program has a source for BibTeX, also one with a planted fault."""
     assert source_of(name) in SOURCES.values()

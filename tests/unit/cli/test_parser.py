@@ -179,7 +179,7 @@ def _values() -> Iterator[tuple[str, str, list[str]]]:
 
 @pytest.mark.parametrize(("verb", "name", "words"), list(_values()))
 def test_an_empty_value_is_refused(verb: str, name: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """As a path it would be the current directory, and as a name nothing."""
+    """An empty path would be the current directory, and an empty name nothing."""
     assert main([verb, *words]) == 2
     told = capsys.readouterr().err
     assert "is empty" in told
@@ -192,7 +192,7 @@ def test_the_words_of_another_command_may_be_empty() -> None:
 
 
 def test_every_wrong_value_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever finds it wrong: its type, a list of words, or that it is empty."""
+    """All wrong values are listed: of a wrong type, not in a list of words, or empty."""
     assert main(["run", "x", "--jobs", "0", "--backend", "tum", "--out", "", "--at-most", "y"]) == 2
     told = capsys.readouterr().err
     for each in ("'0' is neither auto nor", "did you mean tun?", "the value of --out is empty", "'y'"):

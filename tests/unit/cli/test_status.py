@@ -125,8 +125,8 @@ def _grow(begun: str, study: Study, blocks: dict[str, int], *states: str) -> Non
 def test_planned_is_one_number_wherever_it_is_told(
     begun: str, study: Study, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a study that has grown: five blocks of two arms where its spec has three, and four trials of A/A control; the
-    ledger has the trials of the spec alone, as a run was killed before the next ones."""
+    """All verbs count five blocks of two arms, where the spec has three, and four control trials, although the ledger
+    has those of the spec alone: a run was killed before the next ones."""
     _grow(begun, study, {_CELL: 5}, "open")
     told = []
     for verb in ("plan", "status"):

@@ -191,7 +191,7 @@ def test_rows_of_a_trial(finished: Path) -> None:
 
 
 def test_a_query_is_only_read_and_kept_as_a_look(finished: Path) -> None:
-    """As with `quiclab sql`: the file system is out of reach, a wrong query has a hint, results count as seen."""
+    """The rules of `quiclab sql` hold: no file system, a hint for a wrong query, results count as seen."""
     looks = finished / "looks.jsonl"
     looks.unlink(missing_ok=True)
     with _served(finished) as server:
@@ -209,7 +209,7 @@ def test_a_query_is_only_read_and_kept_as_a_look(finished: Path) -> None:
 
 
 def test_a_run_in_progress_shows_no_result(finished: Path) -> None:
-    """Neither the report nor any table: a look before the end costs certainty."""
+    """The server refuses report and tables while a run works: a look before the end costs certainty."""
     with _served(finished) as server, held_alone(finished / LOCK):
         assert _told(server, "state")["running"]
         assert _ask(server, "study/report.html")[0] == 404

@@ -24,13 +24,13 @@ def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str, capsy
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["one", "two"]])
 def test_other_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """With the usage."""
+    """The usage is printed, and nothing is built."""
     assert main(arguments) == 2
     assert "usage" in capsys.readouterr().err
 
 
 def test_what_a_site_holds_of_others_is_locked() -> None:
-    """By versions and hashes, and no address of a download."""
+    """The lock has versions and hashes, and no address of a download."""
     lock = (ROOT / "requirements-docs.lock").read_text()
     assert set(PARTS) <= set(re.findall(r"^([\w-]+)==", lock, re.MULTILINE))
     assert "://" not in lock

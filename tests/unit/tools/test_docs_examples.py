@@ -76,7 +76,7 @@ def test_the_recorded_demo_is_the_demo() -> None:
 
 
 def test_the_recorded_answer_is_of_the_question_that_the_tutorial_asks() -> None:
-    """By the command that it tells its reader."""
+    """The recorded study has the question of the tutorial's command."""
     text = (ROOT / "docs" / "learn" / "tutorial.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^<!-- output of: quiclab (ask .+) -->$", text, re.MULTILINE)
     assert f".venv/bin/quiclab {command}\n" in text

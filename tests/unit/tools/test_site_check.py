@@ -46,14 +46,14 @@ def test_a_site_without_a_fault(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_is_told(tmp_path: Path, fault: str, told: str) -> None:
-    """With its page, and nothing else."""
+    """One line names the page and the fault."""
     (found,) = problems(site(tmp_path, page=fault))
     assert found.startswith(told)
 
 
 @pytest.mark.parametrize("style", ["@import 'https://x.example/a.css';", 'a { src: url("https://x.example/a.woff") }'])
 def test_a_style_that_loads_from_elsewhere(tmp_path: Path, style: str) -> None:
-    """By an import or an address."""
+    """Both an import and an address in a style are found."""
     (found,) = problems(site(tmp_path, style=style))
     assert found.startswith("s.css loads https://x.example/a.")
 

@@ -42,7 +42,7 @@ def entries(page: Path) -> list[Path]:
 
 
 def test_the_navigation_has_every_page_once(written: Path) -> None:
-    """From the first page down; what a page lists is there."""
+    """The navigation reaches every page from the first one, and each once."""
     found, ahead = list[Path](), [written.resolve() / "index.md"]
     while ahead:
         page = ahead.pop()
@@ -52,14 +52,14 @@ def test_the_navigation_has_every_page_once(written: Path) -> None:
 
 
 def test_every_page_of_the_repository_is_in_the_site(written: Path) -> None:
-    """By its place, no two at one."""
+    """Each page has a place of its own in the site."""
     places = [site_path(source) for source in sources(ROOT)]
     assert len(set(places)) == len(places) > 100
     assert [each for each in places if not (written / each).is_file()] == []
 
 
 def test_links_lead_to_files_of_the_site(written: Path) -> None:
-    """Also those to specs, pictures and notebooks, and out of docs/."""
+    """Links lead to files of the site, also those to specs, pictures and notebooks and out of docs/."""
     dead = [
         (page.name, to)
         for page in written.rglob("*.md")
@@ -79,7 +79,7 @@ def test_a_page_that_the_index_lacks_is_told(tmp_path: Path) -> None:
 
 
 def test_a_link_to_nothing_is_told(tmp_path: Path) -> None:
-    """With its page."""
+    """The error names the page with the link."""
     with pytest.raises(ValueError, match=r"docs/a\.md.*docs/gone\.md"):
         write_sources(small(tmp_path, docs__a="# A\n\n[gone](gone.md#part)\n"), tmp_path / "out")
 
@@ -113,7 +113,7 @@ def test_code_stays_as_it_is(code: str) -> None:
 
 
 def test_a_link_with_brackets_in_its_text_is_one() -> None:
-    """In pairs."""
+    """Brackets in pairs belong to the text of a link."""
     assert list(linked("[the [[path]] key](a.md) [`x[0]`](b.md)")) == ["a.md", "b.md"]
 
 
@@ -124,7 +124,7 @@ def test_a_notebook_is_a_page() -> None:
 
 
 def test_sections_are_those_of_the_index() -> None:
-    """In its order, with their pages."""
+    """Sections have the order and the pages of the index."""
     found = sections(ROOT)
     assert [each.title for each in found] == ["Learn", "How to", "Explanation", "Reference", "Decisions"]
     assert all(each.pages for each in found)

@@ -60,7 +60,7 @@ def test_an_unknown_number_is_no_number() -> None:
 
 
 def test_a_few_gaps_cost_little() -> None:
-    """Where most numbers are known, they stay as small as without gaps."""
+    """A column with a few gaps is hardly larger than one without."""
     whole, gapped = ([*range(1000)], [*range(500), None, *range(501, 1000)])
     assert len(str(column(gapped))) < len(str(column(whole))) + 60
 

@@ -35,7 +35,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def unpacked(text: str) -> dict[str, Any]:
-    """What is packed in a file, by its name."""
+    """Return the packed members of a single file, by name."""
     return {name: zlib.decompress(base64.b64decode(packed)).decode() for name, packed in _PACKED.findall(text)}
 
 

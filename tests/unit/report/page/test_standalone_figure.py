@@ -75,7 +75,7 @@ def test_every_figure_can_be_exported(case: str, asked: Asked, tmp_path: Path) -
 
 @pytest.mark.parametrize("case", [*BY_DAY, *by_night(*(case for case in CASES if case not in BY_DAY))])
 def test_every_figure_is_a_picture_of_one_page(case: str, asked: Asked, tmp_path: Path) -> None:
-    """Neither is empty, both have the same size, and letters of the PDF are letters of a font that is in it."""
+    """PDF and SVG are not empty and have one size; the PDF embeds the fonts of its letters."""
     name, choice = CASES[case]
     data = figures.gathered(FIGURES[name], replace(asked, **choice))
     out = _written(name, data, tmp_path, "png", "pdf")
@@ -94,7 +94,7 @@ def test_every_figure_is_a_picture_of_one_page(case: str, asked: Asked, tmp_path
 
 @pytest.mark.parametrize(("width", "points"), [("8.4cm", 238.11), ("88 mm", 249.45), ("7in", 504), ("400pt", 400)])
 def test_a_picture_is_as_wide_as_asked(width: str, points: float, asked: Asked, tmp_path: Path) -> None:
-    """To a hundredth of a point; its letters are of the size that was asked for."""
+    """The width is right to a hundredth of a point, and letters have the size that was asked for."""
     out = tmp_path / "curves.pdf"
     size = PrintSize.asked(Length.parse(width), Length.parse("7.5pt"))
     data = figures.gathered(FIGURES["rtt"], asked)
@@ -106,7 +106,7 @@ def test_a_picture_is_as_wide_as_asked(width: str, points: float, asked: Asked, 
 
 
 def test_a_picture_without_room_for_its_labels_is_refused(asked: Asked, tmp_path: Path) -> None:
-    """It is not drawn with one label over the other."""
+    """No picture is written in which labels overlap."""
     out = tmp_path / "table.pdf"
     size = PrintSize.asked(Length.parse("4cm"), Length.parse("12pt"))
     with pytest.raises(SpecError, match=r"4\.0 cm") as refused:

@@ -45,7 +45,7 @@ def test_trials_are_counted_per_arm_with_reasons(written: Path) -> None:
 
 
 def test_invalid_trials_are_as_many_as_the_numbers_say(tmp_path: Path) -> None:
-    """What was repeated only because another trial of its block was invalid has a column of its own."""
+    """The table counts apart the trials that were repeated only because another one of their block was invalid."""
     directory = write_study(tmp_path, SHAPE)
     file = directory / "tables" / "trials.parquet"
     trials = pl.read_parquet(file)

@@ -52,7 +52,7 @@ def test_a_name_adds_no_command_and_no_cell(name: str) -> None:
 
 @pytest.mark.skipif(LATEX is None, reason="needs a LaTeX (apt-get install texlive-latex-recommended)")
 def test_latex_takes_it(tmp_path: Path) -> None:
-    """With all names at once."""
+    """LaTeX compiles a document with all hostile names."""
     page = "\\documentclass{article}\\usepackage{booktabs}\\usepackage{textcomp}\\begin{document}\n"
     (tmp_path / "page.tex").write_text(f"{page}{_latex(*HOSTILE)}\\end{{document}}", encoding="utf-8")
     assert LATEX is not None
@@ -72,7 +72,7 @@ def test_the_differences_have_their_numbers_in_columns(tmp_path: Path) -> None:
 
 
 def test_a_map_is_a_table_as_it_is_drawn(tmp_path: Path) -> None:
-    """Its rows and columns, and below them what its words mean."""
+    """The table has the rows and columns of the map, and below them a legend."""
     study = write_study(tmp_path / "study", Shape(workloads=("100 KB", "1 MB"), paths=("clean", "loss"), aa_blocks=0))
     assert main(["figure", "against_best", str(study), "-o", str(tmp_path / "best.tex")]) == 0
     told = (tmp_path / "best.tex").read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def _texts(figure: dict[str, Any]) -> list[str]:
     ],
 )
 def test_what_no_picture_has_is_refused_by_its_name(figure: dict[str, Any], told: str) -> None:
-    """And a page is named, which has all of it."""
+    """The error names the property, and says that a page has all of it."""
     with pytest.raises(SpecError) as refused:
         printed(figure, "pdf")
     assert told in str(refused.value)
@@ -64,7 +64,7 @@ def test_names_stay_as_they_are(name: str) -> None:
 
 
 def test_a_pdf_is_the_same_each_time() -> None:
-    """Neither a date nor a random name is in it, so that a repository of a paper sees no change."""
+    """The file holds no date and no random name, so that a repository of a paper sees no change."""
     for kind in ("pdf", "svg", "png"):
         assert printed(_figure(), kind) == printed(_figure(), kind)
 
@@ -95,7 +95,7 @@ def test_bars_stand_on_or_beside_each_other(mode: str, ends: list[float]) -> Non
 
 
 def test_quartiles_are_plotlys() -> None:
-    """Its documentation's example: 1 to 5 have their quartiles at 1.75 and 4.25."""
+    """Quartiles of 1 to 5 are 1.75 and 4.25, as in the example of plotly's documentation."""
     assert quartiles(np.array([1.0, 2, 3, 4, 5])) == (1.75, 3.0, 4.25)
 
 

@@ -184,7 +184,7 @@ def test_what_follows_from_another_cause_is_not_put_to_the_test_first(tmp_path: 
 
 
 def test_a_list_of_sizes_can_be_pasted(tmp_path: Path) -> None:
-    """Into a spec, where each is quoted, and into a shell, where the kernel takes bytes."""
+    """A spec takes the list with quotes, and a shell takes it in bytes."""
     times = {"h2": {"": 800.0, "receive_window_limited": 500.0}, "h3": {"": 800.0}}
     made = plan(write(tmp_path / "s", times))
     assert setting(made.declared) == 'tcp.receive_buffer = ["4096 B", "4 MiB", "16 MiB"]'
