@@ -24,7 +24,7 @@ def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str, capsy
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["one", "two"]])
 def test_other_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """The usage is printed, and nothing is built."""
+    """The usage is printed, and the exit code is 2."""
     assert main(arguments) == 2
     assert "usage" in capsys.readouterr().err
 
