@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_logs import write_account, write_logs
 from synthetic_study import Shape, write_study
 
@@ -31,13 +30,6 @@ BARS = """() => [...document.querySelectorAll('#because .cause')].filter((each) 
     return { told: part.title, colour: getComputedStyle(part).backgroundColor, width: box.width,
       cut: label.top < box.bottom && (label.left < box.left - 0.5 || label.right > box.right + 0.5) };
   })))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

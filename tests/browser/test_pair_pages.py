@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from by_night import by_night
-from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -28,13 +27,6 @@ NASTY = "<img src=x onerror=document.title='hit'><script>document.title='hit'</s
 SMALL = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=2, aa_blocks=0, voids=frozenset(),
                 failures=frozenset())  # fmt: skip
 SHOWN = """(name) => document.querySelector(`[data-figure="${name}"]`).data.map((trace) => trace.x.length)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, needs_chromium, opened
 
 from quiclab.cli.main import main
 
@@ -18,13 +17,6 @@ _HERE = Path(__file__).parents[1] / "unit" / "cli" / "recordings"
 _NETLOGS = Path(__file__).parents[1] / "decoders" / "netlog"
 _BANDS = """() => document.querySelector('[data-figure=timeline]').layout.meta.bands
   .map((band) => band.headings.map((name, at) => [name, band.why.filter((why) => why === at).length]))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 def _page(out: Path, *recordings: str) -> Path:

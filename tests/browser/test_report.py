@@ -5,26 +5,18 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from by_night import by_night
-from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_study import Shape, write_study
 
 from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -23,13 +22,6 @@ pytestmark = needs_chromium
 SMALL = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=3, aa_blocks=2, voids=frozenset(),
                 failures=frozenset())  # fmt: skip
 IN_SIGHT = "(element) => { const { top } = element.getBoundingClientRect(); return top >= 0 && top < innerHeight; }"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened, started
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_logs import ZERO_NS, write_logs
 from synthetic_study import Shape, write_study
 from unit.why.account.test_reason_runs import account
@@ -30,13 +29,6 @@ TIMES = """() => document.querySelector('[data-figure=timeline]').data
   .filter((trace) => trace.meta?.why === 'window_after_loss' && trace.meta.band === 0)
   .map((trace) => trace.y.reduce((sum, share, at) => sum + share * trace.width[at], 0))"""
 TIMELINE = "document.querySelector('[data-figure=timeline]')"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from chromium import DESKTOP, PHONE, needs_chromium, started, sync_api
+from chromium import DESKTOP, PHONE, needs_chromium, sync_api
 from synthetic_logs import write_logs
 from synthetic_study import Shape, write_study
 
@@ -37,13 +37,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewServer]:
     server.shutdown()
     server.server_close()
     thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this file."""
-    with started() as chromium:
-        yield chromium
 
 
 @pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.matrix)], ids=["desktop", "phone"])
