@@ -296,8 +296,9 @@ def _finish(
         result = analyse(study_dir)
     code = code_at_the_end(code, study_dir, result)
     trials = counts(study, study_dir)
-    if not part.is_whole and trials.not_run:
-        told = f"This was a part of the plan: {trials.not_run} of {trials.planned} trials are left."
+    left = trials.not_run + trials.void
+    if not part.is_whole and left:
+        told = f"This was a part of the plan: {left} of {trials.planned} trials are left."
         rest = f"The rest: {_again(study_dir, WHOLE, arguments)}"
         if part.shard is not None:
             rest = f"Join the shards: {shlex.join(['quiclab', 'merge', 'STUDY', str(study_dir.root), 'OTHER'])} …"

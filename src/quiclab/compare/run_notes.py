@@ -82,7 +82,8 @@ def unfinished_notes(study: Study) -> list[str]:
         return []
     done, whole = sum(min(blocks, planned[cell]) for cell, blocks in run.items()), sum(planned.values())
     absent = [cell for cell in cells if cell not in run]
-    told = f"Not finished: {done} of {number_text.counted(whole, 'planned block')} have run"
+    state = "Not finished" if grown is None else "Stopped before it was decided"
+    told = f"{state}: {done} of {number_text.counted(whole, 'planned block')} have run"
     if absent:
         few = len(absent) <= _FEW
         told += f"; not begun: {', '.join(absent) if few else number_text.counted(len(absent), 'cell')}"

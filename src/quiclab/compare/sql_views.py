@@ -39,6 +39,21 @@ _BEFORE_VIEWS = (
     "SET lock_configuration = true",
 )
 
+_TYPES = {
+    "Binary": "BLOB",
+    "Boolean": "BOOLEAN",
+    "Float64": "DOUBLE",
+    "Int32": "INTEGER",
+    "Int64": "BIGINT",
+    "String": "VARCHAR",
+    "UInt8": "UTINYINT",
+    "UInt16": "USMALLINT",
+    "UInt32": "UINTEGER",
+    "UInt64": "UBIGINT",
+    "List(UInt32)": "UINTEGER[]",
+}
+"""Types of Polars that tables of logs have → DuckDB's."""
+
 
 class _File(io.FileIO):
     """A file that DuckDB reads and drops without closing it."""
@@ -88,12 +103,13 @@ class _StudyFiles(AbstractFileSystem):  # type: ignore[misc]
 
 
 def connect(
-    tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str]
+    tables: Mapping[str, Sequence[Path]], with_trial_ids: frozenset[str], without_rows: frozenset[str] = frozenset()
 ) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
     """Make a connection in which each table (name → its files) is a view. Returns with it the tables that have a
     damaged file, each with DuckDB's words for it: these are no views.
 
-    Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front.
+    Those of `with_trial_ids` have one file per trial, named after it, and get the column `trial_id` in front. Those
+    `without_rows` have no file.
     """
     names = {
         table: {f"{table}/{file.stem if table in with_trial_ids else 'all'}.parquet": file for file in files}
@@ -118,6 +134,9 @@ def connect(
             connection.execute(f"{view} FROM {source}")
         except duckdb.Error as error:
             damaged[table] = str(error)
+    for table in without_rows:
+        columns = ", ".join(f"{_name(each.name)} {_TYPES[str(each.dtype)]}" for each in TABLES[table].columns)
+        connection.execute(f"CREATE TABLE {_name(table)} ({columns})")
     return connection, damaged
 
 

@@ -112,6 +112,8 @@ class OpenedStudy:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A lazy table, which is read only as far as needed. Raises SpecError for one that is not there."""
+        if name in self._without_rows:
+            return TABLES[name].empty().lazy()
         files = self._files_of(name)
         if not self._has_trial_ids(name):
             return pl.scan_parquet(files, glob=False)
@@ -176,6 +178,8 @@ class OpenedStudy:
         connection, damaged = self._connected()
         with connection:
             try:
+                if len(connection.extract_statements(query)) > 1:
+                    raise QueryError("these are several queries, and one is answered", "ask for them one by one")
                 answer = connection.sql(query)
                 if answer is None:
                     raise empty_query()
@@ -204,7 +208,16 @@ class OpenedStudy:
     def _connected(self) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
         from quiclab.compare.sql_views import connect
 
-        return connect(self._files, frozenset(name for name in self._files if self._has_trial_ids(name)))
+        with_trial_ids = frozenset(name for name in self._files if self._has_trial_ids(name))
+        return connect(self._files, with_trial_ids, self._without_rows)
+
+    @property
+    def _without_rows(self) -> frozenset[str]:
+        """Tables of which a decoding wrote no file, since its logs gave no row."""
+        if not self._decoded:
+            return frozenset()
+        known = {name for name, table in TABLES.items() if table.from_logs and name not in OF_STUDY}
+        return frozenset(known.difference(self._files))
 
     def _known(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
         """The table, mechanisms by their names of today. Raises DecodeError for an account with words that none has."""
@@ -215,7 +228,8 @@ class OpenedStudy:
 
     def _schema(self, name: str) -> Table | None:
         """Schema of a table; None for one that another version of quiclab wrote."""
-        self._files_of(name)
+        if name not in self._without_rows:
+            self._files_of(name)
         return OF_STUDY.get(name) or TABLES.get(name)
 
     def _has_trial_ids(self, name: str) -> bool:

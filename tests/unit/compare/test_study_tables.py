@@ -21,6 +21,7 @@ from quiclab.cli.main import main
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.statistics import difference_pct
 from quiclab.model.errors import DecodeError, QueryError, SpecError
+from quiclab.model.tables import OF_STUDY, TABLES
 from quiclab.report.page.write import write_report
 
 ROOT = Path(__file__).parents[3]
@@ -242,6 +243,29 @@ def test_decoded_logs_have_no_trials(decoded: Path) -> None:
             asked()
     with pytest.raises(SpecError, match="nothing is compared"):
         _ = opened.differences
+
+
+def test_a_table_that_decoded_logs_gave_no_row_of_is_empty(decoded: Path) -> None:
+    """No retransmission is an answer, by frames and by SQL with the same columns and types; a wrong name is none."""
+    opened = quiclab.open(decoded)
+    logged = {name for name, table in TABLES.items() if table.from_logs} - OF_STUDY.keys()
+    lacking = sorted(logged.difference(opened.tables))
+    assert lacking
+    for name in lacking:
+        assert opened.table(name).schema == TABLES[name].schema()
+        assert opened.sql(f"FROM {name}").schema == TABLES[name].schema()
+        assert opened.meaning(name)
+    with pytest.raises(SpecError, match="has no table 'nothing'"):
+        opened.table("nothing")
+    with pytest.raises(QueryError, match="nothing"):
+        opened.sql("FROM nothing")
+
+
+def test_several_queries_are_refused(directory: Path) -> None:
+    """DuckDB would answer the last one alone."""
+    with pytest.raises(QueryError, match="several queries"):
+        quiclab.open(directory).sql("SELECT 1; SELECT 2")
+    assert quiclab.open(directory).sql("SELECT 1 AS one;")["one"].to_list() == [1]
 
 
 def test_sql_of_decoded_logs(decoded: Path, capsys: pytest.CaptureFixture[str]) -> None:

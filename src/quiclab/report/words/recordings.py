@@ -59,7 +59,8 @@ def evidence(name: str, account: OneEnd) -> str:
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
-        f"the first round trip took {time_text(round_trip)}",
+        # A program logs a packet when it reads it.
+        f"the first round trip took {'at most ' if account.level is Level.E3 else ''}{time_text(round_trip)}",
         waits if len(long) else "no wait of half of that or more",
     ]
     if seen.level is Level.E2:
