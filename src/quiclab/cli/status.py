@@ -102,7 +102,9 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     console = VisibleConsole(highlight=False)
     whole = asdict(document.trials)
     console.print(Text(f"{number_text.from_here(study_dir.root)}: {_at_work(found)}", style="bold"))
-    left = f", about {number_text.span(found.left_s)} left" if found.left else ""
+    span = number_text.span(found.left_s)
+    told = f", about {span} left" if found.holder is not None else f"; the rest takes about {span}"
+    left = told if found.left else ""
     of_part = len(found.rows) < len(found.plan)
     part = f" of this part ({len(found.plan)} are planned)" if of_part else ""
     over = len(found.rows) - found.left

@@ -40,7 +40,7 @@ def begun(study: Study, study_dir: StudyDir, record: Record, tmp_path: Path) -> 
 def test_it_says_what_ran_what_went_wrong_and_how_to_go_on(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", begun]) == ExitCode.OK
     told = " ".join(capsys.readouterr().out.split())
-    assert f"{begun}: no process works on it 1 of 10 trials over, about " in told
+    assert f"{begun}: no process works on it 1 of 10 trials over; the rest takes about " in told
     assert "cell arm planned verified failed not run" in told
     assert "1 × failed: no answer (1MB/p" in told
     assert told.endswith(as_typed(f"to go on: quiclab run {begun}"))

@@ -167,7 +167,8 @@ def _edges(account: pl.DataFrame, known: list[str]) -> dict[str, object]:
 
 
 # The packets of one transfer as its page lists them: what each carries, and where it was when.
-_SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
+PACKET_TYPES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
+"""Types of QUIC packets in tables → RFC 9000's names."""
 _SYN, _FIN, _RST = 0b10, 0b1, 0b100
 _KEY = ("direction", "index", "link")
 
@@ -228,6 +229,18 @@ def _numbers(study: OpenedStudy, trial_id: str, end: str) -> pl.DataFrame:
     )
 
 
+def segment_kind(flags: pl.Expr, payload_bytes: pl.Expr) -> pl.Expr:
+    """Kind of a TCP segment by its flags, its payload and the column `direction`: `SYN`, `SYN-ACK`, `data`, `ACK`."""
+    syn = pl.when(pl.col("direction") == "up").then(pl.lit("SYN")).otherwise(pl.lit("SYN-ACK"))
+    return (
+        pl.when((flags & _SYN) != 0).then(syn)
+        .when((flags & _RST) != 0).then(pl.lit("RST"))
+        .when((flags & _FIN) != 0).then(pl.lit("FIN"))
+        .when(payload_bytes > 0).then(pl.lit("data"))
+        .otherwise(pl.lit("ACK"))
+    )  # fmt: skip
+
+
 def _labels(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     """(direction, index) → `1-RTT 17`, or of TCP `data 14481`, by the capture of the end that sent it."""
     packets, captured = study.trial_table("packets", trial_id), study.trial_table("ip_packets", trial_id)
@@ -240,16 +253,8 @@ def _labels(study: OpenedStudy, trial_id: str) -> pl.DataFrame:
     flags = captured.select("source", pl.col("number").alias("ip_packet"), pl.col("tcp_flags").fill_null(0))
     own = own.join(flags, on=["source", "ip_packet"], how="left", maintain_order="left")
     number = pl.col("packet_number").cast(pl.String).fill_null("")
-    bits = pl.col("tcp_flags").fill_null(0)
-    syn = pl.when(pl.col("direction") == "up").then(pl.lit("SYN")).otherwise(pl.lit("SYN-ACK"))
-    tcp = (
-        pl.when((bits & _SYN) != 0).then(syn)
-        .when((bits & _RST) != 0).then(pl.lit("RST"))
-        .when((bits & _FIN) != 0).then(pl.lit("FIN"))
-        .when(pl.col("length_bytes") > 0).then(pl.lit("data"))
-        .otherwise(pl.lit("ACK"))
-    )  # fmt: skip
-    quic = pl.col("packet_type").replace(_SPACES).fill_null("unreadable")
+    tcp = segment_kind(pl.col("tcp_flags").fill_null(0), pl.col("length_bytes"))
+    quic = pl.col("packet_type").replace(PACKET_TYPES).fill_null("unreadable")
     name = pl.when(pl.col("transport") == "quic").then(quic).otherwise(tcp)
     again = pl.when(pl.col("retransmission")).then(pl.lit(" (again)")).otherwise(pl.lit(""))
     return own.group_by("direction", pl.col("packet_index").cast(pl.Int64).alias("index"), maintain_order=True).agg(

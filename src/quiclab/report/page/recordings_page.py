@@ -12,6 +12,7 @@ from quiclab.evidence.metrics import Unknown
 from quiclab.report import figures
 from quiclab.report.figures.timeline import SPELLS, Timeline
 from quiclab.report.page.column_packing import column, packed
+from quiclab.report.page.critical_path import PACKET_TYPES, segment_kind
 from quiclab.report.page.rendering import plotly, render
 from quiclab.report.words import recordings as words
 from quiclab.report.words.account import decimal
@@ -25,8 +26,6 @@ _LONGEST = 8
 _MOST_FRAMES = 4
 """Frames of a packet that its line names."""
 _BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
-_SPACES = {"initial": "Initial", "handshake": "Handshake", "0RTT": "0-RTT", "1RTT": "1-RTT", "retry": "Retry"}
-_FLAGS = {2: "SYN", 4: "RST", 1: "FIN"}
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def _labels(of: Recorded, *, captured: bool) -> pl.DataFrame:
         return of.packets.select("ip_packet", _tcp_label().alias("label"))
     rows = of.table("packets").filter(pl.col("event").is_in(["sent", "received", "seen"]))
     name = pl.concat_str(
-        pl.col("packet_type").replace(_SPACES).fill_null("unreadable"), pl.lit(" "),
+        pl.col("packet_type").replace(PACKET_TYPES).fill_null("unreadable"), pl.lit(" "),
         pl.col("packet_number").cast(pl.String).fill_null(""),
     ).str.strip_chars_end()  # fmt: skip
     frames = _frames(of)
@@ -249,11 +248,8 @@ def _frames(of: Recorded) -> pl.DataFrame:
 
 def _tcp_label() -> pl.Expr:
     """`SYN`, `data from 14481`, `ACK` of a segment."""
-    flags = pl.col("flags").cast(pl.Int64)
-    data = pl.concat_str(pl.lit("data from "), pl.col("number").cast(pl.String).fill_null("?"))
-    kind = pl.when(pl.col("payload_bytes") > 0).then(data).otherwise(pl.lit("ACK"))
-    for bit, name in _FLAGS.items():
-        kind = pl.when((flags & bit) != 0).then(pl.lit(name)).otherwise(kind)
-    kind = pl.when((kind == "SYN") & (pl.col("direction") == "down")).then(pl.lit("SYN-ACK")).otherwise(kind)
+    kind = segment_kind(pl.col("flags").cast(pl.Int64), pl.col("payload_bytes"))
+    number = pl.concat_str(pl.lit(" from "), pl.col("number").cast(pl.String).fill_null("?"))
+    place = pl.when(kind == "data").then(number).otherwise(pl.lit(""))
     again = pl.when(pl.col("again")).then(pl.lit(" (again)")).otherwise(pl.lit(""))
-    return pl.concat_str(kind, again)
+    return pl.concat_str(kind, place, again)

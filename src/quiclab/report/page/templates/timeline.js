@@ -198,15 +198,17 @@
   const theRest = (kept, own, act) => (kept.length < own.length ? [made("p", {}, `The first and the last ${MOST_ROWS / 2}. `,
     button(`Show all ${own.length}`, act))] : []);
 
+  // Place of the next wait in a direction.
+  function waitFrom(spells, place, step) {
+    let next = place + step;
+    while (spells[next] && busy(spells[next].why)) next += step;
+    return next;
+  }
+
   // A recording of one end: the packets that it has of this time, and of the one that ended a wait.
   function showRecorded(data, band, place, all) {
     const { arm, spells, edges, packets } = data.arms[band], spell = spells[place];
-    const waits = (step) => {
-      let next = place + step;
-      while (spells[next] && busy(spells[next].why)) next += step;
-      return next;
-    };
-    const [before, after] = [waits(-1), waits(1)], own = [];
+    const [before, after] = [waitFrom(spells, place, -1), waitFrom(spells, place, 1)], own = [];
     packets.came.forEach((came, number) => {
       if (came >= spell.from && came <= edges.seen[spell.last]) own.push(number);
     });
@@ -228,12 +230,7 @@
     if (data.recorded) return showRecorded(data, band, place, all);
     const { arm, spells, edges, packets, links } = data.arms[band], spell = spells[place];
     const ofLink = (link) => (links.length > 1 ? ` (link ${link + 1})` : "");
-    const waits = (step) => {
-      let next = place + step;
-      while (spells[next] && busy(spells[next].why)) next += step;
-      return next;
-    };
-    const [before, after] = [waits(-1), waits(1)];
+    const [before, after] = [waitFrom(spells, place, -1), waitFrom(spells, place, 1)];
     const rows = [];
     for (let edge = spell.first; edge <= spell.last; edge++) {
       const from = edge ? edges.until[edge - 1] : 0, named = edges.packet_index[edge];

@@ -36,9 +36,9 @@
       return;
     }
     const { trials, cells, trouble } = state, over = trials.planned - trials.void - trials.not_run;
-    const left = over < trials.planned ? `, about ${long(state.left_ms)} left` : "";
-    const who = state.running ? "running" : "no run works on it";
-    place("told").textContent = `${over} of ${counted(trials.planned, "trial")} over${left}; ${who}.`;
+    const rest = long(state.left_ms), open = over < trials.planned;
+    const left = !open ? "" : state.running ? `, about ${rest} left` : `; no run works on it, and the rest takes about ${rest}`;
+    place("told").textContent = `${over} of ${counted(trials.planned, "trial")} over${left}.`;
     Object.assign(place("progress"), { max: trials.planned || 1, value: over });
     const now = state.under_way, waits = Object.entries(state.pressure_pct).map(([name, share]) => `${name} ${share.toFixed(0)} %`);
     place("now").hidden = !state.running || !(now || waits.length);
