@@ -55,13 +55,13 @@ def evidence(name: str, account: OneEnd) -> str:
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
     rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
-    waits = f"{number_text.counted(len(long), 'wait')} of half of that or more, {time_text(float(long.sum()))} in all"
+    waits = f"{number_text.counted(len(long), 'wait')} lasted half of that or longer, {time_text(float(long.sum()))} in all"
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
         # A program logs a packet when it reads it.
         f"the first round trip took {'at most ' if account.level is Level.E3 else ''}{time_text(round_trip)}",
-        waits if len(long) else "no wait of half of that or more",
+        waits if len(long) else "no wait lasted half of that",
     ]
     if seen.level is Level.E2:
         told.append(f"the answer's packets have {_sizes(seen.answer_bytes)[0]}")

@@ -11,6 +11,16 @@
   const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
   const long = (ms) => (ms < SHOWN_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
 
+  // On a phone the rows of one that is stacked are lists.
+  function stacked(whole) {
+    const headings = [...whole.querySelectorAll("th")].map((head) => head.textContent);
+    whole.querySelector("table").className = "stacked";
+    whole.querySelectorAll("tr").forEach((row) => [...row.cells].forEach((cell, at) => {
+      if (cell.firstElementChild) cell.firstElementChild.dataset.heading = headings[at];
+    }));
+    return whole;
+  }
+
   function table(headings, rows, words = headings.length) {
     const head = made("tr", {}, ...headings.map((text, at) => made("th", { scope: "col", textContent: text, className: at < words ? "" : "number" })));
     const body = rows.map((row) => made("tr", {}, ...row.map((value, at) =>
@@ -48,8 +58,8 @@
     place("cells").replaceChildren(table(["cell", "arm", "planned", ...kinds.map((kind) => NAMES[kind] || kind)],
       cells.map((cell) => [cell.cell_id, cell.arm, cell.trials.planned, ...kinds.map((kind) => cell.trials[kind] || "–")]), 2));
     place("trouble").replaceChildren(...(trouble.length ? [made("h2", { textContent: "What went wrong, attempts that were run again included" }),
-      table(["attempts", "ended", "the latest", "where"],
-        trouble.map((each) => [each.attempts, NAMES[each.status] ? "invalid" : each.status, each.reason, each.latest]))] : []));
+      stacked(table(["attempts", "ended", "the latest", "where"],
+        trouble.map((each) => [`${each.attempts} ×`, NAMES[each.status] ? "invalid" : each.status, each.reason, each.latest])))] : []));
   }
 
   let trials = null;
