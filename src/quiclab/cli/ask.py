@@ -270,6 +270,7 @@ class Answer:
 
 def answer(study: Study, directory: Path, analysis: StudyAnalysis) -> Answer:
     """Say which arm is faster, because of what, what would change it, and, where that is not decided, how to go on."""
+    from quiclab.compare.model import Conclusion
     from quiclab.report.words.short_answer import because, verdict
     from quiclab.report.words.wait_bars import WaitBars
     from quiclab.study.remedies import remedy
@@ -284,5 +285,7 @@ def answer(study: Study, directory: Path, analysis: StudyAnalysis) -> Answer:
     again = going_on(directory)
     sentences = (verdict(comparison, analysis), because(explanation), remedy(study, directory, explanation))
     named = comparison.conclusion.decided or any(again in each for each in sentences)
-    more = () if named else (f"More pairs of the same: {again}",)
+    disturbed = comparison.conclusion is Conclusion.NOT_JUDGED
+    lead = "To go on while less else runs on this machine" if disturbed else "More pairs of the same"
+    more = () if named else (f"{lead}: {again}",)
     return Answer((*filter(None, sentences), *more), picture)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from quiclab.cli.tally import Line, Place, Tally
@@ -31,6 +31,9 @@ _OTHER_ROWS = 6
 
 class _Left(ProgressColumn):
     """The time left, as it is whenever the bar is drawn: the field `left` of its task returns it."""
+
+    def __init__(self) -> None:
+        super().__init__(Column(no_wrap=True))
 
     def render(self, task: Task) -> Text:
         return Text(task.fields["left"]())

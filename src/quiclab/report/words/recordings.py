@@ -55,7 +55,8 @@ def evidence(name: str, account: OneEnd) -> str:
     round_trip = seen.round_trip_ns / 1e6
     long = account.long_waits_ms
     rate = f"the path served at {number_text.quantity(account.rate_bit_per_s, 'bit/s')}"
-    waits = f"{number_text.counted(len(long), 'wait')} lasted half of that or longer, {time_text(float(long.sum()))} in all"
+    lasted = f"lasted half of that or longer, {time_text(float(long.sum()))} in all"
+    waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
         f"{name}: {account.level}, {account.level.recorded}",
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from quiclab.compare import comparison_words
 from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis, TailState
-from quiclab.compare.not_judged import TOLERATE_MORE
+from quiclab.compare.not_judged import AGAIN, TOLERATE_MORE
 from quiclab.model import number_text
 from quiclab.why.explanation import DifferencePart, Explanation
 
@@ -39,7 +39,8 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
             verb = "does" if comparison.pairs == 1 else "do"
             return f"Inconclusive: {pairs} {verb} not tell which of {other} and {base} is faster.{lead}"
     kind = "Not judged" if comparison.conclusion is Conclusion.NOT_JUDGED else "Not measured"
-    why = comparison.why.replace(TOLERATE_MORE, "")
+    # The command that goes on stands below.
+    why = comparison.why.replace(TOLERATE_MORE, "").replace(AGAIN, "").removeprefix("Disturbed: ").strip()
     return f"{kind}: {why or 'no trial has a result'}"
 
 
