@@ -213,7 +213,7 @@ class OpenedStudy:
 
     @property
     def _without_rows(self) -> frozenset[str]:
-        """Tables of which a decoding wrote no file, since its logs gave no row."""
+        """Tables without a file in a decoding, since its logs gave no row."""
         if not self._decoded:
             return frozenset()
         known = {name for name, table in TABLES.items() if table.from_logs and name not in OF_STUDY}
