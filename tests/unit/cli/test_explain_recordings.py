@@ -79,7 +79,7 @@ def test_the_words_say_what_one_pair_is(capsys: pytest.CaptureFixture[str]) -> N
     words = " ".join(capsys.readouterr().out.split())
     assert words.startswith("h3 took ")
     assert "the handshake takes" in words
-    assert "h2: E1, the client's capture with its keys" in words
+    assert "h2: the client's capture with its keys" in words
     assert "One transfer each is no test" in words
     assert "without an interval and without a verdict" in words
 

@@ -58,7 +58,7 @@ def evidence(name: str, account: OneEnd) -> str:
     lasted = f"lasted half of that or longer, {time_text(float(long.sum()))} in all"
     waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
-        f"{name}: {account.level}, {account.level.recorded}",
+        f"{name}: {account.level.recorded}",
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
         # A program logs a packet when it reads it.
         f"the first round trip took {'at most ' if account.level is Level.E3 else ''}{time_text(round_trip)}",
