@@ -150,7 +150,7 @@ def rates(machine: Machine, shape: Shape, pairs: int, runs: int, factor: float =
         different += found.conclusion.found
         measured += naive.conclusion.found
         not_judged += found.conclusion is Conclusion.NOT_JUDGED
-        interval, truth = found.interval_pct, 100 * (1 - factor)
+        interval, truth = found.interval_pct, 100 * (factor - 1)
         held += interval is None or interval.low <= truth <= interval.high
     return Rates(*(count / runs for count in (different, measured, not_judged, held)))
 

@@ -105,19 +105,18 @@ def with_typical(comparison: Comparison, pairs: WithinPairs, typical_of: Callabl
         comparison,
         difference_pct=pairs.pct(known) if known is not None and pairs.has_ratios else None,
         interval_pct=told if pairs.has_ratios else None,
-        difference=None if pairs.has_ratios else known,
-        interval=None if pairs.has_ratios else typical.interval,
+        difference=pairs.sign * known + 0.0 if known is not None and not pairs.has_ratios else None,
+        interval=typical.interval.scaled(pairs.sign) if typical.interval and not pairs.has_ratios else None,
         leans=math.copysign(1, leans) if leans else 0.0,
         disturbance_pct=growth(told, measured) if pairs.has_ratios else 0.0,
     )
 
 
-def turned(comparison: Comparison, metric: Metric) -> Comparison:
+def turned(comparison: Comparison) -> Comparison:
     """The comparison the other way round: the baseline beside the other arm."""
 
     def swapped(pct: float) -> float:
-        lower = metric.lower_is_better
-        return statistics.advantage_pct(-statistics.log_advantage(pct, lower_is_better=lower), lower_is_better=lower)
+        return statistics.per_cent(-statistics.log_ratio(pct))
 
     def ends(interval: Interval | None, turn: Callable[[float], float]) -> Interval | None:
         return interval and Interval(turn(interval.high), turn(interval.low), interval.confidence)

@@ -15,7 +15,7 @@ _TIMES = frozenset({"ms", "us", "s"})
 
 
 def estimate_text(comparison: Comparison, metric: Metric) -> str:
-    """Return the difference within pairs, found or not: `+12.0 %`, `4 more` where a value of zero has no ratio, `h2
+    """Return the difference within pairs, found or not: `−12.0 %`, `4 more` where a value of zero has no ratio, `h2
     fails` where failures own it; "" where nothing is known."""
     if comparison.difference_pct is not None:
         return percent(comparison.difference_pct)
@@ -26,11 +26,10 @@ def estimate_text(comparison: Comparison, metric: Metric) -> str:
 
 
 def _in_unit(difference: float, metric: Metric) -> str:
-    """A difference, positive where the other arm is better, as what the other arm has more or less of."""
+    """A difference as what the other arm has more or less of."""
     if difference == 0:
         return quantity(0.0, metric.unit)
-    more = (difference < 0) == metric.lower_is_better
-    return f"{quantity(abs(difference), metric.unit)} {'more' if more else 'less'}"
+    return f"{quantity(abs(difference), metric.unit)} {'more' if difference > 0 else 'less'}"
 
 
 def estimate_interval(comparison: Comparison, metric: Metric, nominal: float) -> str:
@@ -49,7 +48,7 @@ def _signed(value: float, unit: str) -> str:
     return ("+" if value > 0 else "") + quantity(value, unit)
 
 
-def advantage_words(comparison: Comparison, metric: Metric) -> str:
+def difference_words(comparison: Comparison, metric: Metric) -> str:
     """Return what the other arm takes or has: `12.0 % less time`, `3.1 % more`, `4 more`; `h2 fails`."""
     found = comparison.difference_pct
     return estimate_text(comparison, metric) if found is None else percent_words(found, metric)
@@ -57,34 +56,32 @@ def advantage_words(comparison: Comparison, metric: Metric) -> str:
 
 def span_words(comparison: Comparison, metric: Metric) -> str:
     """Return the interval of a difference in per cent as the words of the difference have it, without a sign where it
-    has one sign only: `20.1 to 28.0 %`, `at least 5.0 %`, `−0.3 … +2.4 %, + is faster`; "" where there is none."""
+    has one sign only: `20.1 to 28.0 %`, `at least 5.0 %`, `−2.4 … +0.3 %, − is faster`; "" where there is none."""
     interval = comparison.interval_pct
     if interval is None:
         return ""
-    low, high = (interval.low, interval.high) if comparison.leans > 0 else (-interval.high, -interval.low)
+    more = (comparison.leans > 0) != metric.lower_is_better
+    low, high = (interval.low, interval.high) if more else (-interval.high, -interval.low)
     if low < 0:
-        return f"{interval_text(interval, unit=' %')}, + is {faster(metric)}"
+        return f"{interval_text(interval, unit=' %')}, {better_sign(metric)} is {faster(metric)}"
     ends = [percent(each, signed=False) for each in (low, high)]
     return f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
-def sign_words(metric: Metric) -> tuple[str, str]:
-    """Return what the sign of a difference stands for: `+12 % is 12 % less time`, `−12 % is 12 % more time`."""
-    plus, minus = (percent_words(each, metric).replace("12.0", "12") for each in (12.0, -12.0))
-    return f"+12 % is {plus}", f"−12 % is {minus}"
+def better_sign(metric: Metric) -> str:
+    """Sign of a difference by which the other arm is better: `−` of what is better low, such as a time."""
+    return "−" if metric.lower_is_better else "+"
 
 
 def difference_heading(metric: Metric) -> str:
-    """Return the heading of differences in the typical pair, with what a positive one means: `difference, + is
-    faster`."""
-    return f"difference, + is {faster(metric)}"
+    """Return the heading of differences in the typical pair, with what their sign means: `difference, − is faster`."""
+    return f"difference, {better_sign(metric)} is {faster(metric)}"
 
 
-def percent_words(advantage_pct: float, metric: Metric) -> str:
-    """Return an advantage in per cent as what the arm takes or has: `12.0 % less time`, `3.1 % more`."""
-    more = (advantage_pct < 0) == metric.lower_is_better
+def percent_words(difference_pct: float, metric: Metric) -> str:
+    """Return a difference in per cent as what the arm takes or has: `12.0 % less time`, `3.1 % more`."""
     what = " time" if metric.unit in _TIMES else ""
-    return f"{percent(abs(advantage_pct), signed=False)} {'more' if more else 'less'}{what}"
+    return f"{percent(abs(difference_pct), signed=False)} {'more' if difference_pct > 0 else 'less'}{what}"
 
 
 def faster(metric: Metric) -> str:

@@ -8,13 +8,13 @@ from quiclab.compare.paired import within_pairs
 
 
 def differences_by_block(comparison: Comparison, metric: Metric) -> dict[int, float]:
-    """Block → 100 ln(baseline / other), positive where the other arm is better; ±inf by failures.
+    """Block → 100 ln(other / baseline), below zero where the other arm has less; ±inf by failures.
 
     Blocks in which a value is unknown are left out. Where there is no ratio (`has_ratios`), differences in the metric's
     unit.
     """
     found = within_pairs(comparison.baseline, comparison.other, metric)
-    scale = 100.0 if found.has_ratios else 1.0
+    scale = found.sign * (100.0 if found.has_ratios else 1.0)
     return {block: scale * float(each) for block, each in zip(found.blocks, found.values, strict=True)}
 
 

@@ -90,14 +90,14 @@ def effects_table(data: pl.DataFrame) -> TextTable:
     matters = f"{data['matters_pct'][0]:g} %" if data.height else "what matters"
     return TextTable(
         "How large, beside the noise",
-        "The difference within pairs, positive where the arm is better than the baseline, as in All numbers. Better "
+        "The difference within pairs, as in All numbers. Better "
         "less worse: the share of pairs in which the arm is better, less the share in which it is worse; +1 is in "
         "every pair (Cliff's delta within pairs, d_w). Its interval holds at least 95 % "
         f"of fewer than {MID_P_FROM} pairs (Clopper and Pearson), about 95 % of more (mid-p), more near ±1 and with "
         f"ties. Pairs for {matters}: how many pairs this noise takes to find a difference of {matters} in four studies "
         "of five if no other cell differs, as `quiclab plan STUDY` says it. It is rough: of such numbers from seven "
         "pairs four in five lie between a fifth and twice the right one.",
-        ("cell", "arm", "difference, + is better", "its interval", "better less worse", "95 % interval", "pairs",
+        ("cell", "arm", "difference", "its interval", "better less worse", "95 % interval", "pairs",
          f"pairs for {matters}"),
         rows,
         "There is nothing to compare.",

@@ -40,9 +40,9 @@ def _table(study: Study, analysis: StudyAnalysis, other: str) -> TextTable:
         return TextTable(title, "", (), (), "A value of zero has no ratio: no change of it can be told in per cent.")
     cells, failures = found
     note = (
-        f"By how much the ratio of {other} to the baseline within pairs changes in {other}'s favour, from the "
-        "least value of a factor to the largest, from the first network or workload to each other, averaged over all "
-        "other factors: +20 % where a ratio of times falls from 1.00 to 0.80 (Hodges–Lehmann of the log ratios per "
+        f"By how much the ratio of {other} to the baseline within pairs changes, from the least value of a factor to "
+        "the largest, from the first network or workload to each other, averaged over all other factors: −20 % where "
+        "a ratio of times falls from 1.00 to 0.80 (Hodges–Lehmann of the log ratios per "
         "cell, intervals by resampling within cells). An interval is of its row's change alone, at 95 %; p asks "
         "whether the whole factor changes anything, and is adjusted: two questions. Two factors interact where the "
         f"effect of one depends on the other. Blank: not significant at {analysis.alpha:g} after Benjamini–Hochberg "
@@ -130,13 +130,12 @@ def _rows(
     first, *others = spans[effect.factors[0]]
     told = list(zip(others, effect.changes, strict=True))
     for level, change in told[-1:] if isinstance(first, float) else told:
-        lower = analysis.metric.lower_is_better
-        by, low, high = (
-            statistics.advantage_pct(each, lower_is_better=lower)
-            for each in (change.by, change.interval.low, change.interval.high)
+        sign = -1.0 if analysis.metric.lower_is_better else 1.0
+        logs = change.interval.scaled(sign)
+        shown = number_text.percent(statistics.per_cent(sign * change.by)) if p <= analysis.alpha else ""
+        ends = number_text.interval_text(
+            Interval(statistics.per_cent(logs.low), statistics.per_cent(logs.high), logs.confidence)
         )
-        shown = number_text.percent(by) if p <= analysis.alpha else ""
-        ends = number_text.interval_text(Interval(low, high, change.interval.confidence))
         yield named, _level(first), _level(level), shown, ends, number_text.p_text(p)
 
 

@@ -40,13 +40,13 @@ def first_in_block_table(study: Study, analysis: StudyAnalysis) -> TextTable:
     ]
     return TextTable(
         "First against second in the block",
-        "Blocks by which of the two arms ran before the other, as they ran, and by how much the earlier one is better "
-        "(above zero) or worse (below zero) for being earlier: half the shift between both kinds of blocks within "
-        "cells, over all cells, with a normal approximation for its interval. The plan has each two blocks of a cell "
+        "Blocks by which of the two arms ran before the other, as they ran, and how much more (+) or less (−) the "
+        "earlier one has for being earlier: half the shift between both kinds of blocks within cells, over all "
+        "cells, with a normal approximation for its interval. The plan has each two blocks of a cell "
         "in mirrored order, so that such an effect favours no arm; only blocks that were run again have an order of "
         "their own. An interval that excludes zero says that trials leave something behind (a warm cache, a clock "
         "rate).",
-        ("arm", "against", "it ran first", "it ran second", "being first is worth", "95 % interval, %", ""),
+        ("arm", "against", "it ran first", "it ran second", "order effect, −: less when first", "95 % interval, %", ""),
         tuple(rows),
         "No order of trials within blocks is known.",
     )

@@ -93,7 +93,7 @@ class Tail:
     state: TailState
     """State of knowledge of the tail."""
     difference_pct: float | None
-    """Per cent of the baseline's p90 by which the other arm's is better; None where it is not known or failures own
+    """The other arm's p90 less the baseline's, in per cent of the latter; None where it is not known or failures own
     it."""
     interval_pct: Interval | None
     """Interval of that difference; None where it is not known."""
@@ -215,15 +215,14 @@ class Comparison:
     other: ArmResult
     pairs: int
     difference_pct: float | None
-    """Per cent of the baseline's value by which the other arm is better in the typical pair, `12` for 12 % less time:
-    the Hodges–Lehmann estimate of the log ratios within pairs, of a sequential study their median, told in per cent.
-    None where failures own it, or a value has no ratio."""
+    """The other arm's value less the baseline's in the typical pair, in per cent of the latter, `−12` for 12 % less
+    time: the Hodges–Lehmann estimate of the log ratios within pairs, of a sequential study their median, told in per
+    cent. None where failures own it, or a value has no ratio."""
     interval_pct: Interval | None
     """Interval of the difference in per cent, with an infinite end where failures own it; None where so few pairs
     allow none."""
     difference: float | None
-    """The difference in the metric's unit, positive where the other arm is better, where a value of zero has no ratio;
-    else None."""
+    """The difference in the metric's unit, where a value of zero has no ratio; else None."""
     interval: Interval | None
     """Interval of the difference in the metric's unit."""
     leans: float

@@ -40,7 +40,7 @@ def occasion_tables(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
         TextTable(
             "Sessions",
             "A session is a stretch of time on one boot of one machine, without a pause of an hour. The difference "
-            "within pairs (100 times the logarithm of the ratio, nearly per cent; positive: the arm is better) is the "
+            "within pairs (100 times the logarithm of the ratio, nearly per cent; −: the arm has less) is the "
             f"median of each session; then their mean with Student's 95 % interval, from {LEAST_OCCASIONS} sessions "
             "on. Holds for others: the interval over sessions, corrected for all cells, bears out what the answer "
             "says of the cell. p: of a difference between the sessions (Kruskal–Wallis by permutation, not "

@@ -76,10 +76,7 @@ def held_over_occasions(
         return _Candidate(each.comparison, each.medians, interval)
 
     def in_per_cent(interval: Interval) -> Interval:
-        low, high = (
-            statistics.advantage_pct(end / 100, lower_is_better=metric.lower_is_better)
-            for end in (interval.low, interval.high)
-        )
+        low, high = (statistics.per_cent(end / 100) for end in (interval.low, interval.high))
         return Interval(low, high, interval.confidence)
 
     def holds(each: _Candidate) -> bool:
@@ -87,7 +84,8 @@ def held_over_occasions(
         if interval is None:
             return False
         if each.comparison.conclusion in _FOUND:
-            return interval.low > 0 if each.comparison.leans > 0 else interval.high < 0
+            more = (each.comparison.leans > 0) != metric.lower_is_better
+            return interval.low > 0 if more else interval.high < 0
         return -matters_pct < interval.low and interval.high < matters_pct
 
     candidates = {

@@ -42,13 +42,19 @@ class WithinPairs:
     between: Between[FloatArray]
     """The values, and the ends between which they lie without what the laboratory added to the trials."""
 
+    @property
+    def sign(self) -> float:
+        """Turns an advantage into a difference, other less baseline, which is below zero where the other has less."""
+        return -1.0 if self.lower_is_better else 1.0
+
     def pct(self, value: float) -> float:
-        """Per cent of the baseline's value by which the other arm is better: a log ratio as it is told."""
-        return statistics.advantage_pct(value, lower_is_better=self.lower_is_better)
+        """Difference in per cent of the baseline's value, from a log ratio: `−12` is 12 % less."""
+        return statistics.per_cent(self.sign * value)
 
     def pct_of(self, interval: Interval | None) -> Interval | None:
-        """Interval of log ratios in per cent of the baseline's value."""
-        return interval and Interval(self.pct(interval.low), self.pct(interval.high), interval.confidence)
+        """Interval of the difference in per cent of the baseline's value, from that of the log ratios."""
+        found = interval and interval.scaled(self.sign)
+        return found and Interval(statistics.per_cent(found.low), statistics.per_cent(found.high), found.confidence)
 
 
 def within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> WithinPairs:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from quiclab.compare.analyse import analyse
-from quiclab.compare.differences_by_block import differences_by_block, has_ratios
+from quiclab.compare.paired import within_pairs
 from quiclab.compare.statistics import pairs_for_noise, pairs_in_noise_of
 from quiclab.compare.study import read_study
 from quiclab.model import number_text
@@ -90,8 +90,7 @@ def _by_cell(directory: Path, effect: float, level: float) -> tuple[Needed, ...]
     analysis = analyse(read_study(directory))
     found = []
     for each in analysis.comparisons:
-        differences = np.array(list(differences_by_block(each, analysis.metric).values()))
-        known = has_ratios(each, analysis.metric)
-        pairs = pairs_in_noise_of(differences, effect, level) if known else None
-        found.append(Needed(each.cell_id, each.other.arm, int(np.isfinite(differences).sum()), pairs))
+        within = within_pairs(each.baseline, each.other, analysis.metric)
+        pairs = pairs_in_noise_of(100 * within.values, effect, level) if within.has_ratios else None
+        found.append(Needed(each.cell_id, each.other.arm, int(np.isfinite(within.values).sum()), pairs))
     return tuple(found)

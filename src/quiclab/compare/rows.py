@@ -92,7 +92,7 @@ def _difference(comparison: Comparison, analysis: StudyAnalysis) -> dict[str, ob
         "cell_text": comparison_words.difference_text(comparison, analysis.metric),
         "details": details(comparison, analysis),
         "faster": comparison_words.faster(analysis.metric),
-        **dict(zip(("plus", "minus"), comparison_words.sign_words(analysis.metric), strict=True)),
+        "better_sign": comparison_words.better_sign(analysis.metric),
     }
 
 
@@ -125,7 +125,7 @@ def details(comparison: Comparison, analysis: StudyAnalysis) -> str:
         lines.append(
             f"{arm.arm}: median {number_text.quantity(arm.median, unit)}{spread}" + (f", {trouble}" if trouble else "")
         )
-    told = comparison_words.advantage_words(comparison, analysis.metric)
+    told = comparison_words.difference_words(comparison, analysis.metric)
     lines.append(f"within pairs, {comparison.other.arm}: {told or 'no difference that can be told'}")
     if interval:
         shown = comparison_words.estimate_interval(comparison, analysis.metric, interval.confidence)

@@ -42,11 +42,9 @@ def tail_of(baseline: ArmResult, other: ArmResult, metric: Metric, matters_pct: 
     found = widened(sample, _tail_difference) if len(measured[0]) >= needed else None
     if found is None or found.interval is None:
         return Tail(TailState.NOT_KNOWN, None, None, needed)
-    low, estimate, high = (
-        statistics.advantage_pct(each, lower_is_better=metric.lower_is_better)
-        for each in (found.interval.low, found.estimate, found.interval.high)
-    )
-    interval = Interval(low, high, found.interval.confidence)
+    logs = found.interval.scaled(-sign)  # of differences: below zero where the other arm has less
+    interval = Interval(statistics.per_cent(logs.low), statistics.per_cent(logs.high), logs.confidence)
+    estimate = statistics.per_cent(-sign * found.estimate)
     return Tail(_state(interval, matters_pct), estimate if math.isfinite(estimate) else None, interval, needed)
 
 

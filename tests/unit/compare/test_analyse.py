@@ -47,7 +47,7 @@ def test_the_difference_is_the_typical_ratio_within_pairs(tmp_path: Path) -> Non
     )
     logs = np.log(h2 / h3)
     middle = np.median([(one + two) / 2 for at, one in enumerate(logs) for two in logs[at:]])
-    assert found.difference_pct == pytest.approx(100 * (1 - np.exp(-middle)))
+    assert found.difference_pct == pytest.approx(100 * (np.exp(-middle) - 1))
     assert found.interval_pct is not None
     assert found.interval_pct.low <= found.difference_pct <= found.interval_pct.high
 
@@ -65,11 +65,11 @@ def test_another_arm_may_be_the_baseline(tmp_path: Path) -> None:
 
 
 def test_failures_rank_worst_and_are_counted(tmp_path: Path) -> None:
-    """Two failed trials of h2 stay in all nine pairs, open the interval upwards and leave Welch blank."""
+    """Two failed trials of h2 stay in all nine pairs, open the interval downwards and leave Welch blank."""
     found = cell(analyse_study(write_study(tmp_path, replace(Shape(), voids=frozenset()))), "loss", "5 MB")
     assert (found.baseline.failures, found.other.failures, found.pairs) == (2, 0, 9)
     assert found.interval_pct is not None
-    assert found.interval_pct.high == math.inf
+    assert found.interval_pct.low == -math.inf
     assert found.welch_p is None
     assert found.mann_whitney_p is not None
 
@@ -135,8 +135,8 @@ def test_an_unknown_value_is_left_out_and_told(tmp_path: Path) -> None:
     assert any(note.startswith("No time to last byte of 1 verified trial:") for note in analysis.notes)
 
 
-def test_higher_is_better_keeps_the_sign(tmp_path: Path) -> None:
-    """Goodput: positive still means that the other arm is better."""
+def test_where_higher_is_better_more_is_better(tmp_path: Path) -> None:
+    """Goodput: the sign is that of the value, and the outcome says who is better."""
     analysis = analyse_study(write_study(tmp_path, SMALL), "goodput_bit_per_s")
     assert (analysis.comparisons[0].difference_pct or 0) > 0
     assert analysis.comparisons[0].outcome is Outcome.OTHER_BETTER

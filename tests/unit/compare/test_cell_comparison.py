@@ -40,12 +40,12 @@ def test_numbers_of_a_clear_cell() -> None:
     found = decided(arm("h2", SLOW), arm("h3", FAST))
     logs = [math.log((one or 0) / (two or 1)) for one, two in zip(SLOW, FAST, strict=True)]
     walsh = [(logs[i] + logs[j]) / 2 for i in range(8) for j in range(i, 8)]
-    assert found.difference_pct == pytest.approx(100 * (1 - math.exp(-statistics.median(walsh))))
-    assert found.difference_pct == pytest.approx(20.69, abs=0.01)
+    assert found.difference_pct == pytest.approx(100 * (math.exp(-statistics.median(walsh)) - 1))
+    assert found.difference_pct == pytest.approx(-20.69, abs=0.01)
     assert found.p == 2 / 256
     assert found.outcome is Outcome.OTHER_BETTER
     assert found.interval_pct is not None
-    assert 0 < found.interval_pct.low <= found.difference_pct <= found.interval_pct.high
+    assert found.interval_pct.low <= found.difference_pct <= found.interval_pct.high < 0
 
 
 def test_an_unproven_trial_is_left_out_and_counted() -> None:
@@ -93,15 +93,14 @@ def test_per_cent_are_always_of_the_baseline(higher: bool) -> None:
                 metric) for name, by in (("h2", 1.0), ("h3", ratio))]  # fmt: skip
         return compare(("c", "main", "w", "p"), *arms, metric, 0.05).difference_pct
 
-    expected = (-50, 100) if higher else (50, -100)
-    assert [pct(0.5), pct(2.0)] == [pytest.approx(each) for each in expected]
+    assert [pct(0.5), pct(2.0)] == [pytest.approx(-50), pytest.approx(100)]
 
 
 def test_a_value_of_zero_is_compared_in_the_unit() -> None:
-    """No ratio of nothing: whole numbers, positive where the other arm has less; nothing is invented in per cent."""
+    """No ratio of nothing: whole numbers, below zero where the other arm has less; nothing is invented in per cent."""
     found = decided(arm("h2", [0.0, 3, 4, 5, 6, 7, 8, 9]), arm("h3", [0.0, 1, 2, 2, 3, 3, 4, 4]))
     assert (found.difference_pct, found.interval_pct) == (None, None)
-    assert found.difference == 3
+    assert found.difference == -3
     assert found.interval is not None
     assert found.outcome is Outcome.OTHER_BETTER
 
@@ -109,7 +108,7 @@ def test_a_value_of_zero_is_compared_in_the_unit() -> None:
 def test_the_other_way_round_is_the_inverse_ratio() -> None:
     """As if it were compared so, to the last digits."""
     there, back = decided(arm("h2", SLOW), arm("h3", FAST)), decided(arm("h3", FAST), arm("h2", SLOW))
-    found = turned(there, TTLB)
+    found = turned(there)
     assert found.difference_pct == pytest.approx(back.difference_pct)
     assert found.interval_pct is not None
     assert back.interval_pct is not None

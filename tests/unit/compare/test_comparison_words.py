@@ -39,11 +39,13 @@ def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> Non
 
 def test_a_percentage_has_one_meaning(tmp_path: Path) -> None:
     """What the other arm takes less or more of, in per cent of the baseline's, whichever side is better."""
-    assert comparison_words.percent_words(12.04, TTLB) == "12.0 % less time"
-    assert comparison_words.percent_words(-112.0, TTLB) == "112.0 % more time"
+    assert comparison_words.percent_words(-12.04, TTLB) == "12.0 % less time"
+    assert comparison_words.percent_words(112.0, TTLB) == "112.0 % more time"
     assert comparison_words.percent_words(12.04, GOODPUT) == "12.0 % more"
-    assert comparison_words.percent_words(-12.04, STALLS) == "12.0 % more"
-    assert comparison_words.sign_words(TTLB) == ("+12 % is 12 % less time", "−12 % is 12 % more time")
+    assert comparison_words.percent_words(12.04, STALLS) == "12.0 % more"
+    assert comparison_words.difference_heading(TTLB) == "difference, − is faster"
+    assert comparison_words.difference_heading(GOODPUT) == "difference, + is better"
+    assert comparison_words.difference_heading(STALLS) == "difference, − is better"
 
 
 def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
@@ -64,6 +66,6 @@ def test_a_cell_of_the_map_tells_every_conclusion_apart(tmp_path: Path) -> None:
         Conclusion.NOT_JUDGED: "+1.2 %, not judged",
         Conclusion.NOT_MEASURED: "+1.2 %, no data",
     }
-    in_unit = replace(cell, conclusion=Conclusion.DIFFERENT, difference_pct=None, difference=-4.0)
+    in_unit = replace(cell, conclusion=Conclusion.DIFFERENT, difference_pct=None, difference=4.0)
     assert comparison_words.difference_text(in_unit, STALLS) == "4.00 more"
-    assert comparison_words.difference_text(in_unit, GOODPUT) == "4.00 bit/s less"
+    assert comparison_words.difference_text(in_unit, GOODPUT) == "4.00 bit/s more"

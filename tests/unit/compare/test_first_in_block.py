@@ -17,7 +17,7 @@ SHAPE = replace(Shape(), blocks=16, aa_blocks=0, failures=frozenset(), voids=fro
 
 
 def test_a_slow_first_trial_is_measured_and_called_out(tmp_path: Path) -> None:
-    """Each first trial takes 10 % longer: about that much, below zero."""
+    """Each first trial takes 10 % longer: about that much, above zero."""
     folder = write_study(tmp_path, SHAPE)
     first = pl.read_parquet(folder / "tables/trials.parquet").filter(pl.col("position") == 0)["trial_id"].to_list()
     metrics = pl.read_parquet(folder / "metrics.parquet")
@@ -27,7 +27,7 @@ def test_a_slow_first_trial_is_measured_and_called_out(tmp_path: Path) -> None:
     (row,) = first_in_block_table(study, analyse(study)).rows
     assert row[:2] == ("h3", "h2")
     assert int(row[2]) + int(row[3]) == 6 * 16
-    assert -11 < float(row[4].removesuffix(" %").replace("−", "-")) < -8
+    assert 8 < float(row[4].removesuffix(" %")) < 12
     assert row[-1] == "the order matters"
 
 

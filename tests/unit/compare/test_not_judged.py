@@ -46,8 +46,8 @@ def test_a_disturbance_counts_only_where_it_could_turn_the_answer(
     assert found.difference_pct == measured.difference_pct
     assert found.interval_pct is not None
     assert measured.interval_pct is not None
-    assert found.interval_pct.high == measured.interval_pct.high
-    assert measured.interval_pct.low - found.interval_pct.low == pytest.approx(found.disturbance_pct)
+    assert found.interval_pct.low == measured.interval_pct.low
+    assert found.interval_pct.high - measured.interval_pct.high == pytest.approx(found.disturbance_pct)
     assert (found.disturbance_pct > 0) == (most_pct > 0)
 
 

@@ -77,7 +77,7 @@ def test_occasions_that_agree_are_shown_without_an_alarm(tmp_path: Path) -> None
     assert (clean[1], clean[2]) == ("h3", "6, 6, 6, 6")
     assert len(loss[3].split(", ")) == 4
     low, high = (float(end.replace("−", "-")) for end in loss[4].partition("(")[2].rstrip(")").split(" … "))
-    assert low < 100 * -np.log(1 - 0.22) < high
+    assert low < 100 * np.log(1 - 0.22) < high
     assert "Sessions" in write_report(tmp_path).read_text()
 
 

@@ -35,7 +35,7 @@ def test_it_is_decided_by_the_sequence(tmp_path: Path) -> None:
     assert loss.adjusted_p == min(1, 2 * loss.p)
     assert loss.interval_pct is not None
     assert loss.interval_pct.confidence == 1 - 0.05 / 2
-    assert loss.interval_pct.low > 0
+    assert loss.interval_pct.high < 0
     assert (clean.outcome.value, loss.outcome.value) == ("not_significant", "other_better")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every table with a signed difference says what a positive one means: per cent count what the other arm is better by,
-milliseconds what it takes longer. And nothing on the page is told by a hue alone."""
+"""Every table with a signed difference says what the sign means: − is less, of a time faster, in per cent as in
+milliseconds. And nothing on the page is told by a hue alone."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ from quiclab.report.words.terminal import render
 from quiclab.why.accounts import Waterfall, step_of
 
 SIGNED = re.compile(r"^[+−]\d")
-DIRECTION = re.compile(r"\+ is \w|positive|[Aa]bove zero|\+\d+ % (is|where)|\+1 is")
-"""Words that say what a plus means."""
+DIRECTION = re.compile(
+    r"[+−] is \w|\([+−]\)|− less|−: (the arm has )?less|[+−]\d+ % (of|where)|\+1 is|\+ is more|positive"
+)
+"""Words that say what a sign means."""
 LEAST_CONTRAST = 1.25
 
 
@@ -68,7 +70,7 @@ def _tables(page: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
     ids=lambda figure: type(figure).__name__,
 )
 def test_columns_of_data(figure: Figure) -> None:
-    """A file of differences by a reader alone: its column says which way is plus."""
+    """A file of differences by a reader alone: its column says which way is minus."""
     told = [doc for name, doc in figure.columns.items() if name.startswith("difference")]
     assert told
     assert all(DIRECTION.search(each) for each in told), told
@@ -92,7 +94,7 @@ def test_tables_of_the_terminal(study: Path) -> None:
     printed = io.StringIO()
     render(analyse_study(study), Console(file=printed, width=100, color_system=None))
     lines = printed.getvalue().splitlines()
-    (at,) = (number for number, line in enumerate(lines) if " + faster " in line)
+    (at,) = (number for number, line in enumerate(lines) if " − faster " in line)
     assert " difference " in lines[at - 1]
     assert any(re.search(r" [+−]\d", line) for line in lines[at + 1 :])
 
@@ -103,7 +105,7 @@ def test_tables_of_explain_and_of_compare(study: Path) -> None:
     total = step_of(None, *(_times(each) for each in (100.0, 110.0)), 0.95)
     waterfall = Waterfall(comparison, 6, 0, total, (replace(total),), (replace(total),), (), (0.0, 0.0))
     for table in (account_table(waterfall, 0.05), account_table(waterfall, 0.05, 40), floor_table(waterfall, 0.05)):
-        assert any("+ is longer" in _unfolded(column.header) for column in table.columns)
+        assert any("− is faster" in _unfolded(column.header) for column in table.columns)
         assert any("+10.0" in str(cell) for cell in _cells(table))
     metric = analyse_study(study).metric
     found = change(("1 MB", "loss", "h3"), comparison.baseline, comparison.other, metric, 0.95, paired=True)

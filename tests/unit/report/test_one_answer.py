@@ -97,13 +97,13 @@ def test_terminal_data_and_explain_have_one_verdict_a_cell(
             sign = "+" if each.difference_pct > 0 else "−"
             assert re.search(rf" {re.escape(sign)}[\d.]+ %", row), row
         if conclusion in (Conclusion.DIFFERENT, Conclusion.PERHAPS_SMALL):
-            assert each.outcome is (Outcome.OTHER_BETTER if each.difference_pct > 0 else Outcome.BASELINE_BETTER)
+            assert each.outcome is (Outcome.OTHER_BETTER if each.difference_pct < 0 else Outcome.BASELINE_BETTER)
         if conclusion in _SAYS_NOTHING:
             assert not each.outcome.significant
 
 
 def test_the_sentence_has_the_sign_of_the_table(shown: Mapping[str, Any]) -> None:
-    """A plus is less time, in every sentence; what is not decided is in none that says which arm is faster."""
+    """A minus is less time, in every sentence; what is not decided is in none that says which arm is faster."""
     analysis, text = shown["analysis"], shown["terminal"]
     for each in analysis.comparisons:
         said = _sentence(text, each, analysis)
@@ -112,7 +112,7 @@ def test_the_sentence_has_the_sign_of_the_table(shown: Mapping[str, Any]) -> Non
         if each.conclusion is Conclusion.DIFFERENT:
             assert number is not None, said
             assert float(number[1]) == pytest.approx(abs(each.difference_pct), abs=0.06)
-            assert (number[2] == "less") == (each.difference_pct > 0)
+            assert (number[2] == "less") == (each.difference_pct < 0)
         elif each.conclusion in _SAYS_NOTHING:
             assert number is None, said
 

@@ -106,6 +106,8 @@ def _difference_of_means(first: ArmResult, second: ArmResult, metric: Metric, al
 
 
 def _difference_in_pairs(first: ArmResult, second: ArmResult, metric: Metric, alpha: float) -> Number:
-    """Return the difference in the typical pair, in per cent of the first one's value."""
-    found = compare(("", "main", "", ""), first, second, metric, alpha)
-    return Number(found.difference_pct, found.interval_pct, "%", found.pairs, advantage=True)
+    """Return the advantage in the typical pair, in per cent of the first one's value."""
+    found, sign = compare(("", "main", "", ""), first, second, metric, alpha), -1.0 if metric.lower_is_better else 1.0
+    advantage = None if found.difference_pct is None else sign * found.difference_pct
+    interval = found.interval_pct and found.interval_pct.scaled(sign)
+    return Number(advantage, interval, "%", found.pairs, advantage=True)

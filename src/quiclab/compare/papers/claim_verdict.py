@@ -100,7 +100,7 @@ def _not(direction: str, found: Comparison, metric: Metric, matters_pct: float) 
     if found.conclusion in (*_ALIKE, Conclusion.SMALL):
         return Verdict.AGREES, ""
     interval = found.interval_pct
-    if interval is not None and (interval.high < matters_pct if better else interval.low > -matters_pct):
+    if interval is not None and (interval.low > -matters_pct if direction == "lower" else interval.high < matters_pct):
         return Verdict.AGREES, ""
     return Verdict.UNDECIDED, found.why or f"That it is {direction} by {matters_pct:g} % or more is not excluded."
 

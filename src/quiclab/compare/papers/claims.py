@@ -200,7 +200,7 @@ def _finding(
     doubt = _doubt(arms, cells.describes_only(claim.metric), _needs_values(claim, expected))
     if expected.direction:
         decided = compared[workload, path, frozenset(claim.sides), claim.metric]
-        decided = decided if decided.baseline.arm == claim.sides[0] else turned(decided, metric)
+        decided = decided if decided.baseline.arm == claim.sides[0] else turned(decided)
         found = _direction(expected.direction, decided, metric, analysis.matters_pct)
     else:
         of = difference_of if claim.kind == "difference" else number_of
@@ -247,11 +247,9 @@ def _doubt(arms: list[ArmResult], describes_only: bool, needs_values: str) -> st
 
 def _direction(expected: str, found: Comparison, metric: Metric, matters_pct: float) -> Finding:
     verdict, why = direction_verdict(expected, found, metric, matters_pct)
-    sign = -1.0 if metric.lower_is_better else 1.0
     in_pct = found.difference_pct is not None or found.interval_pct is not None
     ours, interval = (found.difference_pct, found.interval_pct) if in_pct else (found.difference, found.interval)
     return Finding(
-        found.workload, found.path, verdict, why, None if ours is None else sign * ours,
-        interval.scaled(sign) if interval else None, "%" if in_pct else metric.unit, found.pairs, found.p,
-        found.adjusted_p, found.conclusion,
+        found.workload, found.path, verdict, why, ours, interval, "%" if in_pct else metric.unit, found.pairs,
+        found.p, found.adjusted_p, found.conclusion,
     )  # fmt: skip

@@ -11,7 +11,6 @@ from quiclab.compare.statistics.censoring import censored, differences_in_order,
 from quiclab.compare.statistics.cliffs_delta import Delta, cliffs_delta_within
 from quiclab.compare.statistics.confidence_sequence import anytime_p, median_sequence
 from quiclab.compare.statistics.correlation import Correlation, Stronger, rank_correlation, stronger
-from quiclab.compare.statistics.difference import difference_pct
 from quiclab.compare.statistics.drift import Drift, drift, far_out
 from quiclab.compare.statistics.hodges_lehmann import Shift, hodges_lehmann
 from quiclab.compare.statistics.independence import Independence, independence
@@ -21,7 +20,7 @@ from quiclab.compare.statistics.median_interval import median_interval
 from quiclab.compare.statistics.planned_pairs import pairs_by_resampling, pairs_for_noise, pairs_in_noise_of
 from quiclab.compare.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.compare.statistics.quantiles import Quantile, quantile
-from quiclab.compare.statistics.ratio import advantage_pct, log_advantage, logarithms, per_cent, shift_in_per_cent
+from quiclab.compare.statistics.ratio import log_ratio, logarithms, per_cent, shift_in_per_cent
 from quiclab.compare.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.compare.statistics.stratified_shift import stratified_shift
 from quiclab.compare.statistics.tail_ratio import least_for_tail, tail_difference
@@ -43,12 +42,10 @@ __all__ = [
     "SignedRank",
     "Stronger",
     "adjusted_p_values",
-    "advantage_pct",
     "anytime_p",
     "binomial_p",
     "censored",
     "cliffs_delta_within",
-    "difference_pct",
     "differences_in_order",
     "drift",
     "far_out",
@@ -56,7 +53,7 @@ __all__ = [
     "hodges_lehmann",
     "independence",
     "least_for_tail",
-    "log_advantage",
+    "log_ratio",
     "logarithms",
     "mann_whitney_p",
     "mean",

@@ -33,24 +33,14 @@ def per_cent(log_ratio: float) -> float:
     if math.isinf(log_ratio):
         return log_ratio
     with np.errstate(over="ignore"):
-        return 100 * float(np.expm1(log_ratio))
+        return 100 * float(np.expm1(log_ratio)) + 0.0  # no −0
 
 
-def advantage_pct(log_advantage: float, *, lower_is_better: bool) -> float:
-    """Advantage in per cent of the first value, from ln(first / second), or ln(second / first) where higher is better.
-
-    `12` is 12 % less time, or 12 % more of a rate; `−12` is 12 % more time. ±inf stays: only a failure is that.
-    """
-    return 0.0 - per_cent(-log_advantage) if lower_is_better else per_cent(log_advantage)
-
-
-def log_advantage(advantage: float, *, lower_is_better: bool) -> float:
-    """Turn `advantage_pct` inside out; beyond what a ratio can be, such as 100 % less time, it is infinite."""
-    ratio = 1 - advantage / 100 if lower_is_better else 1 + advantage / 100
-    if math.isinf(advantage):
-        return advantage
-    log_ratio = math.log(ratio) if ratio > 0 else -math.inf
-    return -log_ratio if lower_is_better else log_ratio
+def log_ratio(pct: float) -> float:
+    """Turn `per_cent` inside out; at or below −100 %, which no ratio can be, it is −inf."""
+    if math.isinf(pct):
+        return pct
+    return math.log1p(pct / 100) if pct > -100 else -math.inf
 
 
 def shift_in_per_cent(shift: Shift) -> Shift:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -58,6 +57,7 @@ class AgainstBest(Figure):
         The test is corrected over all pairs of arms of all cells: before they are compared, no arm is known to be best.
         """
         pairs = _all_pairs(asked.analysis)
+        worse = 1.0 if asked.analysis.metric.lower_is_better else -1.0
         rows: list[dict[str, object]] = []
         for (path, workload), arms in _cells(asked.analysis).items():
             known = [arm for arm in arms if arm.median is not None]
@@ -66,7 +66,7 @@ class AgainstBest(Figure):
             best = _best(known, (path, workload), pairs, asked.analysis.metric)
             for arm in arms:
                 found = pairs.get((path, workload, best.arm, arm.arm))
-                behind = None if found is None or found.difference_pct is None else -found.difference_pct
+                behind = None if found is None or found.difference_pct is None else worse * found.difference_pct
                 told = [f"{arm.arm}: median {number_text.quantity(arm.median, asked.analysis.metric.unit)}"]
                 if found is not None:
                     told.append(f"best: {best.arm}, {number_text.quantity(best.median, asked.analysis.metric.unit)}")
@@ -168,8 +168,6 @@ def _coloured(cell: Row) -> bool:
 def _cell_text(found: Comparison | None, metric: Metric) -> str:
     if found is None:
         return "no data"
-    if found.conclusion.found and found.difference_pct is not None:
-        found = replace(found, difference_pct=-found.difference_pct)  # how far behind, not how much better
     return comparison_words.difference_text(found, metric)
 
 

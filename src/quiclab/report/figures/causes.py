@@ -42,8 +42,8 @@ class Causes(Figure):
         "baseline": "arm that the difference is relative to",
         "other": "the arm that is compared: one of them per figure",
         "status": "the verdict's status",
-        "difference_ms": "mean of the other's time less the baseline's, ms: + is longer",
-        "difference_pct": "the same in per cent of the baseline's mean time to the last byte: + is longer",
+        "difference_ms": "mean of the other's time less the baseline's, ms: − is less time",
+        "difference_pct": "the same in per cent of the baseline's mean time to the last byte: − is less time",
         "cell_text": "what stands in the cell",
     }
 

@@ -31,15 +31,14 @@ class DifferenceMap(Figure):
         "workload_title": "size, the columns from left to right",
         "baseline_arm": "arm that the difference is relative to",
         "other_arm": "the arm that is compared: one of them per figure",
-        "difference_pct": "difference in the typical pair, per cent of the baseline's value: + is better",
+        "difference_pct": "difference in the typical pair, per cent of the baseline's value: − is less",
         "significant": "whether the deciding test finds a difference",
         "conclusion": "what the cell amounts to beside what matters: its colour follows",
         "matters_pct": "smallest difference that matters, in %",
         "cell_text": "what stands in the cell: a difference that was found, or the conclusion",
         "details": "all numbers of the cell, a line each, for hovering",
         "faster": "the word for better: 'faster' or 'better'",
-        "plus": "what +12 % stands for: '12.0 % less time'",
-        "minus": "what −12 % stands for: '12.0 % more time'",
+        "better_sign": "sign of a difference by which the other arm is better: − of a time",
         "alpha": "level of the deciding test after correction",
     }
 
@@ -72,8 +71,11 @@ class DifferenceMap(Figure):
         shown = [abs(cell["difference_pct"] or 0) for cell in cells.values() if _coloured(cell)]
         reach = min(100.0, max(10.0, *shown, 0.0))
 
-        def word(cell: Mapping[str, object]) -> str:
-            share = (cell["difference_pct"] / reach + 1) / 2
+        better = 1 if data.height and data["better_sign"][0] == "+" else -1
+        """Turns a difference into its place on the scale, which ends in the colour of the other arm."""
+
+        def word(cell: Mapping[str, Any]) -> str:
+            share = (better * cell["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
 
         plain = grid(lambda cell: None if _coloured(cell) else _shade(cell))
@@ -94,7 +96,7 @@ class DifferenceMap(Figure):
                     **hover,
                 ),
                 heatmap(
-                    grid(lambda cell: cell["difference_pct"] if _coloured(cell) else None),
+                    grid(lambda cell: better * cell["difference_pct"] if _coloured(cell) else None),
                     grid(lambda cell: word(cell) if _coloured(cell) else ""),
                     colorscale=_style.DIFFERENCE_SCALE,
                     textfont={"size": 13},
@@ -146,7 +148,7 @@ class DifferenceMap(Figure):
         confidences = data["interval_confidence_pct"].drop_nulls()
         sure = f"{min(confidences.to_list()):.1f} %" if confidences.len() else "its"
         notes = [
-            f"{data['metric'][0]}: medians, and the difference of {other} in the typical pair ({data['plus'][0]})",
+            f"{data['metric'][0]}: medians, and what {other} has more or less in the typical pair",
             f"with an interval of {sure} confidence or more; p is corrected over all cells",
         ]
         return _table.draw(headings, rows, words=2, note="\n".join(notes))
@@ -154,13 +156,13 @@ class DifferenceMap(Figure):
     @staticmethod
     def _convention(data: pl.DataFrame) -> list[str]:
         """The sign convention, on the figure itself so that it stays with a copy of it."""
-        baseline, other, word, plus, minus = (
-            _style.text(data[column][0]) for column in ("baseline_arm", "other_arm", "faster", "plus", "minus")
-        )
+        baseline, other, word = (_style.text(data[column][0]) for column in ("baseline_arm", "other_arm", "faster"))
+        better, worse = ("−", "+") if data["better_sign"][0] == "−" else ("+", "−")
+        what = " time" if word == "faster" else ""
         matters, said = f"{data['matters_pct'][0]:g} %", set(data["conclusion"])
         lines = [
-            f"<b>+, orange: {other} is {word}</b> ({plus})",
-            f"<b>−, blue: {baseline} is {word}</b> ({minus})",
+            f"<b>{better}, orange: {other} is {word}</b> ({better}12 %: 12 % {_MORE[better]}{what})",
+            f"<b>{worse}, blue: {baseline} is {word}</b> ({worse}12 %: 12 % {_MORE[worse]}{what})",
         ]
         if said & set(_NO_DIFFERENCE):
             lines.append(f"green: no difference of {matters} or more")
@@ -177,6 +179,8 @@ def _signed(share_pct: float | None) -> str:
     return "–" if share_pct is None else f"{round(share_pct, 1) + 0.0:+.1f} %".replace("-", "−").replace("+0.0", "0.0")
 
 
+_MORE = {"−": "less", "+": "more"}
+"""Sign → what the other arm has of the value."""
 _NO_DIFFERENCE = (Conclusion.SMALL.value, Conclusion.ALIKE.value, Conclusion.MEDIAN_ALIKE.value)
 """Conclusions by which no difference that matters is there."""
 _WORDS = (

@@ -46,13 +46,14 @@ class Improvement(Figure):
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return β of every arm but the baseline, in every cell."""
+        saved = -1.0 if asked.analysis.metric.lower_is_better else 1.0
         rows = [
             {
                 "path_title": asked.analysis.path_titles.get(c.path, c.path),
                 "workload_title": asked.analysis.workload_titles.get(c.workload, c.workload),
                 "arm": c.other.arm,
                 "baseline_arm": c.baseline.arm,
-                "beta_pct": c.difference_pct,
+                "beta_pct": None if c.difference_pct is None else saved * c.difference_pct,
                 "significant": c.outcome.significant,
                 "conclusion": c.conclusion.value,
                 "matters_pct": asked.analysis.matters_pct,

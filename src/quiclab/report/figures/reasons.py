@@ -40,7 +40,7 @@ class Reasons(Figure):
         "other": "the arm that is compared with it",
         "reason": "what the sender waited for: a bar each, from top to bottom",
         "from_ms": "sum of the differences above, ms",
-        "difference_ms": "mean of the other's time less the baseline's, ms: + is longer",
+        "difference_ms": "mean of the other's time less the baseline's, ms: − is less time",
         "low_ms": "lower end of its interval, ms; null where there is none",
         "high_ms": "upper end of its interval, ms; null where there is none",
         "shown_to_differ": "whether the pairs show the difference, after correction over the reasons",

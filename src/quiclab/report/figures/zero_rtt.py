@@ -4,12 +4,12 @@ al. 2023, Table I)."""
 
 from __future__ import annotations
 
+import math
 from itertools import zip_longest
 from typing import Any, ClassVar
 
 import polars as pl
 
-from quiclab.compare import statistics
 from quiclab.compare.model import ArmResult
 from quiclab.model.resolved_record import ResolvedArm
 from quiclab.report.figures import _table
@@ -113,12 +113,21 @@ def _alphas(
         value = None if arm is None else _finite(here[arm].median)
         found[name], found[f"{name}_alpha_pct"] = value, None
         if value is not None and baseline is not None:
-            found[f"{name}_alpha_pct"] = statistics.difference_pct(
+            found[f"{name}_alpha_pct"] = alpha_pct(
                 baseline, value, lower_is_better=asked.analysis.metric.lower_is_better
             )
     offered = [each for each in here[zero].trials if each.status == "verified"] if zero is not None else []
     accepted = sum(asked.proof(each.trial_id).early_data == "accepted" for each in offered)
     return found | {"accepted": accepted, "offered": len(offered)}
+
+
+def alpha_pct(tcp: float, quic: float, *, lower_is_better: bool = True) -> float | None:
+    """Qin et al.'s α = (TCP − QUIC) / TCP in per cent: what QUIC saves. None where it has no meaning: a value of zero,
+    or one that is unknown or censored. Of what is better high it is what QUIC has more."""
+    if not (math.isfinite(tcp) and math.isfinite(quic)) or tcp == 0:
+        return None
+    saved = (tcp - quic) / tcp * 100
+    return saved if lower_is_better else -saved
 
 
 def _session(arm: ResolvedArm) -> str | None:

@@ -67,9 +67,9 @@ def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column(title, width=_NARROW_LABEL if narrow else None, no_wrap=not narrow)
-    difference = f"{other} − {base}\n+ is longer"
+    difference = f"{other} − {base}\n− is faster"
     for heading in (base, other, difference, "interval", "p"):
-        name = "difference\n+ is longer" if narrow and heading == difference else heading
+        name = "difference\n− is faster" if narrow and heading == difference else heading
         folds = narrow and heading == "interval"
         table.add_column(_folded(name) if narrow else name, justify="right", no_wrap=not folds)
     return table

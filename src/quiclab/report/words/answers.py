@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.compare.comparison_words import advantage_words, faster, percent_words, slower, span_words
+from quiclab.compare.comparison_words import difference_words, faster, percent_words, slower, span_words
 from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
 from quiclab.model.number_text import listed
 
@@ -71,7 +71,7 @@ def _won(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
 
 def _by_how_much(cell: Comparison, analysis: StudyAnalysis) -> str:
     span = span_words(cell, analysis.metric)
-    found = advantage_words(cell, analysis.metric) + (f" ({span})" if span else "")
+    found = difference_words(cell, analysis.metric) + (f" ({span})" if span else "")
     return f"{found} for {analysis.workload_titles[cell.workload]}"
 
 
@@ -96,7 +96,7 @@ def _cell_text(cell: Comparison, analysis: StudyAnalysis) -> str:
     """The cell, with the difference that was found in it and what its slow tail is like, where either must be said."""
     told = []
     if cell.conclusion is Conclusion.SMALL:
-        told = [*filter(None, (advantage_words(cell, analysis.metric), span_words(cell, analysis.metric)))]
+        told = [*filter(None, (difference_words(cell, analysis.metric), span_words(cell, analysis.metric)))]
     if cell.tail is not None and cell.conclusion in (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE):
         if cell.tail.state is TailState.DIFFERENT:
             shown = cell.tail.difference_pct

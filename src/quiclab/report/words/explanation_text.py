@@ -128,9 +128,9 @@ def _typical_pair(explanation: Explanation) -> str:
     shown, pct = total.differs(explanation.alpha), comparison.difference_pct
     if shown and comparison.conclusion in (Conclusion.ALIKE, Conclusion.MEDIAN_ALIKE):
         return "In the typical pair, which the answer is about, the arms are equivalent."
-    if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct > 0)):
+    if not comparison.conclusion.found or pct is None or (shown and (total.difference_ms < 0) == (pct < 0)):
         return ""
-    less = "less" if pct > 0 else "more"
+    less = "less" if pct < 0 else "more"
     takes = f"{comparison.other.arm} takes {number_text.percent(abs(pct), signed=False)} {less} time"
     why = "single trials far off move the mean" if shown else "the mean, which single trials move, does not show it"
     return f"In the typical pair, which the answer is about, {takes}: {why}."

@@ -98,7 +98,7 @@ def parts_table(found: Recordings) -> Table:
     """Return a row for each part and one for the whole: both times, the difference and what is unsure of it, in ms."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("part: ms")
-    for heading in ("h2", "h3", "h3 − h2\n+ is longer", "unsure"):
+    for heading in ("h2", "h3", "h3 − h2\n− is faster", "unsure"):
         table.add_column(heading, justify="right", no_wrap=True)
     for step in (*found.steps, found.total):
         strong = "bold" if step.part is None else ""

@@ -98,7 +98,7 @@ def _row(comparison: Comparison, analysis: StudyAnalysis) -> tuple[str, ...]:
 
 
 def _difference(comparison: Comparison, analysis: StudyAnalysis) -> str:
-    shown = comparison_words.advantage_words(comparison, analysis.metric) or "no difference that can be told"
+    shown = comparison_words.difference_words(comparison, analysis.metric) or "no difference that can be told"
     return f"{shown} ({number_text.counted(comparison.pairs, 'pair')})"
 
 

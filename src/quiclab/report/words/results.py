@@ -86,8 +86,8 @@ def _method(analysis: StudyAnalysis) -> str:
 
 
 _DIFFERENCE = (
-    "Difference within pairs: by how many per cent of the baseline's value the other arm is better in the typical "
-    "pair. +12 % of a time is 12 % less time, −12 % is 12 % more; of what is better high, +12 % is 12 % more. It comes "
+    "Difference within pairs: how much more (+) or less (−) the other arm has in the typical pair, in per cent of the "
+    "baseline's value: −12 % of a time is 12 % less time. It comes "
     "from the ratios of the two trials of each block, in which what they share cancels, and so need not be the "
     "difference of the medians. Where a value of zero has no ratio, it is in the metric's unit."
 )

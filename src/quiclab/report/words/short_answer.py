@@ -19,7 +19,7 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
     metric, matters = analysis.metric, f"{analysis.matters_pct:g} %"
     base, other = comparison.baseline.arm, comparison.other.arm
     word = comparison_words.faster(metric) if comparison.leans > 0 else comparison_words.slower(metric)
-    found = f"{comparison_words.advantage_words(comparison, metric)} ({_sure(comparison, metric)})"
+    found = f"{comparison_words.difference_words(comparison, metric)} ({_sure(comparison, metric)})"
     medians = _medians(comparison, metric)
     match comparison.conclusion:
         case Conclusion.DIFFERENT:

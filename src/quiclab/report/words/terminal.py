@@ -50,7 +50,8 @@ def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
     baseline, other = cells[0].baseline.arm, cells[0].other.arm
     table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
     table.add_column("", max_width=18)
-    difference = f"difference\n+ {comparison_words.faster(analysis.metric)}"  # no wider than its numbers
+    better = f"{comparison_words.better_sign(analysis.metric)} {comparison_words.faster(analysis.metric)}"
+    difference = f"difference\n{better}"  # no wider than its numbers
     for heading in (baseline, other, difference, "interval, %", "p", "pairs"):
         table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
     table.add_column("")
@@ -101,7 +102,6 @@ def _legend(analysis: StudyAnalysis) -> str:
     matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
     baseline = analysis.comparisons[0].baseline.arm
     others = " or ".join(dict.fromkeys(comparison.other.arm for comparison in analysis.comparisons))
-    plus, minus = comparison_words.sign_words(analysis.metric)
     meanings = (
         (f"different, but by less than {matters}", Conclusion.SMALL),
         (f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
@@ -115,7 +115,8 @@ def _legend(analysis: StudyAnalysis) -> str:
     )
     told = "".join(f" {_word(each)}: {meaning}." for meaning, each in meanings if each in said)
     return (
-        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair: {plus}, {minus}; "
+        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair, "
+        f"{comparison_words.better_sign(analysis.metric)} is {word}; "
         f"orange: {others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
         f"{analysis.alpha:g}.{told} {comparison_words.interval_levels(analysis)}"
     )

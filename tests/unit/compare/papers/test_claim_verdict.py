@@ -10,15 +10,14 @@ import pytest
 from quiclab.compare.papers.claim_numbers import Number
 from quiclab.compare.papers.claim_verdict import Verdict, number_verdict
 from quiclab.compare.papers.paper import Expected
-from quiclab.compare.statistics import Interval, advantage_pct, hodges_lehmann
+from quiclab.compare.statistics import Interval, hodges_lehmann, per_cent
 
 
 def advantage(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> tuple[float, float]:
     """Interval of the advantage within pairs, in per cent of the first."""
     interval = hodges_lehmann(np.log(first / second), 0.95).interval
     assert interval is not None
-    low, high = (advantage_pct(end, lower_is_better=True) for end in (interval.low, interval.high))
-    return low, high
+    return -per_cent(-interval.low), -per_cent(-interval.high)
 
 
 HALF = Expected("50 %", "", 49.5, 50.5, "%")

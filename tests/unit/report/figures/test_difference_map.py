@@ -20,8 +20,7 @@ def cell(network: str, size: str, difference_pct: float | None, conclusion: str,
         "conclusion": conclusion,
         "significant": conclusion.startswith("different"),
         "matters_pct": 2.0,
-        "plus": "+12 % is 12 % less time",
-        "minus": "−12 % is 12 % more time",
+        "better_sign": "−",
         "cell_text": text,
         "details": f"{network}, {size}\nall numbers",
         "faster": "faster",
@@ -33,10 +32,10 @@ CELLS = pl.DataFrame(
     [
         cell("clean", "1 MB", 0.4, "alike", "equivalent"),
         cell("clean", "5 MB", 1.0, "undecided", "inconclusive"),
-        cell("<b>loss</b>", "1 MB", 21.6, "different", "+21.6 %"),
+        cell("<b>loss</b>", "1 MB", -21.6, "different", "−21.6 %"),
         cell("<b>loss</b>", "5 MB", None, "different", "h2 fails"),
-        cell("far", "1 MB", -0.4, "different, but by less than matters", "−0.4 %, small"),
-        cell("far", "5 MB", 1.4, "different, undecided whether it matters", "+1.4 %, small?"),
+        cell("far", "1 MB", 0.4, "different, but by less than matters", "+0.4 %, small"),
+        cell("far", "5 MB", -1.4, "different, undecided whether it matters", "−1.4 %, small?"),
     ]
 )
 
@@ -49,8 +48,8 @@ def test_conclusions_are_told_apart_by_colour_and_word() -> None:
     assert [list(row) for row in plain.z] == [[1, 0], [None, 0], [1, None]]
     assert plain.colorscale[0][1] != plain.colorscale[1][1]
     assert list(plain.text[0]) == ["equivalent", "inconclusive"]
-    assert (plain.text[1][1], plain.text[2][0]) == ("h2 fails", "−0.4 %, small")
-    assert coloured.text[2][1] == "<b><span style='color:#000000'>+1.4 %, small?</span></b>"
+    assert (plain.text[1][1], plain.text[2][0]) == ("h2 fails", "+0.4 %, small")
+    assert coloured.text[2][1] == "<b><span style='color:#000000'>−1.4 %, small?</span></b>"
     assert "color:#ffffff" in coloured.text[1][0]  # white on the strongest colour
 
 
@@ -64,9 +63,9 @@ def test_hovering_shows_all_numbers_of_every_cell() -> None:
 def test_the_sign_convention_stands_on_the_figure() -> None:
     """A copy of the figure alone still says which colour is whose, and what each word means that is on it."""
     title = DifferenceMap().draw(CELLS).layout.title.text
-    assert "+, orange: h3 is faster" in title
-    assert "−, blue: h2 is faster" in title
-    assert "+12 % is 12 % less time" in title
+    assert "−, orange: h3 is faster" in title
+    assert "+, blue: h2 is faster" in title
+    assert "(−12 %: 12 % less time)" in title
     assert "green: no difference of 2 % or more" in title
     assert "small: a difference, but less than 2 %" in title
     assert "small?: a difference, perhaps less than 2 %" in title
@@ -76,9 +75,11 @@ def test_the_sign_convention_stands_on_the_figure() -> None:
     assert not any(word in few for word in ("green", "grey", "small"))
 
 
-def test_red_is_positive_and_the_scale_is_symmetric() -> None:
-    """Zero lies in the middle; the upper end is redder than blue."""
+def test_red_is_the_other_arms_and_the_scale_is_symmetric() -> None:
+    """Zero lies in the middle; the upper end is redder than blue, and holds less of a time, more of a rate."""
     coloured = DifferenceMap().draw(CELLS).data[1]
+    assert coloured.z[1][0] == 21.6
+    assert DifferenceMap().draw(CELLS.with_columns(better_sign=pl.lit("+"))).data[1].z[1][0] == -21.6
     assert coloured.zmin == -coloured.zmax
     red, blue = (int(coloured.colorscale[-1][1][i : i + 2], 16) for i in (1, 5))
     assert red > blue

@@ -34,7 +34,7 @@ def test_the_network_changes_the_difference_and_the_size_does_not(study: Path) -
     rows = {row[0]: row for row in table.rows}
     assert len(rows) == 3
     network = next(row for name, row in rows.items() if "×" not in name and row[3])
-    assert network[3].startswith("+")
+    assert network[3].startswith("−")
     assert network[3].endswith(" %")
     size = next(row for name, row in rows.items() if name in ("bytes of the transfer", "workload"))
     assert size[3] == ""

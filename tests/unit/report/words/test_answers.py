@@ -23,8 +23,8 @@ def of_arms(analysis: StudyAnalysis, **conclusions: Conclusion) -> StudyAnalysis
             other=replace(each.other, arm=arm),
             conclusion=conclusion,
             outcome=Outcome.OTHER_BETTER if conclusion.found else Outcome.UNDECIDED,
-            difference_pct=12.0,
-            interval_pct=Interval(10.0, 14.5, 0.95),
+            difference_pct=-12.0,
+            interval_pct=Interval(-14.5, -10.0, 0.95),
         )
         for each in analysis.comparisons
         for arm, conclusion in conclusions.items()
@@ -89,8 +89,8 @@ def test_what_is_too_small_to_matter_makes_no_arm_the_faster(tmp_path: Path) -> 
     """A difference that was found, of less than matters or perhaps less, is told as such; a tail that differs too."""
     analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
     small = of_arms(analysis, a=Conclusion.SMALL)
-    interval = Interval(-0.9, -0.1, 0.95)
-    slower = (replace(each, difference_pct=-0.4, interval_pct=interval, leans=-0.4) for each in small.comparisons)
+    interval = Interval(0.1, 0.9, 0.95)
+    slower = (replace(each, difference_pct=0.4, interval_pct=interval, leans=-0.4) for each in small.comparisons)
     small = replace(small, comparisons=tuple(slower))
     assert answers(small)[0].sentences == (
         "a against h2: the median differs by less than 2 % for 1 MB (0.4 % more time, 0.1 to 0.9 %).",
@@ -99,7 +99,7 @@ def test_what_is_too_small_to_matter_makes_no_arm_the_faster(tmp_path: Path) -> 
     assert answers(perhaps)[0].sentences == (
         "a is faster than h2, unclear whether by 2 %: 12.0 % less time (10.0 to 14.5 %) for 1 MB.",
     )
-    tail = Tail(TailState.DIFFERENT, -50.0, Interval(-60, -40, 0.95), 36)
+    tail = Tail(TailState.DIFFERENT, 50.0, Interval(40, 60, 0.95), 36)
     alike = of_arms(analysis, a=Conclusion.MEDIAN_ALIKE)
     alike = replace(alike, comparisons=tuple(replace(each, tail=tail) for each in alike.comparisons))
     assert answers(alike)[0].sentences == (

@@ -18,7 +18,7 @@ def test_what_stands_beside_an_interval_is_what_the_interval_is_of(tmp_path: Pat
     analysis = analyse_study(write_study(tmp_path))
     table = results_table(analysis)
     at = table.headings.index("its 95 % interval")
-    assert table.headings[at - 1] == "difference, + is faster"
+    assert table.headings[at - 1] == "difference, − is faster"
     assert not any("difference of" in heading for heading in table.headings)
     for row in table.rows:
         estimate, told = row[at - 1].removesuffix(" %"), row[at].partition(" (")[0].removesuffix(" %").replace("−", "-")

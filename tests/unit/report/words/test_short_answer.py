@@ -27,36 +27,36 @@ def analysis(tmp_path: Path) -> StudyAnalysis:
 
 
 def _told(analysis: StudyAnalysis, conclusion: Conclusion, low: float, high: float) -> str:
-    """The first sentence about an interval of the advantage."""
+    """The first sentence about an interval of the difference."""
     middle = (low + high) / 2
     found: Comparison = replace(
         analysis.comparisons[0],
         conclusion=conclusion,
         difference_pct=middle,
         interval_pct=Interval(low, high, 0.95),
-        leans=middle,
+        leans=-middle,
         pairs=12,
     )
     return verdict(found, analysis)
 
 
 def test_faster_and_slower_have_an_interval_of_what_they_say(analysis: StudyAnalysis) -> None:
-    """+ is faster in the numbers; the words have no sign, and neither has their interval."""
-    faster = _told(analysis, Conclusion.DIFFERENT, 10.0, 20.0)
+    """− is faster in the numbers; the words have no sign, and neither has their interval."""
+    faster = _told(analysis, Conclusion.DIFFERENT, -20.0, -10.0)
     assert faster.startswith(
         "h3 is faster than h2: 15.0 % less time (10.0 to 20.0 %, 95 % confidence, 12 pairs). Medians: h3 "
     )
-    slower = _told(analysis, Conclusion.DIFFERENT, -20.0, -10.0)
+    slower = _told(analysis, Conclusion.DIFFERENT, 10.0, 20.0)
     assert slower.startswith("h3 is slower than h2: 15.0 % more time (10.0 to 20.0 %, 95 % confidence, 12 pairs).")
-    assert "at least 10.0 %" in _told(analysis, Conclusion.DIFFERENT, 10.0, float("inf"))
+    assert "at least 10.0 %" in _told(analysis, Conclusion.DIFFERENT, float("-inf"), -10.0)
 
 
 def test_alike_and_inconclusive_are_not_the_same(analysis: StudyAnalysis) -> None:
     """Each in its own word."""
     assert _told(analysis, Conclusion.ALIKE, -1.0, 0.5).startswith("h3 and h2 are equivalent to within 2 %")
-    open_ = _told(analysis, Conclusion.UNDECIDED, -3.0, 9.0)
+    open_ = _told(analysis, Conclusion.UNDECIDED, -9.0, 3.0)
     assert open_.startswith("Inconclusive: 12 pairs do not tell which of h3 and h2 is faster.")
-    assert "(−3.0 … +9.0 %, + is faster" in open_
+    assert "(−9.0 … +3.0 %, − is faster" in open_
     assert "by less than 2 %" in _told(analysis, Conclusion.SMALL, 0.5, 1.5)
     assert _told(analysis, Conclusion.NOT_JUDGED, 1.0, 2.0).startswith("Not judged: ")
 

@@ -39,7 +39,7 @@ def test_every_cell_has_its_number_and_its_conclusion(tmp_path: Path) -> None:
     """Rows by network; difference, interval, p, pairs and a word in every row; the legend has the words that occur."""
     lines = rendered(write_study(tmp_path))
     network = lines.index("1 % loss")
-    assert "+" in lines[network + 2].split(" ms ")[-1].split("%")[0]
+    assert "−" in lines[network + 2].split(" ms ")[-1].split("%")[0]
     assert lines[network + 2].endswith(" 9 different")
     assert lines[lines.index("nothing added") + 1].endswith(" 9 median eq.")
     legend = " ".join(lines)
