@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quiclab.cli import confirm
+from quiclab.cli import confirm, explain_recordings
 from quiclab.cli.needed_tables import make_needed_tables
 from quiclab.cli.own_name import as_typed
 from quiclab.cli.voice import add_json, print_document
-from quiclab.model.errors import DecodeError, ExitCode, SpecError, nearest
+from quiclab.model.errors import ExitCode, SpecError, nearest
 from quiclab.model.number_text import from_here
 from quiclab.store.layout import StudyDir
 
@@ -22,19 +22,16 @@ if TYPE_CHECKING:
     from quiclab.compare.model import Comparison, StudyAnalysis
     from quiclab.compare.study_tables import OpenedStudy
     from quiclab.why.explanation import Explanation
-    from quiclab.why.recordings import Recording
 
-_NAMED = 8
-"""Most recordings whose names an error lists."""
-_RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 _DESCRIPTION = """\
 Share out the time to the last byte of each arm, of pages the page load time, of a video the time to its start, cell by
 cell: by why the sender had not sent earlier (handshake, slow start, the congestion window after a loss, flow control,
 ...) and by what passes the time (service, propagation, endpoints). Both sums are exact in each transfer; the tables
 show means over the pairs. Each wait names the table that decided it. docs/explanation/account.md defines the labels.
 
-With --h2 and --h3, two recordings from elsewhere are compared instead, by what both can tell from one end; with one of
-them, the time of that transfer is shared out. With -o, the same is a page with the timeline and the packets behind it.
+A recording from elsewhere (a capture with its keys if any, a qlog, a NetLog) in place of the study has the time of its
+transfer shared out; two are compared by what both can tell from one end, of HTTP/2 and HTTP/3 or of one protocol. With
+-o, the same is a page with the timeline and the packets behind it.
 """
 
 _EPILOG = """\
@@ -46,8 +43,8 @@ examples:
   quiclab explain STUDY --metric stall_ms   the stalls of videos
   quiclab explain STUDY --baseline h2-bbr   another arm in place of the spec's baseline
   quiclab explain STUDY 5MB/loss --confirm --dry-run   the plan of a run without its largest cause
-  quiclab explain --h2 a.pcapng --h3 b.pcapng --keys keys.log   two captures from elsewhere
-  quiclab explain --h3 client.qlog -o why.html   one recording, as a page
+  quiclab explain client.qlog -o why.html   one recording from elsewhere, as a page
+  quiclab explain old.pcapng new.pcapng --keys keys.log   two of them: two protocols, or two releases of one
   quiclab sql STUDY "SELECT * FROM account WHERE why = 'slow_start'"   the stretches behind it
 """
 
@@ -60,8 +57,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("study", nargs="?", type=Path, metavar="STUDY", help="study directory")
-    parser.add_argument("cell", nargs="?", metavar="CELL", help="WORKLOAD/PATH (default: every cell, in short)")
+    parser.add_argument(
+        "study", nargs="?", type=Path, metavar="STUDY|FILE", help="study directory, or a recording from elsewhere"
+    )
+    parser.add_argument(
+        "cell",
+        nargs="?",
+        metavar="CELL|FILE",
+        help="WORKLOAD/PATH (default: every cell, in short), or a second recording",
+    )
     parser.add_argument("--all", action="store_true", help="print causes, waits and their numbers of every cell")
     parser.add_argument(
         "--metric",
@@ -71,7 +75,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument(
         "--baseline", metavar="ARM", help="the arm that others are compared with (default: the baseline of the spec)"
     )
-    _add_recordings(parser)
+    explain_recordings.add_options(parser)
     confirm.add_options(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -94,23 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
     from quiclab.why.confirm.records import unreadable
     from quiclab.why.explanation import explanations
 
-    if arguments.h2 or arguments.h3:
-        if arguments.study is not None:
-            raise SpecError(
-                "explain takes a study or recordings, not both",
-                "leave one of them out; of several files of keys each needs a --keys of its own",
-            )
-        if arguments.metric is not None:
-            told = "--metric belongs to a study: recordings tell the time to the last byte"
-            raise SpecError(told, "leave it out")
-        if arguments.baseline is not None:
-            raise SpecError("--baseline is an arm of a study: recordings have none", "leave it out")
-        return _explain_recordings(arguments)
-    for option, given in (("--keys", arguments.keys), ("-o", arguments.out)):
-        if given:
-            raise SpecError(f"{option} belongs to recordings", "leave it out, or name them: --h2 FILE --h3 FILE")
+    if explain_recordings.are_asked(arguments):
+        return explain_recordings.explain_recordings(arguments)
     if arguments.study is None:
-        raise SpecError("explain needs a study or recordings", "quiclab explain STUDY, or --h2 FILE --h3 FILE")
+        raise SpecError("explain needs a study or recordings", "quiclab explain STUDY, or quiclab explain FILE [FILE]")
     make_needed_tables(arguments.study)
     study = open_study(arguments.study)
     files = readable(study.directory)
@@ -222,91 +213,3 @@ def _print_causes(console: VisibleConsole, explanation: Explanation) -> None:
             line(told, 5, "dim")
     for told in run_lines(explanation):
         line(told)
-
-
-def _add_recordings(parser: argparse.ArgumentParser) -> None:
-    """Give `explain` the options about recordings."""
-    for name in ("h2", "h3"):
-        parser.add_argument(
-            f"--{name}",
-            nargs="+",
-            type=Path,
-            metavar="FILE",
-            help=f"a recording of HTTP/{name[1]} from elsewhere: a capture with its keys if any, a qlog, a NetLog",
-        )
-    parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log for both")
-    parser.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="write a page about the recordings")
-
-
-def _explain_recordings(arguments: argparse.Namespace) -> int:
-    """Print where the time of a recording went, or where those of two differ. Raises SpecError and DecodeError with
-    what to do."""
-    from rich.text import Text
-
-    from quiclab.cli.console import VisibleConsole
-    from quiclab.report.words import recordings
-    from quiclab.why.recordings import compare_recordings
-
-    out: Path | None = arguments.out
-    if out is not None and out.suffix != ".html":
-        raise SpecError(f"{out} is no name of a page", "give it the ending .html")
-    shown = [
-        _recording(name, files, arguments.keys) for name, files in (("h2", arguments.h2), ("h3", arguments.h3)) if files
-    ]
-    found = compare_recordings(shown[0].account, shown[1].account) if len(shown) > 1 else None
-    if out is not None:
-        from quiclab.report.page.recordings_page import recordings_page
-        from quiclab.store.disk import write_atomically
-
-        page = recordings_page(shown, found).encode(errors="xmlcharrefreplace")
-        write_atomically(out, page, kept="the recordings are untouched", option="-o")
-    if arguments.json:
-        from quiclab.cli.explain_documents import recording_document, recordings_document
-
-        print_document(recordings_document(shown, found) if found else recording_document(shown[0]))
-        return ExitCode.OK
-    console = VisibleConsole(highlight=False)
-    first = shown[0]
-    told = recordings.difference_told(found) if found else recordings.one_told(first.name, first.account)
-    console.print(Text(told, style="bold"))
-    console.print(recordings.parts_table(found) if found else recordings.one_table(first.name, first.account))
-    for each in shown:
-        console.print(Text(recordings.evidence(each.name, each.account)))
-    console.print(Text(recordings.limits([each.account for each in shown]), style="dim"))
-    if out is not None:
-        console.print(Text(f"page: {out}"))
-    return ExitCode.OK
-
-
-def _recording(name: str, files: list[Path], keys: list[Path]) -> Recording:
-    """One recording with its account."""
-    from quiclab.cli.decode import find_logs
-    from quiclab.evidence.metrics import Unknown
-    from quiclab.why.account.header_captures import CUT
-    from quiclab.why.account.levels import Level
-    from quiclab.why.account.one_recording import account_of_tables, tables_of
-    from quiclab.why.recordings import Recording
-
-    found = find_logs(files, [], [], keys)
-    logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]
-    if len(logs) != 1 or len(found.logs) != 1:
-        names = tuple(log.name for log in found.logs[:_NAMED])
-        if len(found.logs) > _NAMED:
-            names = (*names, f"and {len(found.logs) - _NAMED:,} more")
-        known = "a capture (pcap, pcapng), a qlog or a NetLog"
-        raise SpecError(f"an account is made of one recording for each protocol: {known}", "name one", names)
-    if found.refused:
-        raise DecodeError(f"{found.refused[0]} is neither a recording nor a key log", "leave it out", found.refused)
-    file = logs[0].name
-    tables = tables_of(found)
-    errors = tables["decode_stats"].filter(severity="error")
-    if errors.height:
-        raise DecodeError(f"{file} cannot be read to its end: {errors['advice'][0]}", "record it again, or mend it")
-    try:
-        account = account_of_tables(tables, "tcp" if name == "h2" else "quic")
-    except Unknown as unknown:
-        raise DecodeError(f"{file}: {unknown}") from unknown
-    cut = tables["decode_stats"]["name"].is_in(CUT).any()
-    if found.key_logs and account.level is Level.E2 and not cut:
-        raise DecodeError(f"{file}: no key that was given fits it", "give the keys of this connection, or none")
-    return Recording(name, file, tables, account)

@@ -177,12 +177,12 @@ class PartEntry:
 
     part: str
     """Name of the part; `total` is the whole time to the last byte."""
-    h2: SpanEntry
-    """The time in the recording of HTTP/2."""
-    h3: SpanEntry
-    """The time in the recording of HTTP/3."""
+    first: SpanEntry
+    """The time in the first recording."""
+    second: SpanEntry
+    """The time in the second recording."""
     difference: SpanEntry
-    """Time by which HTTP/3 took longer."""
+    """Time of the second less that of the first."""
     sign_is_told: bool
     """True if the recordings are exact enough to tell which took longer."""
 
@@ -191,6 +191,8 @@ class PartEntry:
 class RecordingEntry:
     """One recording, and what it shows besides the parts of the time."""
 
+    name: str
+    """Short name in tables: `h2`, `h3`, or what tells two of one protocol apart."""
     file: str
     """Name of the recording."""
     level: str
@@ -218,10 +220,10 @@ class RecordingsDocument:
 
     version: int
     """Version of the document's form."""
-    h2: RecordingEntry
-    """The recording of HTTP/2."""
-    h3: RecordingEntry
-    """The recording of HTTP/3."""
+    first: RecordingEntry
+    """The first recording: of HTTP/2 with --h2 and --h3."""
+    second: RecordingEntry
+    """The second recording."""
     parts: tuple[PartEntry, ...]
     """One for each part that both recordings can tell; they add up to the whole."""
     total: PartEntry
@@ -236,6 +238,8 @@ class OnePartEntry:
     """Name of the part; `total` is the whole time to the last byte."""
     time: SpanEntry
     """The time."""
+    lower_bound_ms: float | None
+    """Least time over this path; null where the recording shows no rate, or is a server's."""
 
 
 @dataclass(frozen=True)
@@ -315,23 +319,26 @@ def _confirmation(run: Confirmation) -> ConfirmationEntry:
 
 def recording_document(shown: Recording) -> object:
     """The document about one recording."""
-    *parts, total = (
-        OnePartEntry(str(part), _span(span))
-        for part, span in (*shown.account.parts.items(), ("total", shown.account.total))
+    bound = shown.account.lower_bound_ms
+    parts = tuple(
+        OnePartEntry(str(part), _span(span), bound[part] if bound else None)
+        for part, span in shown.account.parts.items()
     )
-    return as_json(RecordingDocument(VERSION, _recording(shown), tuple(parts), total))
+    total = OnePartEntry("total", _span(shown.account.total), sum(bound.values()) if bound else None)
+    return as_json(RecordingDocument(VERSION, _recording(shown), parts, total))
 
 
 def recordings_document(shown: Sequence[Recording], found: Recordings) -> object:
-    """The document about two recordings, of HTTP/2 and of HTTP/3."""
-    h2, h3 = map(_recording, shown)
-    return as_json(RecordingsDocument(VERSION, h2, h3, tuple(map(_part, found.steps)), _part(found.total)))
+    """The document about two recordings."""
+    first, second = map(_recording, shown)
+    return as_json(RecordingsDocument(VERSION, first, second, tuple(map(_part, found.steps)), _part(found.total)))
 
 
 def _recording(shown: Recording) -> RecordingEntry:
     account = shown.account
     long = account.long_waits_ms
     return RecordingEntry(
+        shown.name,
         shown.file,
         str(account.level),
         account.rate_bit_per_s,
@@ -345,8 +352,8 @@ def _recording(shown: Recording) -> RecordingEntry:
 
 
 def _part(step: RecordedStep) -> PartEntry:
-    h2, h3, difference = map(_span, (step.h2, step.h3, step.difference))
-    return PartEntry(str(step.part or "total"), h2, h3, difference, step.has_clear_sign)
+    first, second, difference = map(_span, (step.first, step.second, step.difference))
+    return PartEntry(str(step.part or "total"), first, second, difference, step.has_clear_sign)
 
 
 def _span(span: Span) -> SpanEntry:

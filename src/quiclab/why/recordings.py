@@ -27,7 +27,7 @@ class Recording:
     """One transfer that somebody recorded."""
 
     name: str
-    """`h2` or `h3`."""
+    """Short name in tables and figures: `h2`, `h3`, or what tells two of one protocol apart."""
     file: str
     tables: Tables
     account: OneEnd
@@ -39,13 +39,13 @@ class RecordedStep:
 
     part: Part | None
     """Part of the time; None where the step is the whole."""
-    h2: Span
-    h3: Span
+    first: Span
+    second: Span
 
     @property
     def difference(self) -> Span:
-        """Time by which HTTP/3 takes longer."""
-        a, b = self.h2, self.h3
+        """Time of the second less that of the first."""
+        a, b = self.first, self.second
         return Span(b.ms - a.ms, b.low_ms - a.high_ms, b.high_ms - a.low_ms)
 
     @property
@@ -56,10 +56,13 @@ class RecordedStep:
 
 @dataclass(frozen=True)
 class Recordings:
-    """The explanation of two recorded transfers: the way from HTTP/2's time to HTTP/3's, part by part."""
+    """The explanation of two recorded transfers: the way from the time of the first to that of the second, part by
+    part."""
 
-    h2: OneEnd
-    h3: OneEnd
+    names: tuple[str, str]
+    """Names of both, such as `h2` and `h3`."""
+    first: OneEnd
+    second: OneEnd
     total: RecordedStep
     steps: tuple[RecordedStep, ...]
 
@@ -69,18 +72,19 @@ class Recordings:
         return sum(abs(step.difference.ms) for step in self.steps)
 
 
-def compare_recordings(h2: OneEnd, h3: OneEnd) -> Recordings:
-    """Set two accounts against each other. Raises SpecError where they are of different transfers."""
-    _check_alike(h2, h3)
+def compare_recordings(one: Recording, other: Recording) -> Recordings:
+    """Set two recordings against each other. Raises SpecError where they are of different transfers."""
+    names, first, second = (one.name, other.name), one.account, other.account
+    _check_alike(names, first, second)
     steps = [
-        RecordedStep(each.part, _sum(h2, each.of_first), _sum(h3, each.of_second))
-        for each in shared(h2.level, h3.level)
-        if {*each.of_first} <= {*h2.parts} and {*each.of_second} <= {*h3.parts}
+        RecordedStep(each.part, _sum(first, each.of_first), _sum(second, each.of_second))
+        for each in shared(first.level, second.level)
+        if {*each.of_first} <= {*first.parts} and {*each.of_second} <= {*second.parts}
     ]
-    if Part.ANSWER in h2.parts or Part.ANSWER in h3.parts:
+    if Part.ANSWER in first.parts or Part.ANSWER in second.parts:
         steps = [step for step in steps if step.part in _BEFORE_ANSWER]
-        steps.append(RecordedStep(Part.ANSWER, h2.answer, h3.answer))
-    return Recordings(h2, h3, RecordedStep(None, h2.total, h3.total), tuple(steps))
+        steps.append(RecordedStep(Part.ANSWER, first.answer, second.answer))
+    return Recordings(names, first, second, RecordedStep(None, first.total, second.total), tuple(steps))
 
 
 def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:
@@ -89,15 +93,15 @@ def _sum(account: OneEnd, parts: Sequence[Part]) -> Span:
     return Span(ms, low, high)
 
 
-def _check_alike(h2: OneEnd, h3: OneEnd) -> None:
+def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
     """Raise SpecError where addresses, states or sizes show that the answers are not the same."""
-    a, b = h2.seen, h3.seen
-    hint = "record the same request over both protocols"
-    for name, seen in (("h2", a), ("h3", b)):
+    a, b = first.seen, second.seen
+    hint = "record the same request both times"
+    for name, seen in zip(names, (a, b), strict=True):
         if seen.status is not None and not 200 <= seen.status < 300:
             raise SpecError(f"the answer in {name} has status {seen.status}", "record one that succeeds")
     if a.url is not None and b.url is not None and _host_and_path(a.url) != _host_and_path(b.url):
-        raise SpecError(f"these are different transfers: h2 asks for {a.url}, h3 for {b.url}", hint)
+        raise SpecError(f"these are different transfers: {names[0]} asks for {a.url}, {names[1]} for {b.url}", hint)
     if a.body_bytes is not None and b.body_bytes is not None:
         sizes, most = (a.body_bytes, b.body_bytes), _BODY_SHARE * max(a.body_bytes, b.body_bytes)
     else:
@@ -105,8 +109,8 @@ def _check_alike(h2: OneEnd, h3: OneEnd) -> None:
         most = _BYTES_SHARE * max(sizes) + _BYTES
     if abs(sizes[0] - sizes[1]) > most:
         raise SpecError(
-            f"these are different transfers, or one of them is cut off: the answer has {sizes[0]:,} bytes in h2 and "
-            f"{sizes[1]:,} in h3",
+            "these are different transfers, or one of them is cut off: "
+            f"the answer has {sizes[0]:,} bytes in {names[0]} and {sizes[1]:,} in {names[1]}",
             hint,
         )
 

@@ -57,19 +57,19 @@ def test_two_captures_with_and_without_keys(keys: list[Path], capsys: pytest.Cap
     """The parts add up to the time to the last byte, and to its difference; nothing claims an interval."""
     assert _explain(_H2, _H3, keys, "--json") == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
-    assert told["h2"]["level"] == told["h3"]["level"] == ("E1" if keys else "E2")
+    assert told["first"]["level"] == told["second"]["level"] == ("E1" if keys else "E2")
     assert [part["part"] for part in told["parts"]] == ["set_up", "request", "arriving", "waits"]
-    for side in ("h2", "h3", "difference"):
+    for side in ("first", "second", "difference"):
         assert sum(part[side]["time_ms"] for part in told["parts"]) == pytest.approx(told["total"][side]["time_ms"])
     for part in [*told["parts"], told["total"]]:
-        for side in ("h2", "h3", "difference"):
+        for side in ("first", "second", "difference"):
             assert part[side]["least_ms"] <= part[side]["time_ms"] <= part[side]["most_ms"], part
     # A round trip of 30 ms at 4 Mbit/s: TCP and TLS take two, QUIC takes one.
     set_up = told["parts"][0]
-    assert 60 < set_up["h2"]["time_ms"] < 80
-    assert 30 < set_up["h3"]["time_ms"] < 45
+    assert 60 < set_up["first"]["time_ms"] < 80
+    assert 30 < set_up["second"]["time_ms"] < 45
     assert set_up["sign_is_told"]
-    for side in ("h2", "h3"):
+    for side in ("first", "second"):
         assert told[side]["path_rate_bit_per_s"] == pytest.approx(4e6, rel=0.02)
 
 
@@ -88,22 +88,22 @@ def test_a_servers_log_is_compared_by_what_both_tell(capsys: pytest.CaptureFixtu
     """Its few acknowledgments show no rate of the path: the answer is one part in both."""
     assert _explain(_H2, _HERE / "h3-server.sqlog.gz", [], "--json") == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
-    assert told["h3"]["level"] == "E4"
-    assert told["h3"]["path_rate_bit_per_s"] is None
-    assert told["h2"]["path_rate_bit_per_s"] == pytest.approx(4e6, rel=0.02)
+    assert told["second"]["level"] == "E4"
+    assert told["second"]["path_rate_bit_per_s"] is None
+    assert told["first"]["path_rate_bit_per_s"] == pytest.approx(4e6, rel=0.02)
     assert [part["part"] for part in told["parts"]] == ["set_up", "request", "answer"]
     assert sum(part["difference"]["time_ms"] for part in told["parts"]) == pytest.approx(
         told["total"]["difference"]["time_ms"]
     )
-    assert told["h3"]["bytes_missing_ms"] is None
+    assert told["second"]["bytes_missing_ms"] is None
 
 
 def test_a_clients_log(capsys: pytest.CaptureFixture[str]) -> None:
     """Its times are whole milliseconds, which each part allows for."""
     assert _explain(_H2, _HERE / "h3-client.sqlog.gz", [], "--json") == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
-    assert told["h3"]["level"] == "E3"
-    span = told["total"]["h3"]
+    assert told["second"]["level"] == "E3"
+    span = told["total"]["second"]
     assert span["most_ms"] - span["least_ms"] >= 2
 
 
@@ -112,9 +112,9 @@ def test_two_netlogs(capsys: pytest.CaptureFixture[str]) -> None:
     h2, h3 = (_NETLOGS / f"chromium-{name}.json.gz" for name in ("h2", "h3"))
     assert _explain(h2, h3, [], "--json") == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
-    assert told["h2"]["level"] == told["h3"]["level"] == "E3"
-    assert told["total"]["h2"]["time_ms"] == 112
-    assert told["parts"][0]["h2"]["time_ms"] == 44
+    assert told["first"]["level"] == told["second"]["level"] == "E3"
+    assert told["total"]["first"]["time_ms"] == 112
+    assert told["parts"][0]["first"]["time_ms"] == 44
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_one_recording_has_its_own_account(
     assert sum(part["time"]["time_ms"] for part in told["parts"]) == pytest.approx(whole)
     both = ["--h2", str(_H2), "--h3", str(_H3 if option == "--h2" else _HERE / file), "--json"]
     assert main(["explain", *both]) == ExitCode.OK
-    assert json.loads(capsys.readouterr().out)["total"][option[2:]]["time_ms"] == whole
+    assert json.loads(capsys.readouterr().out)["total"]["first" if option == "--h2" else "second"]["time_ms"] == whole
 
 
 def test_words_about_one_recording(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +140,57 @@ def test_words_about_one_recording(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--h2", str(_H2), "--keys", str(_KEYS[0])]) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
     assert words.startswith("h2 took 159 ms: handshake 66.5 ms, request to answer 31.2 ms, data arriving 50.8 ms and")
+    assert "An ideal transfer over this path takes 144 ms: 14.9 ms less." in words
     assert "h3" not in words
+
+
+@pytest.mark.parametrize("keys", [_KEYS, []], ids=["E1", "E2"])
+@pytest.mark.parametrize("file", [_H2, _H3], ids=["h2", "h3"])
+def test_the_lower_bound_of_a_path(file: Path, keys: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """No part takes less; a round trip more for TCP than for QUIC, and no wait."""
+    options = [part for key in keys for part in ("--keys", str(key))]
+    assert main(["explain", str(file), *options, "--json"]) == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    bound = {each["part"]: each["lower_bound_ms"] for each in told["parts"]}
+    assert all(each["lower_bound_ms"] <= each["time"]["time_ms"] for each in [*told["parts"], told["total"]])
+    assert told["total"]["lower_bound_ms"] == pytest.approx(sum(bound.values()))
+    assert bound["waits"] == 0
+    assert bound["set_up"] == pytest.approx(bound["request"] * (2 if file == _H2 else 1), rel=0.01)
+
+
+def test_a_file_in_place_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One recording by itself and two by their order say what the options say; two of one protocol have their files'
+    names."""
+    keys = [part for key in _KEYS for part in ("--keys", str(key))]
+    assert main(["explain", str(_H3), *keys[2:]]) == ExitCode.OK
+    alone = capsys.readouterr().out
+    assert main(["explain", "--h3", str(_H3), *keys[2:]]) == ExitCode.OK
+    assert capsys.readouterr().out == alone
+    assert main(["explain", str(_H2), str(_H3), *keys]) == ExitCode.OK
+    both = capsys.readouterr().out
+    assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
+    assert capsys.readouterr().out == both
+    old, new = tmp_path / "curl-8.20.pcapng.gz", tmp_path / "curl-8.21.pcapng.gz"
+    for copy in (old, new):
+        copy.write_bytes(_H3.read_bytes())
+    assert main(["explain", str(old), str(new), *keys[2:], "-o", str(tmp_path / "why.html")]) == ExitCode.OK
+    told = capsys.readouterr().out
+    assert told.startswith("curl-8.21 took as long as curl-8.20 (132 ms).")
+    page = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert "<title>curl-8.21 against curl-8.20</title>" in page
+    assert "curl-8.21 − curl-8.20, ms" in page
+    assert main(["explain", str(_H3), str(_H3)]) == ExitCode.OK
+    assert capsys.readouterr().out.startswith("second took as long as first")
+
+
+def test_a_file_with_both_protocols_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A capture with a transfer over TCP and one over QUIC: the options say which is meant."""
+    both = tmp_path / "both.pcapng"
+    both.write_bytes(gzip.decompress(_H2.read_bytes()) + gzip.decompress(_H3.read_bytes()))
+    assert main(["explain", str(both)]) == ExitCode.SPEC
+    assert f"say which one: --h2 {both} or --h3 {both}" in " ".join(capsys.readouterr().err.split())
+    assert main(["explain", "--h3", str(both)]) == ExitCode.OK
+    assert capsys.readouterr().out.startswith("h3 took 132 ms")
 
 
 def _backwards(packets: list[bytes]) -> list[bytes]:
@@ -211,7 +261,7 @@ def test_without_keys_no_packet_of_quic_shows_the_end(capsys: pytest.CaptureFixt
     for keys, shown in ((_KEYS, True), ([], False)):
         assert _explain(_H2, _H3, keys, "--json") == ExitCode.OK
         told = json.loads(capsys.readouterr().out)
-        assert (told["h2"]["end_is_shown"], told["h3"]["end_is_shown"]) == (True, shown)
+        assert (told["first"]["end_is_shown"], told["second"]["end_is_shown"]) == (True, shown)
 
 
 def test_small_answers_of_different_sizes_are_different_transfers(
@@ -248,7 +298,7 @@ def test_a_capture_from_the_other_end_is_not_taken_for_the_clients(capsys: pytes
         (_H2, _NETLOGS / "chromium-h3.json.gz", [], ExitCode.SPEC, "these are different transfers"),
         (_HERE / "README.md", _H3, [], ExitCode.DECODE, "none of these files is a log"),
         (_HERE / "h2.pcap", _H3, [], ExitCode.SPEC, "these files are not there"),
-        (_HERE, _H3, [], ExitCode.SPEC, "one recording for each protocol"),
+        (_HERE, _H3, [], ExitCode.SPEC, "one recording for each transfer"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(
@@ -267,6 +317,9 @@ def test_what_does_not_fit_together_is_refused(
         (["--h2", str(_H2), "--h3", str(_H3), "--metric", "ttlb_ms"], "--metric belongs to a study"),
         (["study", "--h2", str(_H2), "--h3", str(_H3)], "not both"),
         ([], "needs a study or recordings"),
+        ([str(_H2), "--baseline", "h2"], "name the older recording first"),
+        ([str(_H2), "--h3", str(_H3)], "by themselves"),
+        (["not-there.pcapng"], "these files are not there"),
         (["study", "--keys", "file"], "--keys belongs to recordings"),
     ],
 )
@@ -277,10 +330,13 @@ def test_a_study_or_two_recordings(arguments: list[str], words: str, capsys: pyt
 
 
 def test_the_how_to_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """The output in docs/how-to/explain-captures.md is of the recordings here."""
+    """The outputs in docs/how-to/explain-captures.md are of the recordings here."""
     assert _explain(_H2, _H3, _KEYS) == ExitCode.OK
     page = (_HERE.parents[3] / "docs/how-to/explain-captures.md").read_text(encoding="utf-8")
     assert " ".join(capsys.readouterr().out.split()) in " ".join(page.split())
+    assert main(["explain", str(_H2), "--keys", str(_KEYS[0])]) == ExitCode.OK
+    alone = capsys.readouterr().out.partition("h2: the client's capture")[0]
+    assert " ".join(alone.split()) in " ".join(page.split())
 
 
 def test_a_damaged_log_is_no_bug_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

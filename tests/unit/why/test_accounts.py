@@ -280,9 +280,9 @@ def test_nothing_is_shown_of_a_cell_that_is_not_judged(tmp_path: Path) -> None:
     [
         (Conclusion.ALIKE, 0.4, "equivalent"),
         (Conclusion.MEDIAN_ALIKE, -0.4, "equivalent"),
-        (Conclusion.DIFFERENT, 5.0, "5.0 % less time"),
-        (Conclusion.DIFFERENT, -5.0, ""),
-        (Conclusion.UNDECIDED, 5.0, ""),
+        (Conclusion.DIFFERENT, -5.0, "5.0 % less time"),
+        (Conclusion.DIFFERENT, 5.0, ""),
+        (Conclusion.UNDECIDED, -5.0, ""),
     ],
 )
 def test_the_mean_is_told_beside_the_typical_pair_where_they_part(
@@ -301,7 +301,7 @@ def test_a_difference_of_the_typical_pair_that_the_mean_does_not_show(tmp_path: 
     """The sentence about the means does not deny it."""
     found = _waterfall(_study(tmp_path))
     unshown = replace(found.total, adjusted_p=0.4, interval_ms=Interval(-5.0, 25.0, 0.95))
-    answered = replace(found.comparison, conclusion=Conclusion.DIFFERENT, difference_pct=-5.0)
+    answered = replace(found.comparison, conclusion=Conclusion.DIFFERENT, difference_pct=5.0)
     text = headline(Explanation(replace(found, comparison=answered, total=unshown), (), 0.05))
     assert "not significant" in text
     assert "5.0 % more time" in text

@@ -17,7 +17,7 @@ from quiclab.report.page.rendering import plotly, render
 from quiclab.report.words import recordings as words
 from quiclab.report.words.account import decimal
 from quiclab.why.account.levels import Part
-from quiclab.why.account.one_end import OneEnd, Stretch, stretches
+from quiclab.why.account.one_end import OneEnd, Span, Stretch, stretches
 from quiclab.why.account.recorded import Recorded, recorded
 from quiclab.why.recordings import Recording, Recordings
 
@@ -63,10 +63,15 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
     told = words.difference_told(found) if found else words.one_told(shown[0].name, shown[0].account)
     return render(
         "recordings_page.html.j2",
-        title="h3 against h2" if found else shown[0].file,
+        title=f"{found.names[1]} against {found.names[0]}" if found else shown[0].file,
+        difference=f"{found.names[1]} − {found.names[0]}, ms" if found else "",
         told=told,
         spec=spec,
         shown=shown,
+        columns=[
+            *(each.name for each in shown),
+            *(["lower bound"] if not found and shown[0].account.lower_bound_ms else []),
+        ],
         rows=_rows(shown[0].account, found),
         waits=[wait for band, each in enumerate(zip(shown, parts, strict=True)) for wait in _waits(band, *each)],
         evidence=[words.evidence(f"{each.name} ({each.file})", each.account) for each in shown],
@@ -102,12 +107,17 @@ def _spells(recording: Recording, parts: Sequence[Stretch]) -> pl.DataFrame:
 def _rows(account: OneEnd, found: Recordings | None) -> list[PartRow]:
     """The parts and their sum, each with the time of every recording."""
     if found is None:
-        spans = [*account.parts.items(), (None, account.total)]
-        return [_row(part, (_ms(span.ms),), "", _range(span.low_ms, span.high_ms)) for part, span in spans]
+        bound = account.lower_bound_ms
+        least = {**bound, None: sum(bound.values())} if bound else {}
+        spans: list[tuple[Part | None, Span]] = [*account.parts.items(), (None, account.total)]
+        return [
+            _row(part, (_ms(span.ms), *((_ms(least[part]),) if least else ())), "", _range(span.low_ms, span.high_ms))
+            for part, span in spans
+        ]
     return [
         _row(
             step.part,
-            (_ms(step.h2.ms), _ms(step.h3.ms)),
+            (_ms(step.first.ms), _ms(step.second.ms)),
             _ms(step.difference.ms, signed=True),
             _range(step.difference.low_ms, step.difference.high_ms, signed=True),
         )

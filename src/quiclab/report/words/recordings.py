@@ -14,14 +14,19 @@ from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import OneEnd
 from quiclab.why.recordings import RecordedStep, Recordings
 
+_LEAST_MS = 0.05
+"""Time below which a part, or a difference, is none."""
 _SMALL = 0.03
 """Share of what moved in all below which a sentence leaves a part out."""
 
 
 def difference_told(found: Recordings) -> str:
     """Say by how much the second transfer took longer, and in which parts."""
-    ends = f"{time_text(found.h3.total.ms)} against {time_text(found.h2.total.ms)}"
-    told = f"h3 took {longer(found.total.difference.ms)} than h2 ({ends})"
+    first, second = found.names
+    ends = f"{time_text(found.second.total.ms)} against {time_text(found.first.total.ms)}"
+    if abs(found.total.difference.ms) < _LEAST_MS:
+        return f"{second} took as long as {first} ({time_text(found.first.total.ms)})."
+    told = f"{second} took {longer(found.total.difference.ms)} than {first} ({ends})"
     large = [step for step in found.steps if step.has_clear_sign and abs(step.difference.ms) >= _SMALL * found.gross_ms]
     large.sort(key=lambda step: -abs(step.difference.ms))
     unsure = [step.part.heading for step in found.steps if step.part and not step.has_clear_sign]
@@ -34,13 +39,18 @@ def difference_told(found: Recordings) -> str:
 
 
 def one_told(name: str, account: OneEnd) -> str:
-    """Say how long the only transfer took, and how much of it each part."""
-    parts = [f"{part.heading} {time_text(span.ms)}" for part, span in account.parts.items()]
-    return f"{name} took {time_text(account.total.ms)}: {number_text.listed(parts)}."
+    """Say how long the only transfer took, how much of it each part, and what the path allows."""
+    parts = [f"{part.heading} {time_text(span.ms)}" for part, span in account.parts.items() if span.ms >= _LEAST_MS]
+    told = f"{name} took {time_text(account.total.ms)}: {number_text.listed(parts)}."
+    bound = account.lower_bound_ms
+    if bound is None:
+        return told
+    least = sum(bound.values())
+    return f"{told} An ideal transfer over this path takes {time_text(least)}: {longer(least - account.total.ms)}."
 
 
 def _phrase(step: RecordedStep, found: Recordings) -> str:
-    sizes = _sizes(found.h3.seen.answer_bytes, found.h2.seen.answer_bytes)
+    sizes = _sizes(found.second.seen.answer_bytes, found.first.seen.answer_bytes)
     return step.part.phrase.format(longer(step.difference.ms), *sizes) if step.part else ""
 
 
@@ -80,6 +90,11 @@ def limits(accounts: Sequence[OneEnd]) -> str:
         if len(accounts) > 1
         else "The numbers are of this one transfer. The column `unsure` has what the recording leaves open."
     )
+    if len(accounts) == 1 and accounts[0].lower_bound_ms:
+        told += (
+            " The lower bound is a round trip for TCP and one for TLS 1.3, or one for QUIC, one for the request, and "
+            "the answer's bytes at the path's rate, without a wait."
+        )
     told = f"{told} The path's rate and delay are taken for constant."
     levels = {each.level for each in accounts}
     if Level.E2 in levels:
@@ -98,7 +113,8 @@ def parts_table(found: Recordings) -> Table:
     """Return a row for each part and one for the whole: both times, the difference and what is unsure of it, in ms."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("part: ms")
-    for heading in ("h2", "h3", "h3 − h2\n− is faster", "unsure"):
+    first, second = found.names
+    for heading in (first, second, f"{second} − {first}\n− is faster", "unsure"):
         table.add_column(heading, justify="right", no_wrap=True)
     for step in (*found.steps, found.total):
         strong = "bold" if step.part is None else ""
@@ -106,7 +122,7 @@ def parts_table(found: Recordings) -> Table:
         ends = " … ".join(decimal(end, signed=True) for end in (difference.low_ms, difference.high_ms))
         table.add_row(
             Text(step.part.heading if step.part else "time to last byte", style=strong),
-            *(Text(decimal(span.ms), style=strong) for span in (step.h2, step.h3)),
+            *(Text(decimal(span.ms), style=strong) for span in (step.first, step.second)),
             Text(decimal(difference.ms, signed=True), style=strong),
             Text(ends, style="dim"),
         )
@@ -114,16 +130,19 @@ def parts_table(found: Recordings) -> Table:
 
 
 def one_table(name: str, account: OneEnd) -> Table:
-    """Return a row for each part of the only transfer and one for the whole: its time, and what is unsure, in ms."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
+    """Return a row for each part of the only transfer and one for the whole: its time, the least that the path allows,
+    and what is unsure, in ms."""
+    table, bound = Table(box=None, padding=(0, 1, 0, 0)), account.lower_bound_ms
     table.add_column("part: ms")
-    for heading in (name, "unsure"):
+    for heading in (name, *(("lower bound",) if bound else ()), "unsure"):
         table.add_column(heading, justify="right", no_wrap=True)
     for part, span in (*account.parts.items(), (None, account.total)):
         strong = "bold" if part is None else ""
+        least = (sum(bound.values()) if part is None else bound[part],) if bound else ()
         table.add_row(
             Text(part.heading if part else "time to last byte", style=strong),
             Text(decimal(span.ms), style=strong),
+            *(Text(decimal(each), style=strong) for each in least),
             Text(" … ".join(decimal(end) for end in (span.low_ms, span.high_ms)), style="dim"),
         )
     return table

@@ -22,6 +22,10 @@ _LONG = 0.5
 _LEAST_WAIT_NS = 100_000
 _APART_NS = 1_000
 """Time between two services up to which the second follows on the first."""
+_HANDSHAKE_ROUND_TRIPS = {"tcp": 2, "quic": 1}
+"""Fewest round trips of a handshake without early data: TCP (RFC 9293) and TLS 1.3 (RFC 8446), or QUIC (RFC 9000)."""
+_SURE = 0.8
+"""Share of the time in which data arrive that must be sure for a lower bound."""
 _FEWEST = 2
 """Packets of an answer below which no rate can be read from them."""
 
@@ -142,6 +146,25 @@ class OneEnd:
         ms = self.waits.ms
         found: Floats = ms[ms >= _LONG * self.seen.round_trip_ns / 1e6]
         return found
+
+    @property
+    def lower_bound_ms(self) -> Mapping[Part, float] | None:
+        """Least time of each part over this path: a round trip for TCP and one for TLS 1.3, or one for QUIC; one for
+        the request; the answer's bytes at the path's rate; and no wait. None where the recording hardly shows that
+        rate, or its parts are a server's."""
+        if not {Part.SET_UP, Part.REQUEST, Part.ARRIVING, Part.WAITS} <= {*self.parts}:
+            return None
+        arriving = self.parts[Part.ARRIVING]
+        if self.rate_bit_per_s is None or arriving.low_ms < _SURE * arriving.ms:
+            return None
+        round_trip = min(self.seen.round_trip_ns / 1e6, self.parts[Part.REQUEST].ms)
+        handshake = _HANDSHAKE_ROUND_TRIPS[self.seen.transport] * round_trip
+        return {
+            Part.SET_UP: min(handshake, self.parts[Part.SET_UP].low_ms),
+            Part.REQUEST: round_trip,
+            Part.ARRIVING: arriving.low_ms,
+            Part.WAITS: 0.0,
+        }
 
     @property
     def missing_ms(self) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -62,6 +62,14 @@ class Recorded:
     def down(self) -> pl.DataFrame:
         """The server's packets."""
         return self.packets.filter(pl.col("direction") == "down")
+
+
+def transports(tables: Tables) -> list[Transport]:
+    """Transports over which a server sends anything in a recording."""
+    packets = tables["packets"].filter(pl.col("direction") == "down", pl.col("length_bytes") > 0)
+    requests = tables["http_requests"].filter(pl.col("status").is_not_null())
+    seen = {*packets["transport"], *requests["transport"]}
+    return [each for each in get_args(Transport) if each in seen]
 
 
 def recorded(tables: Tables, transport: Transport) -> Recorded:

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`quiclab explain` of recordings from elsewhere: one alone, or two against each other, of any protocol."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab.cli.voice import print_document
+from quiclab.model.errors import DecodeError, ExitCode, SpecError
+
+if TYPE_CHECKING:
+    from quiclab.why.account.recorded import Transport
+    from quiclab.why.recordings import Recording
+
+_NAMED = 8
+"""Most recordings whose names an error lists."""
+_RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
+_FILES = (".pcap", ".pcapng", ".cap", ".qlog", ".sqlog", ".json", ".netlog", ".gz", ".zst", ".xz")
+"""Endings by which a file that is not there was meant as a recording."""
+_NAMES: dict[Transport, str] = {"tcp": "h2", "quic": "h3"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give `explain` the options about recordings."""
+    for name in ("h2", "h3"):
+        parser.add_argument(
+            f"--{name}",
+            nargs="+",
+            type=Path,
+            metavar="FILE",
+            help=f"a recording of HTTP/{name[1]}, where a file holds both protocols or one is in several files",
+        )
+    parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log for both")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="write a page about the recordings")
+
+
+def are_asked(arguments: argparse.Namespace) -> bool:
+    """True if the command line names recordings: by --h2 or --h3, or in place of a study. Raises SpecError for what
+    does not go together."""
+    asked = bool(arguments.h2 or arguments.h3)
+    files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
+    named = bool(files) and _is_recording(files[0])
+    if not asked and not named:
+        for option, given in (("--keys", arguments.keys), ("-o", arguments.out)):
+            if given:
+                raise SpecError(f"{option} belongs to recordings", "leave it out, or name them: quiclab explain FILE")
+        return False
+    if asked and files:
+        raise SpecError(
+            f"explain takes {'recordings by --h2 and --h3, or by themselves' if named else 'a study or recordings'}, "
+            "not both",
+            "leave one of them out; of several files of keys each needs a --keys of its own",
+        )
+    if arguments.metric is not None:
+        told = "--metric belongs to a study: recordings tell the time to the last byte"
+        raise SpecError(told, "leave it out")
+    if arguments.baseline is not None:
+        raise SpecError("--baseline is an arm of a study: recordings have none", "name the older recording first")
+    return True
+
+
+def _is_recording(path: Path) -> bool:
+    return not path.is_dir() and (path.exists() or path.suffix.lower() in _FILES)
+
+
+def explain_recordings(arguments: argparse.Namespace) -> int:
+    """Print where the time of a recording went, or where those of two differ. Raises SpecError and DecodeError with
+    what to do."""
+    from rich.text import Text
+
+    from quiclab.cli.console import VisibleConsole
+    from quiclab.report.words import recordings
+    from quiclab.why.recordings import compare_recordings
+
+    out: Path | None = arguments.out
+    if out is not None and out.suffix != ".html":
+        raise SpecError(f"{out} is no name of a page", "give it the ending .html")
+    shown = _recordings(arguments)
+    found = compare_recordings(*shown) if len(shown) > 1 else None
+    if out is not None:
+        from quiclab.report.page.recordings_page import recordings_page
+        from quiclab.store.disk import write_atomically
+
+        page = recordings_page(shown, found).encode(errors="xmlcharrefreplace")
+        write_atomically(out, page, kept="the recordings are untouched", option="-o")
+    if arguments.json:
+        from quiclab.cli.explain_documents import recording_document, recordings_document
+
+        print_document(recordings_document(shown, found) if found else recording_document(shown[0]))
+        return ExitCode.OK
+    console = VisibleConsole(highlight=False)
+    first = shown[0]
+    told = recordings.difference_told(found) if found else recordings.one_told(first.name, first.account)
+    console.print(Text(told, style="bold"))
+    console.print(recordings.parts_table(found) if found else recordings.one_table(first.name, first.account))
+    for each in shown:
+        console.print(Text(recordings.evidence(each.name, each.account)))
+    console.print(Text(recordings.limits([each.account for each in shown]), style="dim"))
+    if out is not None:
+        console.print(Text(f"page: {out}"))
+    return ExitCode.OK
+
+
+def _recordings(arguments: argparse.Namespace) -> list[Recording]:
+    """One or two recordings, in the order in which they are compared."""
+    if arguments.study is None:
+        by_option: tuple[tuple[Transport, list[Path] | None], ...] = (("tcp", arguments.h2), ("quic", arguments.h3))
+        return [_recording(files, arguments.keys, transport) for transport, files in by_option if files]
+    files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
+    shown = [_recording([file], arguments.keys, None) for file in files]
+    if len({each.name for each in shown}) == len(shown):
+        return shown
+    names = [_stem(file) for file in files]
+    if len({*names}) < len(names):
+        names = ["first", "second"]
+    return [replace(each, name=name) for each, name in zip(shown, names, strict=True)]
+
+
+def _stem(file: Path) -> str:
+    """Name of a recording without the endings of its form."""
+    name = file.name
+    while (cut := Path(name)).suffix.lower() in _FILES:
+        name = cut.stem
+    return name
+
+
+def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport | None) -> Recording:
+    """One recording with its account; without a transport that of the only one in it."""
+    from quiclab.cli.decode import find_logs
+    from quiclab.evidence.metrics import Unknown
+    from quiclab.why.account.header_captures import CUT
+    from quiclab.why.account.levels import Level
+    from quiclab.why.account.one_recording import account_of_tables, tables_of
+    from quiclab.why.account.recorded import transports
+    from quiclab.why.recordings import Recording
+
+    found = find_logs([*files], [], [], [*keys])
+    logs = [log for log in found.logs if log.decoder.format in _RECORDINGS]
+    if len(logs) != 1 or len(found.logs) != 1:
+        names = tuple(log.name for log in found.logs[:_NAMED])
+        if len(found.logs) > _NAMED:
+            names = (*names, f"and {len(found.logs) - _NAMED:,} more")
+        known = "a capture (pcap, pcapng), a qlog or a NetLog"
+        raise SpecError(f"an account is made of one recording for each transfer: {known}", "name one", names)
+    if found.refused:
+        raise DecodeError(f"{found.refused[0]} is neither a recording nor a key log", "leave it out", found.refused)
+    file = logs[0].name
+    tables = tables_of(found)
+    errors = tables["decode_stats"].filter(severity="error")
+    if errors.height:
+        raise DecodeError(f"{file} cannot be read to its end: {errors['advice'][0]}", "record it again, or mend it")
+    if transport is None:
+        there = transports(tables)
+        if len(there) > 1:
+            told = f"{file} holds transfers over both TCP and QUIC"
+            raise SpecError(told, f"say which one: --h2 {files[0]} or --h3 {files[0]}")
+        transport = there[0] if there else "quic"
+    try:
+        account = account_of_tables(tables, transport)
+    except Unknown as unknown:
+        raise DecodeError(f"{file}: {unknown}") from unknown
+    cut = tables["decode_stats"]["name"].is_in(CUT).any()
+    if found.key_logs and account.level is Level.E2 and not cut:
+        raise DecodeError(f"{file}: no key that was given fits it", "give the keys of this connection, or none")
+    return Recording(_NAMES[transport], file, tables, account)
