@@ -12,6 +12,7 @@ from quiclab.compare.model import Conclusion
 from quiclab.compare.rows import differences
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style, _table
 from quiclab.report.figures._api import Figure, Where
@@ -74,7 +75,7 @@ class DifferenceMap(Figure):
         better = 1 if data.height and data["better_sign"][0] == "+" else -1
         """Turns a difference into its place on the scale, which ends in the colour of the other arm."""
 
-        def word(cell: Mapping[str, Any]) -> str:
+        def word(cell: Row) -> str:
             share = (better * cell["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
 
