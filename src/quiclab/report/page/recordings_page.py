@@ -108,7 +108,9 @@ def _rows(account: OneEnd, found: Recordings | None) -> list[PartRow]:
     """The parts and their sum, each with the time of every recording."""
     if found is None:
         bound = account.lower_bound_ms
-        least = {**bound, None: sum(bound.values())} if bound else {}
+        least: dict[Part | None, float] = {}
+        if bound:
+            least = {**bound, None: sum(bound.values())}
         spans: list[tuple[Part | None, Span]] = [*account.parts.items(), (None, account.total)]
         return [
             _row(part, (_ms(span.ms), *((_ms(least[part]),) if least else ())), "", _range(span.low_ms, span.high_ms))
