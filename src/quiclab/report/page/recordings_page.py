@@ -108,13 +108,11 @@ def _rows(account: OneEnd, found: Recordings | None) -> list[PartRow]:
     """The parts and their sum, each with the time of every recording."""
     if found is None:
         bound = account.lower_bound_ms
-        least: dict[Part | None, float] = {}
-        if bound:
-            least = {**bound, None: sum(bound.values())}
+        least = [*bound.values(), sum(bound.values())] if bound else []
         spans: list[tuple[Part | None, Span]] = [*account.parts.items(), (None, account.total)]
         return [
-            _row(part, (_ms(span.ms), *((_ms(least[part]),) if least else ())), "", _range(span.low_ms, span.high_ms))
-            for part, span in spans
+            _row(part, (_ms(span.ms), *map(_ms, least[at : at + 1])), "", _range(span.low_ms, span.high_ms))
+            for at, (part, span) in enumerate(spans)
         ]
     return [
         _row(
