@@ -120,6 +120,16 @@ fn faults_are_named() {
             json!({"protocol": "udp", "rate_bit_per_s": 1}),
             "missing field `burst_bytes`",
         ),
+        (
+            "/up/oversize",
+            json!({"above_bytes": 1300}),
+            "missing field `probability`",
+        ),
+        (
+            "/up/oversize",
+            json!({"above_bytes": 1300, "probability": 4}),
+            "up.oversize.probability: 4 is not between 0 and 1",
+        ),
         ("/up/aqm", json!({"model": "red"}), "unknown variant `red`"),
         (
             "/up/aqm",
