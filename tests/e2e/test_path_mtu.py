@@ -48,7 +48,7 @@ def test_a_path_that_loses_some_large_packets_is_told_from_one_that_loses_any(tm
     told = _facts(tmp_path, found["growing"], _LARGE)
     lost = found["growing"]["link"]["down"]["dropped"]["oversize"]
     assert told["lost_packets"] == lost > 10
-    assert 1300 < told["smallest_lost"] <= told["largest_that_arrived"] == 1480  # probes of path MTU discovery among them
+    assert 1300 < told["smallest_lost"] <= told["largest_that_arrived"] == 1480  # with probes among them
     assert 1 < told["lost_of_that_size_or_larger"] < 8
     assert "oversize" not in found["small"]["link"]["down"]["dropped"]
 

@@ -11,7 +11,6 @@ import polars as pl
 from quiclab.evidence.metrics.evidence import Direction
 from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
-from quiclab.why.account import What
 from quiclab.why.mechanisms._api import Fact
 from quiclab.why.mechanisms._course import at_sender, course
 from quiclab.why.mechanisms._trial import Trial
@@ -92,37 +91,41 @@ def _of_direction(trial: Trial, direction: Direction) -> pl.DataFrame | None:
     they are as large as the smallest such one (`large`), and whether they came behind the last of these (`later`)."""
     drops = trial.drops(direction).filter(pl.col("reason").is_in(_FOR_THEIR_SIZE))
     sent = at_sender(trial.evidence, direction).filter(pl.col("flow").is_in(drops["flow"].unique().to_list()))
-    rows = sent.select("index", "arrival_ns", "size_bytes").join(course(trial.evidence, direction), on="index")
+    rows = sent.select("index", "size_bytes").join(course(trial.evidence, direction), on="index")
     lost = rows.filter(pl.col("reason").is_in(_FOR_THEIR_SIZE))
     if lost.is_empty():
         return None
-    first, last = lost["arrival_ns"].min(), lost["arrival_ns"].max()
-    return rows.filter(pl.col("arrival_ns") >= first).select(
+    first, last = lost["index"].min(), lost["index"].max()  # packets of one system call arrive at one instant
+    return rows.filter(pl.col("index") >= first).select(
         "size_bytes",
         "reason",
         (pl.col("size_bytes") >= lost["size_bytes"].min()).alias("large"),
-        (pl.col("arrival_ns") > last).alias("later"),
+        (pl.col("index") > last).alias("later"),
     )
 
 
+@lru_cache(maxsize=1)
 def waits_for_them(trial: Trial) -> pl.Series:
     """Edges of the waits that packets lost for their size caused: for a window that such a loss had reduced, and for
-    the detection of a loss or a timer where all that links had dropped since shortly before was lost for its size."""
+    the detection of a loss or a timer where all that links had dropped since shortly before was lost for its size; of
+    the handshake all since its begin."""
     reduced = trial.why(Why.WINDOW_AFTER_LOSS) & trial.dropped_by(DropKind.SIZE)
-    reduced &= ~trial.what(What.JITTER, What.ACK_HELD)
     drops = pl.concat([trial.drops(trial.way), trial.drops(trial.back)]).select("arrival_ns", "reason")
     begin, end = trial.account["from_ns"], trial.account["until_ns"]
     before_ns = trial.round_trip_ns + trial.longest_queue_ns + _MARGIN_NS
 
-    def theirs(first: int, after: int) -> bool:
-        mine = drops.filter(pl.col("arrival_ns").is_between(begin[first] - before_ns, end[after - 1]))["reason"]
+    def theirs(since_ns: int, until_ns: int) -> bool:
+        mine = drops.filter(pl.col("arrival_ns").is_between(since_ns, until_ns))["reason"]
         return mine.len() > 0 and bool(mine.is_in(_FOR_THEIR_SIZE).all())
 
-    edges = reduced
-    for why in WAITS:
-        if why is not Why.WINDOW_AFTER_LOSS:
-            edges |= trial.keep_runs(trial.why(why), theirs)
-    return edges
+    def of_set_up(_: int, after: int) -> bool:  # a timer of a second, and round trips that are made again behind it
+        return theirs(0, end[after - 1])
+
+    def of_body(first: int, after: int) -> bool:
+        return theirs(begin[first] - before_ns, end[after - 1])
+
+    timed = trial.why(Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER)
+    return reduced | trial.keep_runs(trial.why(Why.SET_UP_LOSS), of_set_up) | trial.keep_runs(timed, of_body)
 
 
 def longest_wait(trial: Trial, edges: pl.Series) -> Fact:

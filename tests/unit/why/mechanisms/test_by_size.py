@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
 import pytest
+from golden_twin import built
 from trial_records import record
 from unit.why.mechanisms.cases import AFTER_LOSS, CASES, SET_UP
 from unit.why.mechanisms.scenes import Case, busy, edge, facts, named
 
 from quiclab.evidence.metrics.evidence import Evidence
 from quiclab.why.account import What, Why
-from quiclab.why.mechanisms import Trial
+from quiclab.why.mechanisms import Trial, with_mechanisms
 from quiclab.why.mechanisms.path_mtu_black_hole import PATH_MTU_BLACK_HOLE
 
 HOLE, LARGE = "path_mtu_black_hole", "large_packets_lost"
@@ -53,6 +57,7 @@ def test_a_hole_that_closes_was_one() -> None:
     lost = ((8, 1480, "oversize"), (9, 1480, "oversize"), (10, 1480, "oversize"))
     assert named(_probed((1, 1480, ""), *lost, (60, 1480, "")))[HOLE] == 30
     assert named(_probed(*lost[:2], (9.5, 1480, ""), lost[2]))[LARGE] == 30
+    assert named(_probed((8, 1480, ""), *lost, (10, 1480, "")))[HOLE] == 30  # handed to the link at one instant
 
 
 def test_a_handshake_whose_datagrams_do_not_fit_ends_in_one() -> None:
@@ -86,6 +91,43 @@ def test_a_window_reduced_by_a_large_packet_is_its_own() -> None:
     assert (found[LARGE], found["delayed_acknowledgment"]) == (20, 25)
     told = facts(case, LARGE)
     assert (told["lost_packets"], told["lost_of_that_size_or_larger"]) == (1, 50)
+
+
+_TWIN = {
+    "protocol": "h3", "body_bytes": 600_000, "rate_down": 20_000_000, "rate_up": 20_000_000, "delay_ns": 15_000_000,
+    "control": "cubic", "flight_bytes": 100,
+}  # fmt: skip
+
+
+def _simulated_ms(**keys: Any) -> dict[str, float]:
+    """Mechanism → ms of a transfer in virtual time; "total" is all of it."""
+    (run,) = built().runs([_TWIN | keys])
+    account, _ = with_mechanisms(run.evidence, run.account)
+    ms = (pl.col("until_ns") - pl.col("from_ns")).sum() / 1e6
+    found = account.drop_nulls("mechanism").group_by("mechanism").agg(ms)
+    return dict(found.iter_rows()) | {"total": run.total_ns / 1e6}
+
+
+def test_a_planted_hole_has_the_time_that_goes_without_it() -> None:
+    """quinn in virtual time waits for probe timers until it takes the path for a black hole; all but some of what that
+    costs has its name."""
+    hole, without = _simulated_ms(oversize_above=1300), _simulated_ms(datagram_bytes=1200)
+    cost = hole["total"] - without["total"]
+    assert cost > 500
+    assert hole[HOLE] == pytest.approx(cost, rel=0.2)
+    assert LARGE not in hole
+    assert {HOLE, LARGE}.isdisjoint(_simulated_ms(oversize_above=1300, datagram_bytes=1200))
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_a_planted_loss_of_large_packets_is_told_from_one_of_any(protocol: str) -> None:
+    """The same share of packets is lost at random in the other transfer."""
+    large = _simulated_ms(protocol=protocol, oversize_above=1300, oversize=0.04)
+    either = _simulated_ms(protocol=protocol, loss_down=0.04)
+    assert large[LARGE] > 500
+    assert {HOLE, "loss_on_the_path"}.isdisjoint(large)
+    assert either["loss_on_the_path"] > 500
+    assert {HOLE, LARGE}.isdisjoint(either)
 
 
 def test_another_flows_packets_are_none_of_its_own() -> None:
