@@ -50,7 +50,7 @@ class BySize:
         """True if all of the larger packets were lost, and there were enough to tell."""
         return self.larger_passed == 0 and self.larger_lost >= _ENOUGH
 
-    def facts(self, larger: int) -> tuple[Fact, ...]:
+    def sizes_and_shares(self, larger: int) -> tuple[Fact, ...]:
         """Facts for readers: sizes, and the shares that were lost of so many larger packets and of the smaller ones."""
         passed = () if self.largest_passed is None else (Fact("largest_that_arrived", self.largest_passed, "bytes"),)
         smaller = (Fact("lost_of_smaller", 100 * self.smaller_lost / self.smaller, "%"),) if self.smaller else ()
@@ -66,7 +66,7 @@ class BySize:
 def by_size(trial: Trial) -> BySize | None:
     """The packets of a trial by their size; None where no link lost any for its size."""
     both: tuple[Direction, ...] = (trial.way, trial.back)
-    parts = [part for part in (_of_direction(trial, each) for each in both) if part is not None]
+    parts = [part for part in (_since_the_first_loss(trial, each) for each in both) if part is not None]
     if not parts:
         return None
     rows = pl.concat(parts)
@@ -86,7 +86,7 @@ def by_size(trial: Trial) -> BySize | None:
     )
 
 
-def _of_direction(trial: Trial, direction: Direction) -> pl.DataFrame | None:
+def _since_the_first_loss(trial: Trial, direction: Direction) -> pl.DataFrame | None:
     """Table of the packets of one direction since the first that was lost for its size: `size_bytes`, `reason`, whether
     they are as large as the smallest such one (`large`), and whether they came behind the last of these (`later`)."""
     drops = trial.drops(direction).filter(pl.col("reason").is_in(_FOR_THEIR_SIZE))
@@ -118,14 +118,14 @@ def waits_for_them(trial: Trial) -> pl.Series:
         mine = drops.filter(pl.col("arrival_ns").is_between(since_ns, until_ns))["reason"]
         return mine.len() > 0 and bool(mine.is_in(_FOR_THEIR_SIZE).all())
 
-    def of_set_up(_: int, after: int) -> bool:  # a timer of a second, and round trips that are made again behind it
+    def in_handshake(_: int, after: int) -> bool:  # a timer of a second, and round trips that are made again behind it
         return theirs(0, end[after - 1])
 
-    def of_body(first: int, after: int) -> bool:
+    def in_transfer(first: int, after: int) -> bool:
         return theirs(begin[first] - before_ns, end[after - 1])
 
     timed = trial.why(Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER)
-    return reduced | trial.keep_runs(trial.why(Why.SET_UP_LOSS), of_set_up) | trial.keep_runs(timed, of_body)
+    return reduced | trial.keep_runs(trial.why(Why.SET_UP_LOSS), in_handshake) | trial.keep_runs(timed, in_transfer)
 
 
 def longest_wait(trial: Trial, edges: pl.Series) -> Fact:

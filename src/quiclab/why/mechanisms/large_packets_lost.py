@@ -15,7 +15,9 @@ def _claim(trial: Trial) -> Claim:
         return Claim(edges)
     lost = Fact("lost_packets", sizes.larger_lost, "")
     sent = Fact("sent_packets", len(trial.own), "")
-    return Claim(edges, (lost, sent, *sizes.facts(sizes.larger + sizes.passed_later), longest_wait(trial, edges)))
+    return Claim(
+        edges, (lost, sent, *sizes.sizes_and_shares(sizes.larger + sizes.passed_later), longest_wait(trial, edges))
+    )
 
 
 LARGE_PACKETS_LOST = Mechanism(

@@ -17,7 +17,7 @@ def _claim(trial: Trial) -> Claim:
     if not edges.any():
         return Claim(edges)
     lost = Fact("lost_for_their_size", sizes.larger_lost, "packets")
-    return Claim(edges, (lost, *sizes.facts(sizes.larger), longest_wait(trial, edges)))
+    return Claim(edges, (lost, *sizes.sizes_and_shares(sizes.larger), longest_wait(trial, edges)))
 
 
 PATH_MTU_BLACK_HOLE = Mechanism(
