@@ -108,11 +108,14 @@ impl<P> Way<P> {
             chance: Chance::new(case.reorder).expect("a share of packets"),
             extra_delay: Nanos(case.reorder_ns),
         });
-        let oversize = case.oversize_above.filter(|_| name == "down").map(|above| Oversize {
-            above: Bytes(above),
-            chance: Chance::new(case.oversize).expect("a share of packets"),
-            from: Nanos::ZERO,
-        });
+        let oversize = case
+            .oversize_above
+            .filter(|_| name == "down")
+            .map(|above| Oversize {
+                above: Bytes(above),
+                chance: Chance::new(case.oversize).expect("a share of packets"),
+                from: Nanos::ZERO,
+            });
         let config = DirectionConfig {
             service: Service::Rate(Timeline::constant(rate.map(BitRate))),
             queue: Timeline::constant(bound),
