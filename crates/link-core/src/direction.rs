@@ -124,7 +124,8 @@ pub struct Direction {
     next_index: u32,
     edge: Option<Bottleneck>,
     police: PoliceStage,
-    oversize: ChanceStage<Option<Oversize>>,
+    /// Boxed, as few paths have it: directions are moved over the stack, two at a time.
+    oversize: Box<ChanceStage<Option<Oversize>>>,
     loss: LossStage,
     loss_at: LossAt,
     bottleneck: Middle,
@@ -168,7 +169,12 @@ impl Direction {
             next_index: 0,
             edge,
             police: PoliceStage::new(config.block.clone(), &config.police),
-            oversize: ChanceStage::new(config.oversize.clone(), oversize_chance, key, "oversize"),
+            oversize: Box::new(ChanceStage::new(
+                config.oversize.clone(),
+                oversize_chance,
+                key,
+                "oversize",
+            )),
             loss: LossStage::new(
                 LossRules {
                     models: &config.loss,
