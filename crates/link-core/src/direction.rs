@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of a link: the stages in their order, and the verdict on each packet.
 
+mod oversize;
 mod police;
 
+pub use oversize::Oversize;
 pub use police::{Block, Police, PoliceStage};
 
 use crate::aqm::{Aqm, ManagedQueue};
@@ -49,6 +51,8 @@ pub struct DirectionConfig {
     pub block: Timeline<Option<Block>>,
     /// A transport whose rate is policed.
     pub police: Timeline<Option<Police>>,
+    /// A size above which packets are lost.
+    pub oversize: Timeline<Option<Oversize>>,
     /// The bottleneck.
     pub service: Service,
     /// Framing that takes time to send besides the IP packet, per packet.
@@ -87,6 +91,7 @@ impl Default for DirectionConfig {
             edge_rate: None,
             block: Timeline::constant(None),
             police: Timeline::constant(None),
+            oversize: Timeline::constant(None),
             service: Service::Rate(Timeline::constant(None)),
             overhead: Bytes(0),
             queue: Timeline::constant(QueueBound::default()),
@@ -105,7 +110,7 @@ impl Default for DirectionConfig {
     }
 }
 
-/// The stages of one direction, in this order: edge → block and police → loss (entry) → queue and rate → loss (exit) →
+/// The stages of one direction, in this order: edge → block and police → oversize → loss (entry) → queue and rate → loss (exit) →
 /// delay and jitter → reorder → duplicate → corrupt.
 ///
 /// The edge is the sender's own interface, so it comes before anything that the network does; what the network loses
@@ -119,6 +124,8 @@ pub struct Direction {
     next_index: u32,
     edge: Option<Bottleneck>,
     police: PoliceStage,
+    /// Boxed, as few paths have it: directions are moved over the stack, two at a time.
+    oversize: Box<ChanceStage<Option<Oversize>>>,
     loss: LossStage,
     loss_at: LossAt,
     bottleneck: Middle,
@@ -154,12 +161,20 @@ impl Direction {
             let service = Service::Rate(Timeline::constant(Some(rate)));
             Bottleneck::new(service, Timeline::constant(bound), config.overhead, key)
         });
+        let oversize_chance =
+            |setting: &Option<Oversize>| setting.map_or(Chance::NEVER, |oversize| oversize.chance);
         let reorder_chance =
             |setting: &Option<Reorder>| setting.map_or(Chance::NEVER, |reorder| reorder.chance);
         Self {
             next_index: 0,
             edge,
             police: PoliceStage::new(config.block.clone(), &config.police),
+            oversize: Box::new(ChanceStage::new(
+                config.oversize.clone(),
+                oversize_chance,
+                key,
+                "oversize",
+            )),
             loss: LossStage::new(
                 LossRules {
                     models: &config.loss,
@@ -205,6 +220,11 @@ impl Direction {
         };
         if let Some(reason) = self.police.judge(at_queue, &packet) {
             verdict.fate = Fate::Dropped(reason);
+            return verdict;
+        }
+        let struck = self.oversize.strike(at_queue, index).flatten();
+        if struck.is_some_and(|oversize| oversize.concerns(at_queue, &packet)) {
+            verdict.fate = Fate::Dropped(DropReason::Oversize);
             return verdict;
         }
         if self.loss_at == LossAt::Entry {

@@ -63,6 +63,8 @@ drop_reasons! {
     Policed = 7, "policed", "dropped: policed";
     /// The transport is not let in.
     Blocked = 8, "blocked", "dropped: blocked";
+    /// The packet is larger than what the path passes.
+    Oversize = 9, "oversize", "dropped: larger than what the path passes";
 }
 
 /// Fate of a packet.

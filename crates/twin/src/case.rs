@@ -66,6 +66,10 @@ pub struct Case {
     pub loss_at_exit: bool,
     /// Exactly these packets to the client are lost, in place of a share.
     pub drop_down: Vec<u32>,
+    /// Largest IP packet to the client that the path always passes.
+    pub oversize_above: Option<u64>,
+    /// Share of the larger ones that it loses: all unless said.
+    pub oversize: f64,
     /// Longest queue to the client.
     pub queue_bytes: Option<u64>,
     /// Time from a packet's arrival to what an endpoint does because of it.
@@ -131,6 +135,8 @@ impl Default for Case {
             loss_by: LossBy::Index,
             loss_at_exit: false,
             drop_down: Vec::new(),
+            oversize_above: None,
+            oversize: 1.0,
             queue_bytes: None,
             reaction_ns: 20_000,
             control: Control::Reno,
@@ -168,6 +174,7 @@ impl Case {
             loss_down: 0.0,
             loss_up: 0.0,
             drop_down: Vec::new(),
+            oversize_above: None,
             reorder: 0.0,
             pause_ns: 0,
             ..self.clone()

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use link_core::{
     BitRate, Bytes, Chance, Direction, DirectionConfig, DropReason, Fate, Loss, LossAt, LossKey,
-    Nanos, QueueBound, Reorder, Service, StreamKey, Timeline, Verdict,
+    Nanos, Oversize, QueueBound, Reorder, Service, StreamKey, Timeline, Verdict,
 };
 
 use crate::case::{Case, LossBy};
@@ -108,10 +108,19 @@ impl<P> Way<P> {
             chance: Chance::new(case.reorder).expect("a share of packets"),
             extra_delay: Nanos(case.reorder_ns),
         });
+        let oversize = case
+            .oversize_above
+            .filter(|_| name == "down")
+            .map(|above| Oversize {
+                above: Bytes(above),
+                chance: Chance::new(case.oversize).expect("a share of packets"),
+                from: Nanos::ZERO,
+            });
         let config = DirectionConfig {
             service: Service::Rate(Timeline::constant(rate.map(BitRate))),
             queue: Timeline::constant(bound),
             delay: Timeline::constant(Nanos(case.delay_ns)),
+            oversize: Timeline::constant(oversize),
             loss: Timeline::constant(loss),
             loss_by: match case.loss_by {
                 LossBy::Index => LossKey::Index,

@@ -135,6 +135,23 @@ class Police:
 
 
 @dataclass(frozen=True)
+class Oversize:
+    """A size above which packets are lost, and no ICMP message says so. Where all of them are lost, the path is a black
+    hole to path MTU discovery (RFC 2923): what the ends believe the path to carry, `mtu`, stays as it is."""
+
+    above: Annotated[ByteCount, Bounds(ByteCount(28), ByteCount(65_535), "a size", "1300 B")]
+    """Largest IP packet that always passes."""
+    probability: Share = Share(1.0)
+    """Probability that a larger packet is lost; all of them by default."""
+    after: Instant = Duration(0)
+    """Start, counted from the first packet that reached the link; at once by default."""
+
+    def __str__(self) -> str:
+        share = "" if self.probability.value == 1 else f"{self.probability} of "
+        return f"{share}packets above {self.above.bytes} B lost"
+
+
+@dataclass(frozen=True)
 class Jitter:
     """Variation of the delay."""
 
@@ -228,9 +245,9 @@ class Change:
     """A scheduled change: at `at`, counted from the first packet that reached the link, the settings that are given
     take new values.
 
-    `jitter`, `reorder`, `aqm`, `block` and `police` end with "none". Jitter and outages that are set again go on with
-    their random course. A policer that comes or changes has a full bucket. The key `after` of `block` and `police` is
-    for those of the direction itself, because a change begins at `at`.
+    `jitter`, `reorder`, `aqm`, `block`, `police` and `oversize` end with "none". Jitter and outages that are set again
+    go on with their random course. A policer that comes or changes has a full bucket. The key `after` of `block`,
+    `police` and `oversize` is for those of the direction itself, because a change begins at `at`.
     """
 
     at: Duration
@@ -247,6 +264,7 @@ class Change:
     aqm: Aqm | Literal["none"] | None = None
     block: Block | Literal["none"] | None = None
     police: Police | Literal["none"] | None = None
+    oversize: Oversize | Literal["none"] | None = None
 
 
 @dataclass(frozen=True)
@@ -272,6 +290,8 @@ class Direction:
     """Transport that is blocked, as some operators block UDP. None by default."""
     police: Police | None = None
     """Transport whose rate is policed. None by default."""
+    oversize: Oversize | None = None
+    """Size above which packets are lost, behind the policer and before `loss`. None by default."""
     jitter: Jitter | None = None
     """Variation of the delay. None by default."""
     loss: Loss | None = None

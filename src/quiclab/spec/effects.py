@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quiclab.model.network import Block, Police
+from quiclab.model.network import Block, Oversize, Police
 from quiclab.spec import kinds
 from quiclab.spec.nodes import Kind, table
 
@@ -55,6 +55,15 @@ EFFECTS: Mapping[str, Effect] = {
         (
             "LIMIT",
             'a transport that is policed, with its rate and burst: "udp 1mbit 30kB", or "udp 1mbit 30kB 5s"',
+        ),
+    ),
+    "oversize": Effect(
+        Oversize,
+        '{above = "1300 B"}',
+        "large packets pass again",
+        (
+            "SIZE",
+            'a size above which packets are lost: "1300B", "1300B 4%%" for a share of them, or "1300B 100%% 5s"',
         ),
     ),
 }

@@ -10,6 +10,7 @@ import pytest
 
 from quiclab.cli.link_options import add_link_options, read_link_options
 from quiclab.model.errors import SpecError
+from quiclab.model.network import Oversize
 from quiclab.model.study import Bernoulli, Block, FqCoDel, Path, Police, Step
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 from quiclab.spec.jitter import half_life
@@ -104,13 +105,14 @@ def test_what_an_operator_does() -> None:
     """Each as one text."""
     path = _read(
         *("--rate", "10mbit", "--aqm", "fq_codel ecn", "--up-block", "udp 5s"),
-        *("--down-police", "tcp 1mbit 30kB", "--down-aqm", "step"),
+        *("--down-police", "tcp 1mbit 30kB", "--down-aqm", "step", "--up-oversize", "1300B 4% 2s"),
     )
     assert path.up.aqm == FqCoDel(ecn=True)
     assert path.down.aqm == Step()
     assert path.up.block == Block("udp", Duration(5 * 10**9))
     assert path.down.block is None
     assert path.down.police == Police("tcp", Bitrate(1_000_000), ByteCount(30_000))
+    assert path.up.oversize == Oversize(ByteCount(1300), Share(0.04), Duration(2 * 10**9))
 
 
 @pytest.mark.parametrize(
@@ -121,6 +123,7 @@ def test_what_an_operator_does() -> None:
         ("--block", "quic"),
         ("--block", "udp 5s now"),
         ("--police", "udp 1mbit"),
+        ("--oversize", "20B"),
         ("--police", "udp 1mbit 30kB 1s 2s"),
     ],
 )

@@ -256,6 +256,27 @@ def test_a_path_that_carries_no_datagram_of_an_arm_is_foreseen(
     assert "begins with 1328 (UDP payload 1280)" in told("mtu = 1300\nip_version = 6")
 
 
+def test_a_black_hole_is_told_by_plan(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """A warning for datagrams that vanish in it, and for TCP, whose full segments do; none for one that loses few
+    packets, comes later or stands the other way."""
+
+    def told(lines: str) -> str:
+        before, _, after = with_path(lines).rpartition('server = "caddy"')
+        return " ".join(run(capsys, written(tmp_path, f'{before}server = "quic-go"{after}')).split())
+
+    found = told('[path.down]\noversize = {above = "1300 B"}')
+    assert "packets above 1300 B lost from the start" in found
+    assert "carries packets of up to 1300 bytes, and the server quic-go of arm h3 begins with 1308" in found
+    assert 'Write oversize.above = "1308 B" or more or max_payload = 1272 on it.' in found
+    assert "arm h2 sends TCP segments of up to 1500: no full one arrives" in found
+    quiet = ('{above = "1300 B", probability = "4 %"}', '{above = "1300 B", after = "2 s"}')
+    for hole in quiet:
+        found = told(f"[path.down]\noversize = {hole}")
+        assert "begins with" not in found
+        assert "no full one arrives" not in found
+    assert "no full one arrives" not in told('[path.up]\noversize = {above = "1300 B"}')
+
+
 def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from quiclab.model.network import Oversize
 from quiclab.model.study import (
     Bernoulli,
     Block,
@@ -39,6 +40,8 @@ def test_every_loss_model_has_a_short_text(loss: Loss, text: str) -> None:
     [
         (Block("udp"), "udp blocked"),
         (Police("udp", Bitrate(10**6), ByteCount(30_000)), "udp policed to 1 Mbit/s with bursts of 30 KB"),
+        (Oversize(ByteCount(1300)), "packets above 1300 B lost"),
+        (Oversize(ByteCount(1536), Share(0.04)), "4 % of packets above 1536 B lost"),
         (CoDel(), "queue under CoDel, target 5 ms, interval 100 ms, drops"),
         (Step(), "ECT(1) marked after 1 ms in the queue"),
         (

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::address::Addresses;
 use super::aqm::Aqm;
 use super::elements::{
-    optional, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace, TraceFormat,
+    chance, optional, Jitter, Loss, LossAt, LossBy, Probability, Queue, Reorder, Trace, TraceFormat,
 };
 use super::police::{Block, Police};
 use super::random_rate::RandomRate;
@@ -30,6 +30,8 @@ pub struct Direction {
     pub(super) block: Option<Block>,
     #[serde(default)]
     pub(super) police: Option<Police>,
+    #[serde(default)]
+    pub(super) oversize: Option<Oversize>,
     #[serde(default)]
     pub(super) queue: Queue,
     #[serde(default)]
@@ -60,6 +62,25 @@ pub struct Direction {
     pub(super) trace: Option<Trace>,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Oversize {
+    above_bytes: u64,
+    probability: f64,
+    #[serde(default)]
+    after_ns: u64,
+}
+
+impl Oversize {
+    fn element(&self) -> Result<core::Oversize, String> {
+        Ok(core::Oversize {
+            above: Bytes(self.above_bytes),
+            chance: chance("probability", self.probability)?,
+            from: Nanos(self.after_ns),
+        })
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
@@ -74,6 +95,7 @@ pub(super) struct Settings {
     pub(super) rate_bit_per_s: Setting<Option<u64>>,
     pub(super) block: Setting<Option<Block>>,
     pub(super) police: Setting<Option<Police>>,
+    pub(super) oversize: Setting<Option<Oversize>>,
     pub(super) aqm: Setting<Option<Aqm>>,
     pub(super) delay_ns: Setting<u64>,
     pub(super) jitter: Setting<Option<Jitter>>,
@@ -151,6 +173,12 @@ impl Direction {
                 &self.police,
                 |set| &set.police,
                 |police| Ok(police.map(Police::element)),
+            )?,
+            oversize: self.timeline(
+                "oversize",
+                &self.oversize,
+                |set| &set.oversize,
+                |oversize| optional(oversize, Oversize::element),
             )?,
             service: self.service()?,
             overhead: Bytes(self.overhead_bytes),

@@ -34,6 +34,16 @@ fn faults_of_keys_and_addresses_are_named() {
     assert_refused("/down/spare", json!({"byte": [3, 0]}), says);
 }
 
+/// A size above which packets are lost needs a probability, which is no percentage.
+#[test]
+fn faults_of_a_lossy_size_are_named() {
+    let missing = "missing field `probability`";
+    assert_refused("/up/oversize", json!({"above_bytes": 1300}), missing);
+    let value = json!({"above_bytes": 1300, "probability": 4});
+    let says = "up.oversize.probability: 4 is not between 0 and 1";
+    assert_refused("/up/oversize", value, says);
+}
+
 /// A fault of a further link says which one it is.
 #[test]
 fn faults_of_further_links_are_named() {

@@ -2,8 +2,8 @@
 //! Configurations that are understood, and what is made of them.
 
 use link_core::{
-    Address, AddressKind, Aqm, BitRate, Block, Bytes, CoDel, Fair, LossKey, Nanos, Police,
-    Protocol, RandomRate, Rule, Service, Timeline,
+    Address, AddressKind, Aqm, BitRate, Block, Bytes, Chance, CoDel, Fair, LossKey, Nanos,
+    Oversize, Police, Protocol, RandomRate, Rule, Service, Timeline,
 };
 use link_run::config::Config;
 use serde_json::{json, Value};
@@ -123,6 +123,30 @@ fn blocking_and_policing_are_understood() {
     };
     assert_eq!(up.block, Timeline::constant(Some(block)));
     assert_eq!(up.police, Timeline::constant(Some(police)));
+}
+
+/// Packets above a size may be lost, from the start or by a change.
+#[test]
+fn a_size_above_which_packets_are_lost_is_understood() {
+    let mut config = valid();
+    config["up"]["oversize"] = json!({"above_bytes": 1300, "probability": 1, "after_ns": 7});
+    config["down"]["schedule"] = json!([
+        {"at_ns": 10, "set": {"oversize": {"above_bytes": 1280, "probability": 0.25}}},
+        {"at_ns": 20, "set": {"oversize": null}},
+    ]);
+    let config = parsed(&config);
+    let hole = |above, probability, from| Oversize {
+        above: Bytes(above),
+        chance: Chance::new(probability).expect("a probability"),
+        from: Nanos(from),
+    };
+    let up = config.up.elements("up").expect("valid");
+    assert_eq!(up.oversize, Timeline::constant(Some(hole(1300, 1.0, 7))));
+    let down = config.down.elements("down").expect("valid");
+    let course = Timeline::constant(None)
+        .then(Nanos(10), Some(hole(1280, 0.25, 0)))
+        .then(Nanos(20), None);
+    assert_eq!(down.oversize, course);
 }
 
 /// A change may block, police or manage, and may end it.

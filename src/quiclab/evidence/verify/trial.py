@@ -32,6 +32,7 @@ from quiclab.evidence.verify.origin_leg import control_problem, relay_problem
 from quiclab.evidence.verify.proof import prove
 from quiclab.model.host_findings import StoodStill
 from quiclab.model.link_account import LinkAccount
+from quiclab.model.number_text import listed
 from quiclab.model.proof_record import UNPROVEN, ConnectionProof, Proof
 from quiclab.model.tables.drop_reasons import DropKind, dropped_by
 from quiclab.model.terminal_escape import plain
@@ -295,12 +296,12 @@ def _own_failure(trial: TrialRecord) -> str | None:
 
 
 def _refused_on_the_way(link: LinkAccount) -> str:
-    """Say how many packets the path blocked or policed, which may be why the trial failed."""
+    """Say how many packets the path blocked, policed or lost for their size, which may be why the trial failed."""
     counts: Counter[str] = Counter()
     for side in (link.up, link.down):
-        counts.update(dropped_by(side.dropped, DropKind.BLOCK, DropKind.POLICER))
+        counts.update(dropped_by(side.dropped, DropKind.BLOCK, DropKind.POLICER, DropKind.SIZE))
     told = [f"{count} {'packets' if count != 1 else 'packet'} as {reason}" for reason, count in counts.items() if count]
-    return f"; the path dropped {' and '.join(told)}" if told else ""
+    return f"; the path dropped {listed(told)}" if told else ""
 
 
 def _transport_problem(trial: TrialRecord) -> str | None:

@@ -24,6 +24,8 @@ class DropKind(enum.StrEnum):
     """A policer: the transport exceeds its rate."""
     BLOCK = "block"
     """A block: the transport is not let in."""
+    SIZE = "size"
+    """A size that the path does not pass."""
     CORRUPTION = "corruption"
     """Flipped bits: the link delivers the packet, and nobody takes it."""
 
@@ -63,6 +65,7 @@ DROP_REASONS = (
     DropReason("outage", 6, DropKind.LOSS, Stage.BEFORE),  # in packet logs of earlier versions
     DropReason("policed", 7, DropKind.POLICER, Stage.BEFORE),
     DropReason("blocked", 8, DropKind.BLOCK, Stage.BEFORE),
+    DropReason("oversize", 9, DropKind.SIZE, Stage.BEFORE),
 )
 
 CORRUPTED = "corrupted"

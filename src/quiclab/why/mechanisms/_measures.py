@@ -44,9 +44,12 @@ def _drops(trial: Trial) -> tuple[Fact, ...]:
     def dropped_by(*kinds: DropKind) -> int:
         return int(of_body["reason"].is_in(reasons_of(*kinds)).sum())
 
+    of_size = reasons_of(DropKind.SIZE)  # of the handshake too, and of either direction: large datagrams come first
+    for_their_size = sum(int(each["reason"].is_in(of_size).sum()) for each in (drops, trial.drops(trial.back)))
     return (
         Fact("lost", drops.height, "packets"),
         Fact(LOST_ON_THE_PATH, dropped_by(*OF_THE_PATH), "packets"),
         Fact("dropped_by_queues", dropped_by(DropKind.QUEUE, DropKind.AQM), "packets"),
         Fact("dropped_by_policers", dropped_by(DropKind.POLICER), "packets"),
+        Fact("dropped_for_their_size", for_their_size, "packets"),
     )

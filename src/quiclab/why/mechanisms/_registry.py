@@ -27,6 +27,7 @@ from quiclab.why.mechanisms.handshake_packet_lost import HANDSHAKE_PACKET_LOST
 from quiclab.why.mechanisms.handshake_round_trips import HANDSHAKE_ROUND_TRIPS
 from quiclab.why.mechanisms.hello_retry_request import HELLO_RETRY_REQUEST
 from quiclab.why.mechanisms.jitter import JITTER
+from quiclab.why.mechanisms.large_packets_lost import LARGE_PACKETS_LOST
 from quiclab.why.mechanisms.largest_window import LARGEST_WINDOW
 from quiclab.why.mechanisms.loss_detection_delay import LOSS_DETECTION_DELAY
 from quiclab.why.mechanisms.loss_on_the_path import LOSS_ON_THE_PATH
@@ -36,6 +37,7 @@ from quiclab.why.mechanisms.nagle import NAGLE
 from quiclab.why.mechanisms.origin import ORIGIN
 from quiclab.why.mechanisms.overshoot import OVERSHOOT
 from quiclab.why.mechanisms.pacing import PACING
+from quiclab.why.mechanisms.path_mtu_black_hole import PATH_MTU_BLACK_HOLE
 from quiclab.why.mechanisms.policed import POLICED
 from quiclab.why.mechanisms.proxy_without_processor import PROXY_WITHOUT_PROCESSOR
 from quiclab.why.mechanisms.receive_window_limited import RECEIVE_WINDOW_LIMITED
@@ -88,6 +90,8 @@ MECHANISMS: tuple[Mechanism, ...] = (
     SEND_BUFFER_LIMITED,
     STREAM_LIMIT,
     REQUESTS_ONE_AFTER_THE_OTHER,
+    PATH_MTU_BLACK_HOLE,
+    LARGE_PACKETS_LOST,
     LARGEST_WINDOW,
     ACTIVE_QUEUE_MANAGEMENT,
     BBR_MODEL_LIMITED,

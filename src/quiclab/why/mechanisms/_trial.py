@@ -17,7 +17,7 @@ from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account import What, Why
 from quiclab.why.mechanisms._course import at_sender, client_rows, course
 
-OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.CORRUPTION)
+OF_THE_PATH = (DropKind.LOSS, DropKind.BLOCK, DropKind.SIZE, DropKind.CORRUPTION)
 """Kinds of drops by which the path itself loses a packet, whatever its sender does."""
 
 _BEHIND = 3

@@ -6,6 +6,7 @@ from __future__ import annotations
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._by_size import waits_for_them
 from quiclab.why.mechanisms._handshake_packets import dropped
 from quiclab.why.mechanisms._trial import Trial
 
@@ -14,13 +15,15 @@ _OF_SET_UP = [kind for kind, _ in _KINDS]
 
 
 def _claim(trial: Trial) -> Claim:
-    waits = trial.why(Why.SET_UP_LOSS)
+    for_size = waits_for_them(trial)
+    waits = trial.why(Why.SET_UP_LOSS) & ~for_size
     if not waits.any():
         return Claim(waits)
     lost = dropped(trial, trial.times(waits)[-1][1])
     mine = lost.filter(lost["direction"] == trial.way, lost["kind"].is_in(_OF_SET_UP))["packet_index"]
     reduced = trial.why(Why.WINDOW_AFTER_LOSS) & trial.account["event_packet"].is_in(mine.to_list())
-    edges = waits | reduced.fill_null(value=False)
+    reduced = reduced.fill_null(value=False) & ~for_size
+    edges = waits | reduced
     kinds, ways = lost["kind"].to_list(), lost["direction"].to_list()
     facts = [Fact(f"lost_{way}", ways.count(way), "packets") for way in ("up", "down")]
     facts += [Fact(f"lost_{name}", kinds.count(kind), "packets") for kind, name in _KINDS if kind in kinds]
@@ -44,6 +47,7 @@ HANDSHAKE_PACKET_LOST = Mechanism(
     _claim,
     (
         Rival("handshake_round_trips", "nothing is sent again"),
+        Rival("path_mtu_black_hole", "what is sent again in the same size is lost again"),
         Rival("amplification_limit", "the server waits with what is new, and repeats nothing"),
     ),
     (

@@ -89,14 +89,14 @@ def test_failures_name_their_reason(tmp_path: Path, change: dict[str, Any], reas
 
 
 def test_a_failure_says_what_the_path_dropped_of_a_whole_transport(tmp_path: Path) -> None:
-    """Blocked and policed packets of both directions; other losses are every trial's."""
+    """Packets of both directions that it blocked, policed or lost for their size; other losses are every trial's."""
     change = {
         "failure": "the client did not end within 4 s (limits.trial)",
         "link.up": {"dropped": {"blocked": 1, "queue_full": 7}},
-        "link.down": {"dropped": {"policed": 5}},
+        "link.down": {"dropped": {"policed": 5, "oversize": 9}},
     }
-    told = "within 4 s (limits.trial); the path dropped 1 packet as blocked and 5 packets as policed"
-    assert _judge(tmp_path, change)[1].endswith(told)
+    told = "the path dropped 1 packet as blocked, 5 packets as policed and 9 packets as oversize"
+    assert _judge(tmp_path, change)[1].endswith(f"within 4 s (limits.trial); {told}")
 
 
 @pytest.mark.parametrize("failure", [None, "the client ended with exit code 7"])

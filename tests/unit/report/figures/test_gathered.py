@@ -298,7 +298,8 @@ def test_each_loss_is_told_by_who_saw_it(directory: Path) -> None:
     ("reason", "lane"),
     [
         ("loss_exit", "link: lost"), ("listed", "link: lost"), ("outage", "link: lost"), ("blocked", "link: blocked"),
-        ("policed", "link: policed"), ("aqm", "link: dropped by AQM"), ("queue_full", "link: queue full"),
+        ("oversize", "link: above the size that passes"), ("policed", "link: policed"),
+        ("aqm", "link: dropped by AQM"), ("queue_full", "link: queue full"),
     ],
 )  # fmt: skip
 def test_a_drop_stands_in_the_lane_of_what_took_it(directory: Path, tmp_path: Path, reason: str, lane: str) -> None:

@@ -64,6 +64,15 @@ def _timer(why: Why, protocol: str = "h3", *, dropped: str = "", acks_dropped: b
     return case.packet("up", 1, 20, "loss_entry" if acks_dropped else "")
 
 
+def _hole(*reasons: str, ms: tuple[float, ...] = (8, 9, 10)) -> Case:
+    """A wait of 30 ms for a probe timer, from 11 ms on, behind packets of 1,480 bytes and one of 80."""
+    case = _timer(Why.PROBE_TIMER).packet("down", 20, 9.5, size_bytes=80)
+    case.rows["link_packets"] = [row for row in case.rows["link_packets"] if row["index"] != 5]
+    for number, (reason, at) in enumerate(zip(reasons, ms, strict=True)):
+        case.packet("down", 5 + number, at, reason, size_bytes=1480)
+    return case
+
+
 def _credit(*, lost: bool) -> Case:
     """A round trip without credit of the stream, within which the client allows more by its packet 3."""
     case = _waits(Why.STREAM_CREDIT).packet("up", 3, 21, "loss_entry" if lost else "")
@@ -119,6 +128,8 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
         200,
     ),
     "loss_on_the_path": (lambda: _after_loss("loss_entry"), 20),
+    "path_mtu_black_hole": (lambda: _hole("oversize", "oversize", "oversize"), 30),
+    "large_packets_lost": (lambda: _hole("oversize", "", "oversize"), 30),
     "overshoot": (lambda: _queue_of(9, 1), 20),
     "competition_for_the_queue": (lambda: _queue_of(1, 9), 20),
     "policed": (lambda: _after_loss("policed"), 20),

@@ -75,11 +75,13 @@ def test_each_drop_counts_with_what_took_the_packet(reason: str) -> None:
     """A policer keeps no queue; a block and a list are the path's."""
     kinds = {each.name: each.kind for each in DROP_REASONS}
     expected = {
-        DropKind.LOSS: (1, 0, 0),
-        DropKind.BLOCK: (1, 0, 0),
-        DropKind.QUEUE: (0, 1, 0),
-        DropKind.AQM: (0, 1, 0),
-        DropKind.POLICER: (0, 0, 1),
+        DropKind.LOSS: (1, 0, 0, 0),
+        DropKind.BLOCK: (1, 0, 0, 0),
+        DropKind.SIZE: (1, 0, 0, 1),
+        DropKind.QUEUE: (0, 1, 0, 0),
+        DropKind.AQM: (0, 1, 0, 0),
+        DropKind.POLICER: (0, 0, 1, 0),
     }[kinds[reason]]
     found = {fact.name: fact.value for fact in measures(_flights(4, 8).packet("down", 91, 30, reason).trial())}
-    assert (found["lost_on_the_path"], found["dropped_by_queues"], found["dropped_by_policers"]) == expected
+    names = ("lost_on_the_path", "dropped_by_queues", "dropped_by_policers", "dropped_for_their_size")
+    assert tuple(found[name] for name in names) == expected
