@@ -7,14 +7,17 @@ import functools
 import json
 import pathlib
 import tomllib
+from typing import TYPE_CHECKING
 
-import jsonschema
 import pytest
 
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Study
 from quiclab.spec.editor_schema import SCHEMA
 from quiclab.spec.read import read_study
+
+if TYPE_CHECKING:
+    import jsonschema
 
 SMALL = """\
 [study]
@@ -85,6 +88,8 @@ def schema_errors(document: object) -> list[str]:
 
 @functools.cache
 def _validator() -> jsonschema.Draft7Validator:
+    import jsonschema  # its grammars take seconds, of which most files that are collected need nothing
+
     return jsonschema.Draft7Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 

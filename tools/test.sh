@@ -40,10 +40,12 @@ code
 # Files in the order of their folders: what is collected last is short, so that no worker is left with a long file.
 python_tests units 'not packets and not alone and not nightly and not matrix' -n auto --maxprocesses 8 --dist loadfile \
     --no-loadscope-reorder
+# Folders of the tests that run real programs or are alone: to read the others would take each step a quarter of a minute.
+programs="tests/e2e tests/external tests/testbed tests/unit/tools"
 python_tests packets 'packets and not alone and not nightly and not matrix' -n 2 --dist loadfile \
-    --no-loadscope-reorder
+    --no-loadscope-reorder $programs
 # What a busy machine would make late has it to itself.
-python_tests alone 'alone and not nightly and not matrix'
+python_tests alone 'alone and not nightly and not matrix' $programs
 [ -z "$failed" ] || echo "failed:$failed"
 .venv/bin/python tools/totals.py "$results"
 [ -z "$failed" ]

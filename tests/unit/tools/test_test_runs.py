@@ -38,6 +38,18 @@ def test_every_test_is_in_one_run() -> None:
         assert len(runs) == 1, (known, runs)
 
 
+def test_the_steps_that_read_some_folders_miss_nothing() -> None:
+    """No test of real programs, nor one that is alone, is in another folder."""
+    (read,) = re.findall(r'^programs="([^"]+)"$', (ROOT / "tools" / "test.sh").read_text(), re.MULTILINE)
+    by_folder = re.findall(r'"(\w+)": "packets"', (ROOT / "tests" / "conftest.py").read_text())
+    assert by_folder
+    folders = {f"tests/{folder}" for folder in by_folder}
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        if re.search(r"mark\.(alone|netns|packets)\b", file.read_text()):
+            folders.add(file.relative_to(ROOT).parent.as_posix())
+    assert [folder for folder in folders if not folder.startswith((*read.split(), "tests/nightly"))] == []
+
+
 def test_every_study_has_its_night() -> None:
     """By the folder of its tests, which gives the marker: nobody has to name a new study."""
     night = ROOT / "tests" / "nightly" / "test_small_studies.py"

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
 from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.study import Study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model.errors import QuiclabError
 from quiclab.report import figures
@@ -40,6 +42,13 @@ class AskedOfPair(Asked):
     """The trials of a pair, whatever the study's comparisons say of its cell."""
 
     pair: Pair | None = None
+    read: Study | None = None
+    """The study's files, where they are read already."""
+
+    @cached_property
+    def files(self) -> Study:
+        """The study's files: of a study of many pairs they are not read again for each."""
+        return self.read or super().files
 
     def chosen(self) -> Chosen:
         """Return the verified trials of the pair: others have no tables."""
@@ -67,11 +76,13 @@ class _ReadOnce(OpenedStudy):
         return self._read[key]
 
 
-def figures_of(study: OpenedStudy, analysis: StudyAnalysis, pair: Pair) -> tuple[list[Drawn], list[Absent]]:
+def figures_of(
+    study: OpenedStudy, analysis: StudyAnalysis, pair: Pair, files: Study | None = None
+) -> tuple[list[Drawn], list[Absent]]:
     """Figures that can be drawn, in the order of the registry, and those that cannot."""
     drawn: list[Drawn] = []
     absent: list[Absent] = []
-    asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair)
+    asked = AskedOfPair(_ReadOnce(study), analysis, pair.cell, pair.block, pair=pair, read=files)
     for figure in figures.FIGURES:
         if figure.where is not Where.PAIR:
             continue

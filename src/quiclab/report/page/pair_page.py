@@ -78,7 +78,7 @@ class _Workshop:
         for pair in cell.pairs:
             page = self.draft / Path(pair.file).relative_to(folder_of(self.analysis))
             page.parent.mkdir(exist_ok=True)
-            drawn, absent = figures_of(opened, self.analysis, pair)
+            drawn, absent = figures_of(opened, self.analysis, pair, self.study)
             shown[pair.file] = [replace(each, spec={}) for each in drawn]
             path = _path(opened, pair, self.analysis.metric.name)
             html = _page(self.study, self.analysis, self.metrics, cell, pair, number, drawn, absent, path)

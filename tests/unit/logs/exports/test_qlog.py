@@ -39,15 +39,12 @@ def drafts() -> Drafts:
     return Drafts()
 
 
-@pytest.fixture(params=SOURCES)
-def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Tables of a real log: qlogs of older versions, decrypted captures, a NetLog."""
-    logs = tmp_path / "logs"
-    logs.mkdir()
+@pytest.fixture(scope="module", params=SOURCES)
+def tables(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of a real log, which no test changes: qlogs of older versions, decrypted captures, a NetLog."""
+    logs = tmp_path_factory.mktemp("logs")
     log = request.param if isinstance(request.param, Path) else unpack(request.param, logs)
-    out = tmp_path / "tables"
-    out.mkdir()
-    return decode_to(out, log)
+    return decode_to(tmp_path_factory.mktemp("tables"), log)
 
 
 def export(tables: Path, out: Path, choice: Choice = Choice()) -> Written:  # noqa: B008

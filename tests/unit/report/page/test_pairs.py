@@ -139,15 +139,6 @@ def test_a_failed_trial_has_its_reason_and_its_logs(study: Path) -> None:
     assert drawn(html) >= OVER_TIME
 
 
-def test_former_pages_go(tmp_path: Path) -> None:
-    """A report that is written again holds nothing of the one before."""
-    old = with_logs(tmp_path) / "report/pairs/9-gone/block-7.html"
-    old.parent.mkdir(parents=True)
-    old.touch()
-    write_report(tmp_path)
-    assert not old.exists()
-
-
 @pytest.mark.parametrize("table", ["link_packets", *by_night("transport_metrics", "bytes_acknowledged", "frames")])
 def test_a_study_without_a_table_says_which(tmp_path: Path, table: str) -> None:
     """The figures of other tables are drawn, those of the missing one are named."""
@@ -173,15 +164,17 @@ def test_tables_of_an_older_version_or_damaged_ones_cost_their_figures_only(tmp_
 
 def test_values_that_are_no_numbers_are_gaps(tmp_path: Path) -> None:
     """NaN and infinity in tables and metrics leave a page whose JSON a browser reads."""
+    with_logs(tmp_path)
     for name, column in (("transport_metrics", "smoothed_rtt_ms"), ("bytes_acknowledged", "bytes")):
-        for file in (with_logs(tmp_path / name) / "tables" / name).iterdir():
+        for file in (tmp_path / "tables" / name).iterdir():
             odd = pl.Series(column, [float("nan"), float("inf"), None])
             frame = pl.read_parquet(file)
             frame.head(3).with_columns(odd).write_parquet(file)
-        write_report(tmp_path / name)
-        html = page(tmp_path / name, "block-0")
-        for text in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL):
-            json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    write_report(tmp_path)
+    texts = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page(tmp_path, "block-0"), re.DOTALL)
+    assert texts
+    for text in texts:
+        json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
 def test_text_from_specs_and_logs_is_text_on_every_page(tmp_path: Path) -> None:
@@ -217,13 +210,18 @@ def test_only_failures_have_pages_too(tmp_path: Path) -> None:
 
 
 def test_a_lone_trial_has_a_page(tmp_path: Path) -> None:
-    """A study that was interrupted after its first trial."""
+    """A study that was interrupted after its first trial; a report that is written again holds nothing of the one
+    before."""
     trials = with_logs(tmp_path) / "tables" / "trials.parquet"
     pl.read_parquet(trials).head(1).write_parquet(trials)
     write_report(tmp_path)
     assert drawn(page(tmp_path, "block-0")) >= OVER_TIME
+    old = tmp_path / "report/pairs/9-gone/block-7.html"
+    old.parent.mkdir(parents=True)
+    old.touch()
     write_report(tmp_path)
     assert drawn(page(tmp_path, "block-0")) >= OVER_TIME
+    assert not old.exists()
 
 
 def test_all_processors_write_what_one_would(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

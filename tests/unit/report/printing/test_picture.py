@@ -124,9 +124,10 @@ def test_lines_break_between_words_and_not_before_a_unit() -> None:
 def test_every_arm_has_a_symbol_and_a_dash_that_pictures_have(place: int) -> None:
     """Full and open, as plotly checks them too."""
     style = _style.arm_style(place)
+    traces = []
     for symbol in (style.marker, f"{style.marker}-open"):
         assert symbol in SYMBOLS
         assert len(symbol_path(symbol).vertices) > 2
-        trace = LINE | {"mode": "lines+markers", "line": {"dash": style.dash}, "marker": {"symbol": symbol}}
-        assert Checked([trace])
-        assert re.match(rb"%PDF-", printed(_figure(trace), "pdf"))
+        traces.append(LINE | {"mode": "lines+markers", "line": {"dash": style.dash}, "marker": {"symbol": symbol}})
+    assert Checked(traces)
+    assert re.match(rb"%PDF-", printed(_figure(*traces), "pdf"))

@@ -83,7 +83,7 @@ def _check_elsewhere(explained: Explanation) -> None:
         assert parts == pytest.approx(explained.waterfall.total.difference_ms)
 
 
-@pytest.mark.parametrize("seed", [0, 1, *by_night(*range(2, 8))])
+@pytest.mark.parametrize("seed", [0, *by_night(*range(1, 8))])
 def test_no_place_contradicts_another(seed: int) -> None:
     """250 random cells for each seed, with few pairs and many, heavy tails, rare waits, ties and losses, contradict
     nowhere."""
@@ -98,12 +98,13 @@ def test_no_place_contradicts_another(seed: int) -> None:
     assert {Status.INDICATED, Status.RECORDED, Status.SEVERAL, Status.UNDECIDED, Status.UNKNOWN} <= kinds
 
 
-def test_arms_that_are_alike_have_causes_no_more_often_than_the_level_says() -> None:
-    """At most one in twenty of 600 cells without a difference names a cause."""
+@pytest.mark.parametrize(("cells", "most"), [(300, 23), *by_night((600, 42))])  # the binomial's 98th of 100
+def test_arms_that_are_alike_have_causes_no_more_often_than_the_level_says(cells: int, most: int) -> None:
+    """At most one in twenty of the cells without a difference names a cause."""
     rng = np.random.default_rng(99)
     found = 0
-    for _ in range(600):
+    for _ in range(cells):
         causes = _explained(random_cell(rng, alike=True)).causes
         assert Status.RECORDED not in {each.status for each in causes}
         found += any(each.status.found for each in causes)
-    assert found <= 42  # 30 are expected at most; the binomial's 98th of 100
+    assert found <= most
