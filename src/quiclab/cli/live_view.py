@@ -29,6 +29,16 @@ _OTHER_ROWS = 6
 """Rows of a terminal that the arms are not to take: the bar, the headings, some for what is printed above."""
 
 
+class _Now(ProgressColumn):
+    """The field `now` of a task: what gives way where a terminal has no room for all."""
+
+    def __init__(self) -> None:
+        super().__init__(Column())
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["now"], no_wrap=True, overflow="ellipsis")
+
+
 class _Left(ProgressColumn):
     """The time left, as it is whenever the bar is drawn: the field `left` of its task returns it."""
 
@@ -49,10 +59,10 @@ class LiveProgress(Progress):
         """Name of a metric, and the median so far of each arm in each cell; None where they are not to be seen."""
         self._pressure = pressure
         super().__init__(
-            TextColumn("{task.fields[now]}"),
-            BarColumn(),
+            _Now(),
+            BarColumn(None, table_column=Column(max_width=40)),
             TextColumn("{task.fields[trials]}"),
-            TimeElapsedColumn(),
+            TimeElapsedColumn(Column(no_wrap=True)),
             _Left(),
             console=console,
             refresh_per_second=_PER_SECOND,
