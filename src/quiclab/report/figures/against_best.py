@@ -152,9 +152,12 @@ class AgainstBest(Figure):
             f"tested at {data['alpha'][0]:g}, corrected over all pairs of arms",
         ]
         figure.update_layout(_style.noted(60 + 40 * len(places), title))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
+        figure.update_layout(
+            margin={"t": figure.layout.margin.t + 24},  # the names of the columns
+            meta={"least_px": _style.map_width_px(figure.data)},
+        )
         plain = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
-        figure.update_xaxes(**plain | {"side": "top", "fixedrange": True})
+        figure.update_xaxes(**plain | {"side": "top", "tickangle": 0, "fixedrange": True})
         figure.update_yaxes(**plain | {"autorange": "reversed", "fixedrange": True})
         return figure
 

@@ -12,6 +12,7 @@ from quiclab.compare.model import Conclusion
 from quiclab.compare.rows import differences
 from quiclab.model import number_text
 from quiclab.model.errors import SpecError
+from quiclab.model.tables import Row
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style, _table
 from quiclab.report.figures._api import Figure, Where
@@ -74,7 +75,7 @@ class DifferenceMap(Figure):
         better = 1 if data.height and data["better_sign"][0] == "+" else -1
         """Turns a difference into its place on the scale, which ends in the colour of the other arm."""
 
-        def word(cell: Mapping[str, Any]) -> str:
+        def word(cell: Row) -> str:
             share = (better * cell["difference_pct"] / reach + 1) / 2
             return _style.cell_word(_style.DIFFERENCE_SCALE, share, _style.text(cell["cell_text"]))
 
@@ -107,11 +108,15 @@ class DifferenceMap(Figure):
                 ),
             ]
         )
-        figure.update_layout(_style.noted(60 + 58 * len(rows), self._convention(data)))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
+        figure.update_layout(_style.noted(60 + _style.MAP_ROW_PX * len(rows), self._convention(data)))
+        figure.update_layout(
+            margin={"t": figure.layout.margin.t + 24},  # the names of the columns
+            meta={"least_px": _style.map_width_px(figure.data)},
+        )
         figure.update_xaxes(
             type="category",
             side="top",
+            tickangle=0,
             tickfont={"size": 13},
             showgrid=False,
             ticks="",
