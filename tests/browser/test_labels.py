@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from chromium import PHONE, all_drawn, needs_chromium, opened
+from chromium import DESKTOP, PHONE, all_drawn, needs_chromium, opened
 from synthetic_logs import write_account, write_logs
 from synthetic_study import Shape, write_study
 
@@ -20,8 +20,8 @@ from quiclab.report.page.write import write_report
 pytestmark = needs_chromium
 
 SHAPE = replace(
-    Shape(), workloads=("100 KB", "1 MB", "5 MB", "10 MB", "20 MB"), paths=("loss",), blocks=2, aa_blocks=0,
-    voids=frozenset(), failures=frozenset(),
+    Shape(), workloads=("100 KB", "1 MB", "5 MB", "10 MB", "20 MB", "50 MB", "99 MB"), paths=("loss",),
+    blocks=2, aa_blocks=0, voids=frozenset(), failures=frozenset(),
 )  # fmt: skip
 CUT = """(names) => names.flatMap((name) => {
   const figure = document.querySelector(`[data-figure="${name}"]`), box = figure.getBoundingClientRect();
@@ -39,7 +39,7 @@ CUT = """(names) => names.flatMap((name) => {
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five sizes, too few pairs to decide anything, and the logs of each trial."""
+    """Seven sizes, too few pairs to decide anything, and the logs of each trial."""
     directory = write_study(tmp_path_factory.mktemp("study"), SHAPE)
     for trial in sorted((directory / "trials").iterdir()):
         write_logs(directory, trial.name, 300)
@@ -67,8 +67,21 @@ def test_waits_have_their_words_above_their_bars(browser: Any, study: Path) -> N
         page.evaluate("document.querySelectorAll('#because details').forEach((each) => (each.open = true))")
         all_drawn(page)
         names = page.locator("#because [data-figure]").evaluate_all("all => all.map((each) => each.dataset.figure)")
-        assert len(names) == 5
+        assert len(names) == 7
         assert page.evaluate(CUT, names) == []
+
+
+def test_paper_takes_what_scrolls_as_a_smaller_figure(browser: Any, study: Path) -> None:
+    """Whole, within the width of the sheet; afterwards it has its size again."""
+    with opened(browser, study / "report.html", DESKTOP) as page:
+        map_of = "document.querySelector('[data-figure=map-1]')"
+        least = int(page.evaluate(f"{map_of}.dataset.least"))
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        sheet = page.evaluate("document.body.getBoundingClientRect().right")
+        assert page.evaluate("document.body.clientWidth") < least
+        assert page.evaluate(f"{map_of}.getBoundingClientRect().right") <= sheet + 1
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.evaluate(f"{map_of}.style.zoom") == ""
 
 
 def test_lanes_of_losses_have_their_words_above_them(browser: Any, tmp_path: Path) -> None:

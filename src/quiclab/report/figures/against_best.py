@@ -112,7 +112,7 @@ class AgainstBest(Figure):
         reach = min(100.0, max(10.0, *shown, 0.0))
 
         def word(cell: Mapping[str, object]) -> str:
-            return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _style.text(cell["cell_text"]))
+            return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _words(cell))
 
         hover = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
@@ -124,7 +124,7 @@ class AgainstBest(Figure):
                     z=grid(
                         lambda cell: None if _coloured(cell) else int(cell["conclusion"] == Conclusion.NOT_JUDGED.value)
                     ),
-                    text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"]), ""),
+                    text=grid(lambda cell: "" if _coloured(cell) else _words(cell), ""),
                     texttemplate="%{text}",
                     textfont={"size": 12, "color": _style.CELL_WORD},
                     colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_NOT_JUDGED]],
@@ -160,6 +160,11 @@ class AgainstBest(Figure):
         figure.update_xaxes(**plain | {"side": "top", "tickangle": 0, "fixedrange": True})
         figure.update_yaxes(**plain | {"autorange": "reversed", "fixedrange": True})
         return figure
+
+
+def _words(cell: Mapping[str, object]) -> str:
+    """Words of a cell in lines, as a map on a page has them."""
+    return _style.text(cell["cell_text"]).replace(", ", ",<br>")
 
 
 def _coloured(cell: Row) -> bool:

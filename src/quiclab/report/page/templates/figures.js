@@ -248,12 +248,16 @@ const Figures = (() => {
   addEventListener("beforeprint", () => {
     paper = true;
     document.body.classList.add("paper");
+    // Paper does not scroll: a figure that needs more width is drawn smaller.
+    elements.filter((element) => element.dataset.least && shown(element)).forEach((element) =>
+      (element.style.zoom = Math.min(1, element.parentElement.clientWidth / element.dataset.least)));
     elements.filter(shown).forEach(draw);
     all((element) => ({ ...themed(element.layout), width: element.clientWidth, height: element.clientHeight }), shown);
   });
   addEventListener("afterprint", () => {
     paper = false;
     document.body.classList.remove("paper");
+    elements.forEach((element) => (element.style.zoom = ""));
     all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }), shown);
   });
   // As before: those near the screen first, the others when there is nothing else to do.
