@@ -72,7 +72,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--width", type=_length, metavar="LENGTH", help="width of a picture in cm, mm, in or pt, such "
                         "as 8.4cm (default: 20.1cm, or what its labels need)")  # fmt: skip
     parser.add_argument("--font", type=_length, metavar="SIZE", help="letters beside the axes of a picture, others in "
-                        "proportion, such as 8pt (default: 8pt with --width, else 9pt)")  # fmt: skip
+                        "proportion, such as 8pt (default: 8pt with --width, down to 6pt where that has no room, else "
+                        "9pt)")  # fmt: skip
     add_json(parser)
     add_quiet(parser)
     parser.set_defaults(run=run)

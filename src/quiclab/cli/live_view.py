@@ -7,8 +7,10 @@ Where output is no terminal only the bar is written, once it is over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
@@ -23,10 +25,32 @@ _PER_SECOND = 1
 """Drawing takes a processor, for which trials wait."""
 _LEAST_CELL, _OTHER_COLUMNS = 14, 34
 """Columns that the name of a cell has at least, and about how many the others take, medians apart."""
+_NOW = 32
+"""Columns for the name of what runs, where there is room."""
 _LABEL = len("waited for in 10 s")
 _MOST_RUNNING, _MOST_WRONG, _MOST_LINES = 4, 3, 12
 _OTHER_ROWS = 6
 """Rows of a terminal that the arms are not to take: the bar, the headings, some for what is printed above."""
+
+
+class _Now(ProgressColumn):
+    """The field `now` of a task: what gives way where a terminal has no room for all."""
+
+    def render(self, task: Task) -> RenderableType:
+        return _Name(task.fields["now"])
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name with the same room whatever its length, so that the bar behind it stands still."""
+
+    name: str
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, min(_NOW, options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.name, no_wrap=True, overflow="ellipsis")
 
 
 class _Left(ProgressColumn):
@@ -49,10 +73,10 @@ class LiveProgress(Progress):
         """Name of a metric, and the median so far of each arm in each cell; None where they are not to be seen."""
         self._pressure = pressure
         super().__init__(
-            TextColumn("{task.fields[now]}"),
-            BarColumn(),
+            _Now(),
+            BarColumn(None, table_column=Column(max_width=40)),
             TextColumn("{task.fields[trials]}"),
-            TimeElapsedColumn(),
+            TimeElapsedColumn(Column(no_wrap=True)),
             _Left(),
             console=console,
             refresh_per_second=_PER_SECOND,

@@ -145,7 +145,7 @@ class Bar(Observer):
             self._every_minute.start()
 
     def checking_machine(self) -> None:
-        self._progress.update(self._task, now="testing this machine for 2 s".ljust(32))
+        self._progress.update(self._task, now="testing this machine for 2 s")
 
     def checked_machine(self, sentence: str) -> None:
         if sentence:
@@ -156,7 +156,7 @@ class Bar(Observer):
         self._tally.running(row)
         self._most_under_way = max(len(self._tally.under_way), self._most_under_way)
         now = f"{row.cell_id} {row.arm}" if self._at_once == 1 else f"{self._at_once} at a time: {row.cell_id}"
-        self._progress.update(self._task, now=now[:32].ljust(32))
+        self._progress.update(self._task, now=now)
 
     def at_once(self, number: int) -> None:
         self._at_once, self._most_at_once = number, max(number, self._most_at_once)
@@ -197,7 +197,7 @@ class Bar(Observer):
         self._progress.tally = None
         whole = self._tally.over + self._tally.void == self._tally.planned
         if self._task in self._progress.task_ids and whole:
-            self._progress.update(self._task, now="all trials".ljust(32), left=lambda: "done")
+            self._progress.update(self._task, now="all trials", left=lambda: "done")
         self._progress.stop()
         if repeated := self._tally.repeated:
             self._note(escape(told_repeats(repeated)))

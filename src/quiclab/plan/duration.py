@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quiclab.model.plan_row import PlanRow
-from quiclab.model.study import Arm, Bernoulli, Bursts, Direction, DropList, GilbertElliott, Jitter, Loss, Path, Study
+from quiclab.model.study import Arm, Direction, Jitter, Path, Study
 from quiclab.model.units import Bitrate, ByteCount, Duration
 from quiclab.plan.blocked import blocked, transport
 from quiclab.spec.link import reference_rate
+from quiclab.spec.outage import mean_loss
 
 OVERHEAD = Duration(300_000_000)
 """Time of one trial that is not the transfer: namespaces, processes, readiness and warm-up."""
@@ -127,18 +128,3 @@ def _spread_s(jitter: Jitter | None) -> float:
     """Time by which a jitter that reorders separates packets: twice its scale, and as much again for the recovery of a
     window that is halved each time."""
     return 4 * jitter.scale.s if jitter is not None and jitter.mode == "reorder" else 0.0
-
-
-def mean_loss(loss: Loss | None) -> float:
-    """Share of packets that a loss model drops in the long run; an explicit list counts as none."""
-    match loss:
-        case None | DropList():
-            return 0.0
-        case Bernoulli():
-            return loss.probability.value
-        case GilbertElliott():
-            bad, good = loss.good_to_bad.value, loss.bad_to_good.value
-        case Bursts():
-            bad, good = loss.mean_bad.s, loss.mean_good.s
-    in_bad = bad / (bad + good) if bad else 0.0
-    return (1 - in_bad) * loss.loss_good.value + in_bad * loss.loss_bad.value

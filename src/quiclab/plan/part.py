@@ -6,7 +6,7 @@ Its trials are those of the whole plan, with their identities, seeds and places,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from quiclab.model.errors import SpecError, nearest
@@ -50,29 +50,39 @@ WHOLE = Part()
 
 
 def check_part(part: Part, study: Study) -> None:
-    """Raise SpecError for a part that the plan of the study does not have."""
+    """Raise SpecError for a part that the plan of the study does not have, with all that is wrong about it."""
+    wrong = tuple(_mistakes(part, study))
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        told = tuple(f"{each.message} ({each.hint})" for each in wrong)
+        raise SpecError("the plan has no such part", "`quiclab plan SPEC` shows its cells and blocks", told)
+
+
+def _mistakes(part: Part, study: Study) -> Iterator[SpecError]:
     if part.blocks is not None and not 1 <= part.blocks <= study.blocks:
-        raise SpecError(
+        yield SpecError(
             f"--blocks {part.blocks}: the spec plans {study.blocks} blocks of each cell",
             f"give 1 to {study.blocks}; for more of them, change blocks in the spec",
         )
     if part.shard is not None and not 1 <= part.shard[0] <= part.shard[1] <= study.blocks:
         number, of = part.shard
-        raise SpecError(
+        yield SpecError(
             f"--shard {number}/{of}: the spec plans {study.blocks} blocks of each cell, and a shard has whole blocks",
             f"give I/N with I from 1 to N, and N at most {study.blocks}",
         )
     size = plan_size(study).cells
     cells = {rows[0].cell_id: rows[0].kind for rows, _ in size}
-    for cell in part.cells:
+    for cell in dict.fromkeys(part.cells):
         if cell not in cells:
             known = sorted(cells, key=lambda name: (cells[name] != "main", name))
-            raise SpecError(f"--cell {cell}: the spec has no such cell", nearest(cell, known, "it has"))
-    most = max(number for rows, number in size if not part.cells or rows[0].cell_id in part.cells)
-    most = most if part.blocks is None else min(most, part.blocks)
-    if part.shard is not None and part.shard[0] > most:
+            yield SpecError(f"--cell {cell}: the spec has no such cell", nearest(cell, known, "it has"))
+    kept = [number for rows, number in size if not part.cells or rows[0].cell_id in part.cells]
+    first = part.blocks if part.blocks is not None and part.blocks > 0 else study.blocks
+    most = min(max(kept, default=study.blocks), first)
+    if part.shard is not None and most < part.shard[0] <= part.shard[1] <= study.blocks:
         number, of = part.shard
-        raise SpecError(
+        yield SpecError(
             f"--shard {number}/{of} has none of the {most} blocks that --blocks and --cell leave",
             f"leave this shard out; those from 1/{of} to {most}/{of} have blocks",
         )

@@ -34,6 +34,7 @@ from quiclab.spec.nodes import (
     show,
     table,
 )
+from quiclab.spec.outage import endless_outage, mean_loss
 from quiclab.spec.profiles import profiles, with_profile
 from quiclab.spec.random_rate import RATE_OR_RANDOM
 
@@ -210,7 +211,21 @@ def _directions(node: Node, values: Values, mtu: int) -> dict[str, Direction]:
     both = {key: value for key, value in values.items() if key in DIRECTION_KEYS}
     sides = {side: _direction(node, side, both, values.get(side, {}), mtu) for side in ("up", "down")}
     _check_losses(node, values, sides)
+    for side, direction in sides.items():
+        _check_passes(node, side, values, direction)
     return sides
+
+
+def _check_passes(node: Node, side: str, values: Values, direction: Direction) -> None:
+    """Report a direction in which no packet arrives from the beginning to the end."""
+    if endless_outage(direction) != Duration(0):
+        return
+    lost = "loss" if mean_loss(direction.loss) >= 1 else "corrupt" if direction.corrupt.value >= 1 else "schedule"
+    place = node.child(side) if lost in values.get(side, {}) else node
+    place.child(lost).report(
+        "every packet is lost, for all of the trial, so nothing can be transferred; write less than 100 %, or an "
+        'outage that ends: schedule = [{at = "2 s", loss = "100 %"}, {at = "3 s", loss = "0 %"}]'
+    )
 
 
 def _check_losses(node: Node, values: Values, sides: Mapping[str, Direction]) -> None:

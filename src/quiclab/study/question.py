@@ -17,7 +17,6 @@ from pathlib import Path
 from quiclab.lab.endpoints.senders import senders_of
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Study, Workload
-from quiclab.plan.lost_packets import loss_warnings
 from quiclab.plan.size import plan_size
 from quiclab.plan.slow_paths import slow_warnings
 from quiclab.spec.toml_text import Toml, toml_text
@@ -110,8 +109,6 @@ def new_folder(name: str) -> Path:
 
 def refuse_too_long(study: Study, minutes: float) -> None:
     """Raise SpecError where no trial can end, or the fewest pairs that decide anything are expected to take longer."""
-    if lost := [told for path in study.paths for told in loss_warnings(path)]:
-        raise SpecError("no trial of this question can end: nothing arrives", "give a lower --loss", tuple(lost))
     if told := slow_warnings(study):
         raise SpecError(
             "no trial of this question can end in time", "ask for less, or give a higher --rate", tuple(told)

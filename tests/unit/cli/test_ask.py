@@ -14,7 +14,7 @@ from quiclab.lab.endpoints import names_by_role
 from quiclab.model.errors import ExitCode, SpecError
 from quiclab.model.study import Path as NetworkPath
 from quiclab.model.units import Bitrate, Duration
-from quiclab.plan.duration import mean_loss
+from quiclab.spec.outage import mean_loss
 from quiclab.spec.profiles import profiles
 from quiclab.spec.read import read_study
 from quiclab.study.contenders import ProgramChoice, contenders
@@ -124,7 +124,7 @@ _ENOUGH = ("--size", "300KB", "--rtt", "40ms")
         ((*_ENOUGH, "--count", "\uff13"), ("--count: ",)),
         ((*_ENOUGH, "--minutes", "0.01"), ("--minutes 0.01 is too few", "give --minutes 1 or more")),
         (("--siz", "300KB"), ("did you mean --size",)),
-        ((*_ENOUGH, "--loss", "100%"), ("nothing arrives", "loses every packet up", "loses every packet down")),
+        ((*_ENOUGH, "--loss", "100%"), ("every packet is lost", "write less than 100 %")),
         (
             ("--size", "900MB", "--rtt", "40ms", "--rate", "1mbit"),
             ("no trial of this question can end in time", "7,200 s"),

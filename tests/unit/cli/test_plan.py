@@ -282,7 +282,7 @@ def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
 ) -> None:
     """The same sentences, for people, for programs, and in front of the first trial; each with what to do."""
     own = 'client = {argv = ["/no/such/client", "{url}"]}'
-    text = with_path('[path.down]\nloss = "100 %"').replace('client = "curl-cffi"', own, 1)
+    text = with_path('[path.down]\nschedule = [{at = "2 s", loss = "100 %"}]').replace('client = "curl-cffi"', own, 1)
     text = text.replace('server = "caddy"\n', 'server = "caddy"\ntcp = {congestion_control = "cubic"}\n')
     spec = written(tmp_path, text.replace('tcp = {congestion_control = "cubic"}\ntcp', "tcp"))
     told = [

@@ -71,6 +71,25 @@ def test_a_tally_counts_blocks_and_groups_reasons_by_their_words() -> None:
     assert tally.lines(8)[0] == Line(("1MB/plain", "h2"), 1, 1, 0)
 
 
+@pytest.mark.parametrize("width", [60, 72, 80, 120])
+@pytest.mark.parametrize(
+    ("trials", "left"), [("", "about 12 minutes left"), ("112/154 trials, 3 repeated", "12:09 left")]
+)
+def test_the_bar_is_one_line_and_its_numbers_are_whole(width: int, trials: str, left: str) -> None:
+    """The bar and the name of what runs give way."""
+    console = VisibleConsole(force_terminal=True, width=width, height=20, file=io.StringIO(), no_color=True)
+    progress = LiveProgress(console, dict)
+    progress.add_task("", total=100, completed=30, now="100KB/long-path h3-quiche", trials=trials,
+                      left=lambda: left)  # fmt: skip
+    console.print(*progress.get_renderables())
+    assert isinstance(console.file, io.StringIO)
+    (line,) = console.file.getvalue().splitlines()
+    assert line.startswith("100K")
+    assert trials in line
+    assert "0:00:00" in line
+    assert line.rstrip().endswith(left)
+
+
 def test_a_view_with_little_room_has_the_cells_that_ran_last() -> None:
     tally = Tally(_ROWS)
     assert [line.place[0] for line in tally.lines(8)] == [cell for cell in _CELLS for _ in range(2)]

@@ -8,9 +8,8 @@ import pathlib
 import pytest
 from specs import SMALL, changed, study_of
 
-from quiclab.model.study import Bernoulli, Bursts, DropList, GilbertElliott, Loss, Study
-from quiclab.model.units import Duration, Share
-from quiclab.plan.duration import OVERHEAD, expected_duration, mean_loss
+from quiclab.model.study import Study
+from quiclab.plan.duration import OVERHEAD, expected_duration
 from quiclab.plan.make import make_plan
 
 
@@ -62,23 +61,6 @@ def test_a_trial_never_takes_longer_than_its_limit(tmp_path: pathlib.Path) -> No
     """The laboratory stops it."""
     text = changed(('"100 KB"', '"5 GB"')) + '[limits]\ntrial = "7 s"\n'
     assert seconds(study_of(tmp_path, text)) == pytest.approx(7)
-
-
-@pytest.mark.parametrize(
-    ("loss", "share"),
-    [
-        (None, 0.0),
-        (DropList((1, 2)), 0.0),
-        (Bernoulli(Share(0.02)), 0.02),
-        (GilbertElliott(Share(0.01), Share(0.19)), 0.05),
-        (GilbertElliott(Share(0.0), Share(0.0)), 0.0),
-        (Bursts(Duration(980_000_000), Duration(20_000_000)), 0.02),
-        (Bursts(Duration(10**9), Duration(10**9), Share(0.1), Share(0.5)), 0.3),
-    ],
-)
-def test_the_mean_of_a_loss_model(loss: Loss | None, share: float) -> None:
-    """Time in the bad state times its loss, plus the rest."""
-    assert mean_loss(loss) == pytest.approx(share)
 
 
 def test_all_bytes_of_several_objects_count(tmp_path: pathlib.Path) -> None:

@@ -57,6 +57,16 @@ def test_a_part_that_there_is_not(tmp_path: pathlib.Path, part: Part, told: str,
     assert hint in caught.value.hint
 
 
+def test_all_that_is_wrong_about_a_part_is_told_at_once(tmp_path: pathlib.Path) -> None:
+    """Each with its hint; a cell that is named twice once, and a shard that is none is not counted for blocks too."""
+    part = Part(blocks=9, cells=("100KB/plan", "x", "x"), shard=(3, 2))
+    with pytest.raises(SpecError, match="no such part") as caught:
+        check_part(part, study_of(tmp_path, WITH_CONTROL))
+    words = ("--blocks 9: ", "--shard 3/2: ", "--cell 100KB/plan: ", "--cell x: ")
+    assert all(told.startswith(word) for told, word in zip(caught.value.problems, words, strict=True))
+    assert "did you mean 100KB/plain?" in caught.value.problems[2]
+
+
 def test_what_the_spec_leaves_out_is_no_part(tmp_path: pathlib.Path) -> None:
     """A study of named blocks has only their cells."""
     block = next(row.block_id for row in make_plan(study_of(tmp_path, WITH_CONTROL)) if row.kind == "aa")

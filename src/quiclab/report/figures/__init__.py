@@ -14,7 +14,7 @@ from quiclab.report.figures._reason_style import ink as ink_on
 from quiclab.report.figures._reason_style import reason_colour, reason_name
 from quiclab.report.figures._registry import FIGURES
 from quiclab.report.figures._series import FURTHER
-from quiclab.report.figures._style import THEMES, colour_at, css_variables, in_order, short, text
+from quiclab.report.figures._style import THEMES, colour_at, css_variables, fit_map, in_order, short, text
 from quiclab.report.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.report.figures.cumulative import Cumulative
 from quiclab.report.figures.difference_map import DifferenceMap
@@ -36,6 +36,7 @@ __all__ = [
     "Window",
     "colour_at",
     "css_variables",
+    "fit_map",
     "gathered",
     "in_order",
     "ink_on",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -218,6 +219,37 @@ def short(value: float) -> str:
         if abs(value) >= max(factor, 1e4):
             return f"{value / factor:g}{letter}"
     return f"{value:g}"
+
+
+MAP_ROW_PX = 58
+_LETTER_PX, _BETWEEN_PX = 7.0, 14
+
+
+def map_width_px(traces: Sequence[Spec]) -> int:
+    """Least width of a map, whose cells are of several traces, in which its words and names stand beside each other."""
+    words = [text for trace in traces for row in trace["text"] for text in row if text]
+    across, down = traces[0]["x"], traces[0]["y"]
+    column = _longest_line([*words, *across]) * _LETTER_PX + _BETWEEN_PX
+    return round(_longest_line(down) * _LETTER_PX + column * len(across)) + _BETWEEN_PX
+
+
+def fit_map(spec: Spec) -> None:
+    """Give a map whose words were broken into lines the width and the height that these need."""
+    traces, layout = spec["data"], spec["layout"]
+    lines = max(
+        (len(text.split("<br>")) for trace in traces for row in trace["text"] for text in row if text), default=1
+    )
+    more = max(0, 16 * lines + 10 - MAP_ROW_PX) * len(traces[0]["y"])
+    height = layout["height"]
+    layout["height"] = height + more
+    layout["title"]["y"] *= height / layout["height"]  # it is so many pixels above the lower edge
+    layout["meta"] = {"least_px": map_width_px(traces)}
+
+
+def _longest_line(texts: Sequence[str]) -> int:
+    """Letters of the longest line, without what only marks them up."""
+    lines = (html.unescape(re.sub("<[^>]*>", "", line)) for text in texts for line in text.split("<br>"))
+    return max(map(len, lines), default=0)
 
 
 def base_layout(height_px: int) -> Spec:

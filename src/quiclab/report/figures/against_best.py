@@ -112,7 +112,7 @@ class AgainstBest(Figure):
         reach = min(100.0, max(10.0, *shown, 0.0))
 
         def word(cell: Mapping[str, object]) -> str:
-            return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _style.text(cell["cell_text"]))
+            return _style.cell_word(_style.BEHIND_SCALE, cell["behind_pct"] / reach, _words(cell))
 
         hover = {
             "customdata": grid(lambda cell: _style.text(cell["details"]).replace("\n", "<br>")),
@@ -124,7 +124,7 @@ class AgainstBest(Figure):
                     z=grid(
                         lambda cell: None if _coloured(cell) else int(cell["conclusion"] == Conclusion.NOT_JUDGED.value)
                     ),
-                    text=grid(lambda cell: "" if _coloured(cell) else _style.text(cell["cell_text"]), ""),
+                    text=grid(lambda cell: "" if _coloured(cell) else _words(cell), ""),
                     texttemplate="%{text}",
                     textfont={"size": 12, "color": _style.CELL_WORD},
                     colorscale=[[0, _style.CELL_BLANK], [1, _style.CELL_NOT_JUDGED]],
@@ -152,11 +152,19 @@ class AgainstBest(Figure):
             f"tested at {data['alpha'][0]:g}, corrected over all pairs of arms",
         ]
         figure.update_layout(_style.noted(60 + 40 * len(places), title))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
+        figure.update_layout(
+            margin={"t": figure.layout.margin.t + 24},  # the names of the columns
+            meta={"least_px": _style.map_width_px(figure.data)},
+        )
         plain = {"type": "category", "showgrid": False, "ticks": "", "zeroline": False, "automargin": True}
-        figure.update_xaxes(**plain | {"side": "top", "fixedrange": True})
+        figure.update_xaxes(**plain | {"side": "top", "tickangle": 0, "fixedrange": True})
         figure.update_yaxes(**plain | {"autorange": "reversed", "fixedrange": True})
         return figure
+
+
+def _words(cell: Mapping[str, object]) -> str:
+    """Words of a cell in lines, as a map on a page has them."""
+    return _style.text(cell["cell_text"]).replace(", ", ",<br>")
 
 
 def _coloured(cell: Row) -> bool:

@@ -108,11 +108,15 @@ class DifferenceMap(Figure):
                 ),
             ]
         )
-        figure.update_layout(_style.noted(60 + 58 * len(rows), self._convention(data)))
-        figure.update_layout(margin={"t": figure.layout.margin.t + 24})  # the names of the columns
+        figure.update_layout(_style.noted(60 + _style.MAP_ROW_PX * len(rows), self._convention(data)))
+        figure.update_layout(
+            margin={"t": figure.layout.margin.t + 24},  # the names of the columns
+            meta={"least_px": _style.map_width_px(figure.data)},
+        )
         figure.update_xaxes(
             type="category",
             side="top",
+            tickangle=0,
             tickfont={"size": 13},
             showgrid=False,
             ticks="",

@@ -31,6 +31,9 @@ _LANES = (
 )  # fmt: skip
 """Lanes of an arm from top to bottom: first what caused a loss, last what the sender made of it."""
 
+_FRAME_PX, _LANE_PX = 66, 34
+_WORDS_PX = 15
+"""Middle of a lane's words above that of its marks: words beside the lanes have no room on a phone."""
 _SCHEMA = {"arm": pl.String, "lane": pl.String, "x_ms": pl.Float64, "told": pl.String}
 
 
@@ -71,16 +74,16 @@ class Losses(Figure):
     def draw(self, data: pl.DataFrame) -> Any:
         """One row of `data` per event."""
         figure = go.Figure()
-        order: list[str] = []
-        for place, (arm, style) in enumerate(_style.arms(data)):
+        order: dict[str, str] = {}
+        for arm, style in _style.arms(data):
             own = data.filter(pl.col("arm") == arm)
             lanes = [lane for lane in _LANES if lane in set(own["lane"])]
             names = {}
             for number, lane in enumerate(lanes):
                 count = own.filter(pl.col("lane") == lane)["x_ms"].drop_nulls().len()
-                head = f"{_style.arm_name(arm, style)}, " if number == 0 else "\u200b" * (place + 1)
-                names[lane] = f"{head}{_style.text(lane)} ({count})"
-            order += names.values()
+                head = f"{_style.arm_name(arm, style)}, " if number == 0 else ""
+                names[lane] = f"{_style.text(arm)}, {_style.text(lane)}"
+                order[names[lane]] = f"{head}{_style.text(lane)} ({count})"
             figure.add_scatter(
                 x=own["x_ms"].to_list(),
                 y=[names[lane] for lane in own["lane"]],
@@ -90,14 +93,19 @@ class Losses(Figure):
                 customdata=[_style.text(told) for told in own["told"]],
                 hovertemplate="%{x:.5g} ms: %{customdata}<extra>%{y}</extra>",
             )
-        figure.update_layout(_style.base_layout(80 + 24 * len(order)))
+        figure.update_layout(_style.base_layout(_FRAME_PX + _LANE_PX * len(order)))
         figure.update_xaxes(
             title={"text": "time since the client's first packet, ms"}, automargin=True, rangemode="tozero"
         )
         figure.update_yaxes(
-            automargin=True, type="category", categoryarray=order, categoryorder="array", autorange=False,
-            range=[len(order) - 0.5, -0.5], tickfont={"size": 11},
+            showticklabels=False, type="category", categoryarray=list(order), categoryorder="array", autorange=False,
+            range=[len(order) - 0.5, -0.5], fixedrange=True,
         )  # fmt: skip
+        for name, words in order.items():
+            figure.add_annotation(
+                x=0, xref="paper", xanchor="left", y=name, yref="y", yanchor="middle", yshift=_WORDS_PX, text=words,
+                showarrow=False, align="left", font={"size": 11},
+            )  # fmt: skip
         return figure
 
 

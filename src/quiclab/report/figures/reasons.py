@@ -24,7 +24,9 @@ _SCHEMA = {
 }
 _SMALL = 0.005
 """Share of what moved in all below which steps are drawn as one."""
-_ROW_PX, _FRAME_PX = 26, 70
+_ROW_PX, _FRAME_PX = 38, 56
+_BAR_PX, _WORDS_PX = 13, 15
+"""Height of a bar, and of the middle of its words above the bar's: words beside it have no room on a phone."""
 
 
 class Reasons(Figure):
@@ -62,19 +64,26 @@ class Reasons(Figure):
         """One row of `data` per bar; of several cells below each other."""
         figure = go.Figure()
         several = data["cell_title"].n_unique() > 1
+        order = _rows(data, several=several)
         for shown in (True, False):
             bars = data.filter(pl.col("shown_to_differ") == shown)
             if bars.height:
                 self._add(figure, bars, shown=shown, several=several)
-        figure.update_layout(_style.with_legend(_FRAME_PX + _ROW_PX * data.height), barmode="overlay", bargap=0.3)
+        figure.update_layout(
+            _style.base_layout(_FRAME_PX + _ROW_PX * len(order)), barmode="overlay", bargap=1 - _BAR_PX / _ROW_PX
+        )
         other, baseline = (data[name].unique(maintain_order=True).to_list() for name in ("other", "baseline"))
         title = f"mean time of {_style.text(', '.join(other))} less that of {_style.text(', '.join(baseline))}, ms"
         figure.update_xaxes(title={"text": title}, zeroline=True, automargin=True, range=_range(data))
-        order = [_name(row, several=several) for row in data.iter_rows(named=True)]
         figure.update_yaxes(
-            automargin=True, autorange="reversed", type="category", showgrid=False,
-            categoryorder="array", categoryarray=order,
+            type="category", showgrid=False, showticklabels=False, ticks="", zeroline=False, categoryorder="array",
+            categoryarray=list(order), autorange=False, range=[len(order) - 0.5, -0.5],
         )  # fmt: skip
+        for name, words in order.items():
+            figure.add_annotation(
+                x=0, xref="paper", xanchor="left", y=name, yref="y", yanchor="middle", yshift=_WORDS_PX, text=words,
+                showarrow=False, align="left", font={"size": 12},
+            )  # fmt: skip
         return figure
 
     def _add(self, figure: Any, bars: pl.DataFrame, *, shown: bool, several: bool) -> None:
@@ -87,20 +96,18 @@ class Reasons(Figure):
             orientation="h",
             name="shown to differ" if shown else "not decided",
             marker={"color": colours if shown else [_style.pale(colour) for colour in colours]},
-            text=[_hover_text(row) for row in rows],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{text}<extra></extra>",
+            hovertext=[f"{reason_name(row['reason'])}: {_difference_text(row)}" for row in rows],
+            hovertemplate="%{hovertext}<extra></extra>",
             showlegend=False,
         )
 
 
 def _range(data: pl.DataFrame) -> list[float]:
-    """Ends of the axis, with room for the numbers beside the bars."""
+    """Ends of the axis."""
     begin = data.select(pl.when("is_total").then(0.0).otherwise("from_ms")).to_series()
     ends = pl.concat([begin, begin + data["difference_ms"], pl.Series([0.0])])
     low, high = float(ends.min() or 0), float(ends.max() or 0)  # type: ignore[arg-type]
-    room = 0.35 * (high - low) or 1.0
+    room = 0.03 * (high - low) or 1.0
     return [low - room, high + room]
 
 
@@ -140,9 +147,26 @@ def _name(row: Row, *, several: bool) -> str:
     return f"{_style.text(row['cell_title'])}: {reason}" if several else reason
 
 
-def _hover_text(row: Row) -> str:
+def _rows(data: pl.DataFrame, *, several: bool) -> dict[str, str]:
+    """Name of each row from top to bottom, with the words above its bar; of several cells each begins with its own."""
+    rows: dict[str, str] = {}
+    for row in data.iter_rows(named=True):
+        if several:
+            title = _style.text(row["cell_title"])
+            rows.setdefault(title, f"<b>{title}</b>")
+        rows[_name(row, several=several)] = f"{reason_name(row['reason'])}: {_difference_text(row)}"
+    return rows
+
+
+def _difference_text(row: Row) -> str:
+    """`−1.39 s (−1.55 s … −1.23 s)`; the difference alone where there is no interval."""
+    told = _signed(row["difference_ms"])
     ends = (row["low_ms"], row["high_ms"])
-    told = f"{row['difference_ms']:+.1f} ms"
     if ends[0] is not None and ends[1] is not None and all(abs(end) < float("inf") for end in ends):
-        told += f" ({ends[0]:+.1f} … {ends[1]:+.1f})"
-    return told.replace("-", "−").replace("−0.0", "0.0").replace("+0.0", "0.0")
+        told += f" ({_signed(ends[0])} … {_signed(ends[1])})"
+    return told
+
+
+def _signed(value_ms: float) -> str:
+    told = f"{value_ms / 1000:+.2f} s" if abs(value_ms) >= 1000 else f"{value_ms:+.1f} ms"
+    return told.replace("-", "−").replace("−0.0 ", "0.0 ").replace("+0.0 ", "0.0 ")

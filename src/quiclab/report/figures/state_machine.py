@@ -20,6 +20,8 @@ _ORDER = (
 )  # fmt: skip
 """States stand around a circle, from the top clockwise, in this order."""
 _HEIGHT_PX = 370
+_LEAST_PX = 330
+"""Least width of a panel, in which the names of its states stand beside each other."""
 _RADIUS, _NODE = 1.0, 0.17
 _LABEL = 0.36
 """Position of an arrow's number on its way: not in the middle, where most arrows cross."""
@@ -73,7 +75,7 @@ class StateMachine(Figure):
         for place, (arm, style) in enumerate(_style.arms(data)):
             _panel(figure, place, data.filter(pl.col("arm") == arm), style.colour)
         figure.update_layout(_style.base_layout(40 + _HEIGHT_PX * down))
-        figure.update_layout(margin={"t": 44})
+        figure.update_layout(margin={"t": 44}, meta={"least_px": _LEAST_PX * across})
         hidden = {"visible": False, "fixedrange": True}
         figure.update_xaxes(range=[-1.75, 1.75], **hidden)
         figure.update_yaxes(range=[-1.35, 1.35], **hidden)

@@ -49,7 +49,8 @@ def write_pairs(study: Study, analysis: StudyAnalysis, cells: list[Cell]) -> dic
     draft = folder.with_suffix(".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    (draft / "figures.js").write_text(f"{plotly()}\n{script('figures.js')}\n{script('timeline.js')}", encoding="utf-8")
+    scripts = map(script, ("figures.js", "tables.js", "timeline.js"))
+    (draft / "figures.js").write_text("\n".join((plotly(), *scripts)), encoding="utf-8")
     workshop = _Workshop(study, analysis, _metrics(study), draft)
     shown: dict[str, list[Drawn]] = {}
     numbered = list(enumerate(cells, 1))

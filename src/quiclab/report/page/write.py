@@ -352,6 +352,7 @@ def with_reasons(maps: list[Spec], differences: pl.DataFrame) -> list[Spec]:
                 for y, row in enumerate(trace["y"])
             ]
             trace["y"] = [_lines(row) for row in trace["y"]]
+        figures.fit_map(spec)
     return maps
 
 

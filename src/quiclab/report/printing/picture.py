@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from quiclab.report.printing.bar_traces import Bars
 from quiclab.report.printing.known import check
 from quiclab.report.printing.panel import Panel, Places
 from quiclab.report.printing.paper import INCH_PX, Box, Canvas
-from quiclab.report.printing.print_size import AS_ON_SCREEN, PrintSize
+from quiclab.report.printing.print_size import AS_ON_SCREEN, PrintSize, font_text
 
 _WIDTH_PX = 760.0
 """About the width of a page's text, so that labels keep their size in print."""
@@ -262,12 +263,11 @@ def printed(figure: Spec, kind: str, size: PrintSize = AS_ON_SCREEN) -> bytes:
     Raises SpecError for what no picture can have, and where the labels do not fit.
     """
     least = float((figure["layout"].get("meta") or {}).get("least_px") or 0)
-    scale = size.scale
     if size.width_px is not None:
-        return _drawn(figure, size.width_px / scale, scale, asked=True).save(kind)
+        return _with_room(figure, size.width_px, size).save(kind)
     first: Canvas | None = None
     for wider in _WIDER:
-        canvas = _drawn(figure, max(_WIDTH_PX, least) * wider, scale, asked=False)
+        canvas = Drawing(figure, max(_WIDTH_PX, least) * wider).draw(size.scale)
         first = first or canvas
         if not any(canvas.misfits()):
             return canvas.save(kind)
@@ -275,10 +275,26 @@ def printed(figure: Spec, kind: str, size: PrintSize = AS_ON_SCREEN) -> bytes:
     return first.save(kind)
 
 
-def _drawn(figure: Spec, width: float, scale: float, *, asked: bool) -> Canvas:
-    canvas = Drawing(figure, width).draw(scale)
-    misfit = next(iter(canvas.misfits()), None) if asked else None
-    if misfit is not None:
-        told = f"the figure has no room for its labels at {width * scale / INCH_PX * 2.54:.1f} cm: {misfit[:60]!r}"
-        raise SpecError(told, "give it more --width or a smaller --font")
-    return canvas
+def _with_room(figure: Spec, width_px: float, size: PrintSize) -> Canvas:
+    """The figure in the largest letters with which its labels have room. Raises SpecError, with what would fit."""
+
+    def drawn(width: float, scale: float) -> tuple[Canvas, str | None]:
+        canvas = Drawing(figure, width / scale).draw(scale)
+        return canvas, next(iter(canvas.misfits()), None)
+
+    misfit: str | None = ""
+    for scale in size.scales:
+        canvas, misfit = drawn(width_px, scale)
+        if misfit is None:
+            return canvas
+    wide = next((wider for wider in size.wider_px if drawn(wider, size.least_scale)[1] is None), None)
+    small = next((each for each in size.smaller_scales if drawn(width_px, each)[1] is None), None)
+    letters = font_text(size.least_scale)
+    options = [] if wide is None else [f"--width {math.ceil(_cm(wide) * 10) / 10:g}cm --font {letters}"]
+    options += [] if small is None else [f"--font {font_text(small)}"]
+    told = f"the figure has no room for its labels at {_cm(width_px):.1f} cm in {letters}: {misfit or '':.60}"
+    raise SpecError(told, f"give it {', or '.join(options)}" if options else "write it as .html, which scrolls")
+
+
+def _cm(width_px: float) -> float:
+    return width_px / INCH_PX * 2.54

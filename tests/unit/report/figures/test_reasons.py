@@ -24,7 +24,7 @@ def test_bars_float_from_sum_to_sum_and_end_at_the_whole() -> None:
 
 
 def test_what_is_drawn_is_what_was_gathered() -> None:
-    """Bases and lengths of the bars; the axis leaves room for their numbers; two cells have names of their own."""
+    """Bases and lengths of the bars; the words of each stand above it; two cells have names of their own."""
     one = pl.DataFrame(steps_of(waterfall(55.5, link_busy=74.0, set_up=-18.5), "one", 0.05))
     figure = Reasons().draw(one)
     bars = {
@@ -32,7 +32,24 @@ def test_what_is_drawn_is_what_was_gathered() -> None:
     }
     assert bars[reason_name("transmitting")] == (-18.5, 74.0)
     low, high = figure.layout.xaxis.range
-    assert low < -18.5 - 20
-    assert high > 55.5 + 20
+    assert low < -18.5
+    assert high > 55.5
+    words = {note.y: note.text for note in figure.layout.annotations}
+    assert words[reason_name("transmitting")].startswith(f"{reason_name('transmitting')}: +74.0 ms")
+    assert list(words) == figure.layout.yaxis.categoryarray
     both = pl.concat([one, one.with_columns(pl.lit("two").alias("cell_title"))])
-    assert f"two: {reason_name('transmitting')}" in {name for trace in Reasons().draw(both).data for name in trace.y}
+    drawn = Reasons().draw(both)
+    assert f"two: {reason_name('transmitting')}" in {name for trace in drawn.data for name in trace.y}
+    assert [note.text for note in drawn.layout.annotations if note.text.startswith("<b>")] == [
+        "<b>one</b>",
+        "<b>two</b>",
+    ]
+
+
+def test_numbers_are_in_the_unit_that_suits_them() -> None:
+    """Seconds from a second on; what rounds to nothing has no sign."""
+    rows = pl.DataFrame(steps_of(waterfall(1555.5, link_busy=1574.0, set_up=-18.54), "one", 0.05))
+    words = " ".join(note.text for note in Reasons().draw(rows).layout.annotations)
+    assert "+1.57 s" in words
+    assert "−18.5 ms" in words
+    assert "all else: 0.0 ms" in words

@@ -16,10 +16,15 @@ CELL: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _map(name: str, text: str) -> dict[str, Any]:
+    """A map of one cell."""
+    return {"data": [{"x": ["1 MB"], "y": [name], "text": [[text]]}], "layout": {"height": 200, "title": {"y": 0.25}}}
+
+
 def text_of(**changes: Any) -> str:
     """What stands in the one cell of a map."""
     cell = CELL | changes
-    spec = {"data": [{"x": ["1 MB"], "y": ["a &amp; b"], "text": [[cell["cell_text"]]]}]}
+    spec = _map("a &amp; b", cell["cell_text"])
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
     return str(spec["data"][0]["text"][0][0])
 
@@ -56,7 +61,7 @@ def test_other_cells_stay_as_they_are(changes: dict[str, Any]) -> None:
 def test_long_names_of_rows_take_several_lines() -> None:
     """On a phone the cells need the width."""
     cell = CELL | {"path_title": "10 Mbit/s, 20 ms, 1 % loss"}
-    spec = {"data": [{"x": ["1 MB"], "y": [cell["path_title"]], "text": [["inconclusive"]]}]}
+    spec = _map(cell["path_title"], "inconclusive")
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
     assert spec["data"][0]["y"] == ["10\u00a0Mbit/s, 20\u00a0ms,<br>1\u00a0%\u00a0loss"]
     assert "…" in spec["data"][0]["text"][0][0]
@@ -68,3 +73,13 @@ def test_long_names_of_rows_take_several_lines() -> None:
 def test_long_words_take_two_lines(word: str, lines: str) -> None:
     """A cell of three on a phone has room for ten characters."""
     assert text_of(cell_text=word, conclusion="alike") == lines
+
+
+def test_a_map_has_room_for_the_lines_of_its_cells() -> None:
+    """As wide as its words ask for, and higher where they take more lines than a row has; what stands below stays."""
+    cell = CELL | {"why": "Too few pairs: 3 cannot show any difference at 0.05."}
+    ((spec,)) = with_reasons([_map("a &amp; b", "+24.0 %, inconclusive")], pl.DataFrame([cell]))
+    layout = spec["layout"]
+    assert layout["height"] == 200 + 4 * 16 + 10 - 58
+    assert layout["title"]["y"] * layout["height"] == pytest.approx(0.25 * 200)
+    assert layout["meta"]["least_px"] >= 7 * (len("inconclusive") + len("a & b"))

@@ -131,3 +131,35 @@ def test_every_arm_has_a_symbol_and_a_dash_that_pictures_have(place: int) -> Non
         traces.append(LINE | {"mode": "lines+markers", "line": {"dash": style.dash}, "marker": {"symbol": symbol}})
     assert Checked(traces)
     assert re.match(rb"%PDF-", printed(_figure(*traces), "pdf"))
+
+
+def test_letters_of_an_asked_width_are_smaller_where_that_has_room() -> None:
+    """Down to 6pt; a font that is asked for stays."""
+    long = {"type": "heatmap", "x": ["a", "b"], "y": ["row"], "z": [[1, 2]], "text": [["inconclusive"] * 2],
+            "texttemplate": "%{text}", "colorscale": [[0, "#e6e7e9"], [1, "#bfe6d9"]]}  # fmt: skip
+    figure = _figure(long, xaxis={"type": "category"}, yaxis={"type": "category", "automargin": True})
+    width = next(at for at in (Length.parse(f"{mm} mm") for mm in range(30, 90)) if _fits(figure, at, None))
+    assert not _fits(figure, width, Length.parse("8 pt"))
+    assert _fits(figure, width, Length.parse("6 pt"))
+
+
+def test_where_no_letters_have_room_it_is_told_what_would() -> None:
+    """A width and a font, each of which works."""
+    wide = {"type": "heatmap", "x": list("abcde"), "y": ["row"], "z": [[1] * 5], "text": [["inconclusive"] * 5],
+            "texttemplate": "%{text}", "colorscale": [[0, "#e6e7e9"], [1, "#bfe6d9"]]}  # fmt: skip
+    figure = _figure(wide, xaxis={"type": "category"}, yaxis={"type": "category"}, margin={"l": 8, "r": 8})
+    narrow = Length.parse("6 cm")
+    with pytest.raises(SpecError, match=r"no room for its labels at 6\.0 cm in 6pt: inconclusive") as refused:
+        printed(figure, "pdf", PrintSize.asked(narrow, None))
+    told = re.fullmatch(r"give it --width ([0-9.]+cm) --font (6pt), or --font ([0-9.]+pt)", refused.value.hint)
+    assert told is not None
+    assert _fits(figure, Length.parse(told[1]), Length.parse(told[2]))
+    assert _fits(figure, narrow, Length.parse(told[3]))
+
+
+def _fits(figure: dict[str, Any], width: Length, font: Length | None) -> bool:
+    try:
+        printed(figure, "svg", PrintSize.asked(width, font))
+    except SpecError:
+        return False
+    return True

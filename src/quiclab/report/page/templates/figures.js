@@ -29,6 +29,31 @@ const Figures = (() => {
       ...Object.fromEntries(lines) };
   }
 
+  // Breaks the lines of a title into the room that there is, and makes room for them: plotly does neither.
+  const ruler = document.createElement("canvas").getContext("2d");
+  function broken(text, room, size) {
+    ruler.font = `600 ${size}px system-ui, sans-serif`;
+    const width = (part) => ruler.measureText(part.replace(/<[^>]*>/g, "")).width;
+    return text.split("<br>").flatMap((line) => {
+      const lines = [""];
+      for (const word of line.match(/(?:<[^>]*>|[^ <])+ ?| /g) || []) {
+        if (lines.at(-1) && width(lines.at(-1) + word.trimEnd()) > room) lines.push("");
+        lines[lines.length - 1] += word;
+      }
+      return lines;
+    });
+  }
+  function fitted(layout, room) {
+    const { title, height } = layout;
+    if (!title?.text) return;
+    const lines = broken(title.text, room - 16, title.font?.size || 13);
+    const more = 18 * (lines.length - title.text.split("<br>").length), below = title.yanchor === "top";
+    title.text = lines.join("<br>");
+    layout.height += more;
+    layout.margin[below ? "b" : "t"] += more;
+    title.y = below ? (title.y * height + more) / layout.height : 1 - ((1 - title.y) * height) / layout.height;
+  }
+
   // put(layout, "font.color", "black")
   function put(whole, name, value) {
     const keys = name.split("."), last = keys.pop();
@@ -169,6 +194,7 @@ const Figures = (() => {
         if (values[number] !== undefined) put(figure.data[place], column, values[number]);
       }
     });
+    fitted(figure.layout, (element.closest(".scroll") || element).clientWidth);
     element.style.height = `${figure.layout.height}px`;
     if (element.dataset.least) element.style.minWidth = `${element.dataset.least}px`;
     delete figure.layout.height;
@@ -222,12 +248,16 @@ const Figures = (() => {
   addEventListener("beforeprint", () => {
     paper = true;
     document.body.classList.add("paper");
+    // Paper does not scroll: a figure that needs more width is drawn smaller.
+    elements.filter((element) => element.dataset.least && shown(element)).forEach((element) =>
+      (element.style.zoom = Math.min(1, element.parentElement.clientWidth / element.dataset.least)));
     elements.filter(shown).forEach(draw);
     all((element) => ({ ...themed(element.layout), width: element.clientWidth, height: element.clientHeight }), shown);
   });
   addEventListener("afterprint", () => {
     paper = false;
     document.body.classList.remove("paper");
+    elements.forEach((element) => (element.style.zoom = ""));
     all((element) => ({ ...themed(element.layout), width: null, height: null, autosize: true }), shown);
   });
   // As before: those near the screen first, the others when there is nothing else to do.

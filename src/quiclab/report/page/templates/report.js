@@ -27,13 +27,13 @@
 
   // A cell of a map opens on its pairs.
   document.querySelectorAll('#map [data-figure]').forEach((map) => whenDrawn(map.dataset.figure, (element) => {
-    const { data, layout } = read(map.dataset.figure);
-    choices.addEventListener("change", () => showDifferences(element, data[1], layout.title.text));
+    const { data } = read(map.dataset.figure), title = element.layout.title.text;
+    choices.addEventListener("change", () => showDifferences(element, data[1], title));
     element.on("plotly_click", ({ points: [{ data, pointIndex: [row, column] }] }) => {
       const file = pageOf(data.meta.opens[row][column]);
       if (file) location.href = file;
     });
-    return showDifferences(element, data[1], layout.title.text);  // a reload keeps the reader's choice
+    return showDifferences(element, data[1], title);  // a reload keeps the reader's choice
   }));
 
   // A bar of a waterfall of reasons opens the median trials, where that reason stands.

@@ -3,6 +3,7 @@
 // packets behind it, by a click, or by the buttons of the table of waits.
 (() => {
   const { read, draw, unpacked, whenDrawn, pageOf } = Figures;
+  const { made, table } = Tables;
   const MOST_ROWS = 200;
   const ms = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
   const busy = (name) => name === "link_busy" || name === "part-arriving";
@@ -116,21 +117,9 @@
     return unfolded.get(place);
   }
 
-  const made = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
   const at = (µs, digits = 3) => (µs === null || Number.isNaN(µs) ? "–" : ms(µs / 1e3, digits));
   const headed = (name) => document.querySelector(`[data-reason="${name}"]`)?.textContent || part(name);
   const button = (text, act, off = false) => made("button", { type: "button", textContent: text, onclick: act, disabled: off });
-
-  function table(headings, rows, words) {
-    const head = made("tr", {}, ...headings.map((text, place) => made("th", { scope: "col", textContent: text, className: place < words ? "" : "number" })));
-    const body = rows.map((row) => made("tr", {}, ...row.map((value, place) =>
-      made("td", { className: place < words ? "" : "number" }, made("div", {}, value instanceof Node ? value : String(value))))));
-    return made("div", { className: "scroll", tabIndex: 0 }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
-  }
 
   // A figure by itself has no place for packets, and a single file lists those of median trials only.
   function unlisted() {

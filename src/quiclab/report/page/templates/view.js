@@ -3,30 +3,9 @@
 (() => {
   const AGAIN_MS = 2000, SHOWN_MS = 60_000;
   const place = (id) => document.getElementById(id);
-  const made = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
+  const { made, table, stacked } = Tables;
   const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
   const long = (ms) => (ms < SHOWN_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
-
-  // On a phone the rows of one that is stacked are lists.
-  function stacked(whole) {
-    const headings = [...whole.querySelectorAll("th")].map((head) => head.textContent);
-    whole.querySelector("table").className = "stacked";
-    whole.querySelectorAll("tr").forEach((row) => [...row.cells].forEach((cell, at) => {
-      if (cell.firstElementChild) cell.firstElementChild.dataset.heading = headings[at];
-    }));
-    return whole;
-  }
-
-  function table(headings, rows, words = headings.length) {
-    const head = made("tr", {}, ...headings.map((text, at) => made("th", { scope: "col", textContent: text, className: at < words ? "" : "number" })));
-    const body = rows.map((row) => made("tr", {}, ...row.map((value, at) =>
-      made("td", { className: at < words ? "" : "number" }, made("div", {}, value instanceof Node ? value : value === null ? "–" : String(value))))));
-    return made("div", { className: "scroll", tabIndex: 0 }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
-  }
 
   async function got(path, options) {
     const answer = await fetch(path, options);
