@@ -189,7 +189,7 @@ HEAD_OF_LINE = (
         heading="blocked by others",
     ),
     _metric(
-        "hol_most_blocked_object_ms",
+        "hol_longest_blocked_ms",
         "head-of-line blocking of the most blocked object",
         "ms",
         lambda objects: max(each.blocked_ns(BY_OTHERS) for each in objects) / 1e6,

@@ -177,7 +177,7 @@ DELIVERY_WAITS = Table(
             "The last part of the URL's path of that stream's object.",
         ),
         Column("bytes", pl.UInt64, "bytes", NEVER, "Bytes that waited, with headers of frames and messages."),
-        Column("byte_ms", pl.Float64, "", NEVER, "Sum of their waits, in bytes times ms."),
+        Column("byte_milliseconds", pl.Float64, "", NEVER, "Sum of their waits, in bytes times ms."),
         Column(
             "overtaken", pl.Boolean, "",
             "`tls_record`, `qpack`, a wait for keys, or TCP over several links or without the link's packet log",

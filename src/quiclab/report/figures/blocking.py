@@ -95,6 +95,8 @@ class Blocking(Figure):
             names = dict(zip(streams, titles, strict=True))
             for part, meaning in _PARTS.items():
                 waits = own.filter(part=part)
+                if waits.is_empty():
+                    continue
                 figure.add_bar(
                     y=[names[stream] for stream in waits.select("connection", "stream_id").iter_rows()],
                     base=waits["begin_ms"].to_list(),

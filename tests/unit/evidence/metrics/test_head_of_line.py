@@ -128,7 +128,7 @@ def _values(evidence: Evidence) -> dict[str, float | None]:
 
 
 def _brief(evidence: Evidence) -> list[tuple[Any, ...]]:
-    columns = ("x_ms", "until_ms", "object", "cause", "behind_object", "bytes", "byte_ms", "overtaken")
+    columns = ("x_ms", "until_ms", "object", "cause", "behind_object", "bytes", "byte_milliseconds", "overtaken")
     return delivery_waits(evidence).select(columns).rows()
 
 
@@ -144,7 +144,7 @@ def test_two_streams_over_tcp_and_one_lost_segment() -> None:
         (12.5, 60, "a", "own_gap", "a", 100, 4750, False),
     ]
     values = _values(evidence)
-    assert values["hol_blocked_ms"] == values["hol_most_blocked_object_ms"] == 49
+    assert values["hol_blocked_ms"] == values["hol_longest_blocked_ms"] == 49
     assert values["hol_blocked_bytes"] == 200
     assert values["hol_mean_wait_ms"] == pytest.approx(9599.9999 / 400, abs=1e-12)
     assert values["own_gap_mean_wait_ms"] == 4750 / 400

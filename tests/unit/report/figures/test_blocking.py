@@ -36,7 +36,7 @@ def _study(folder: Path, waits: list[dict[str, Any]]) -> Asked:
 
 
 _BLOCKED = {"x_ms": 11.0, "until_ms": 60.0, "connection": "c", "stream_id": 3, "cause": "other_gap"} | {
-    "behind_stream_id": 1, "behind_object": "a", "bytes": 200, "byte_ms": 9600.0,
+    "behind_stream_id": 1, "behind_object": "a", "bytes": 200, "byte_milliseconds": 9600.0,
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_an_object_is_under_way_and_waits_within(tmp_path: Path) -> None:
         ("b", "other_gap", 11, 60, "a", 200),
     ]
     assert figure.is_worth_showing(asked, data)
-    bars = {trace["name"]: trace for trace in figure.draw(data).to_plotly_json()["data"] if trace["y"]}
+    bars = {trace["name"]: trace for trace in figure.draw(data).to_plotly_json()["data"]}
     blocked = bars["h2, blocked: waits for others' bytes"]
     assert (blocked["y"], blocked["base"], blocked["x"]) == (["h2 2: b"], [11], [49])
     assert blocked["customdata"] == ["200 bytes behind a"]

@@ -129,7 +129,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         ],
         "delivery_waits": [
             {"x_ms": begin, "until_ms": until, "object": "a", "connection": "c", "stream_id": 0, "cause": cause}
-            | {"behind_stream_id": behind and 4, "behind_object": behind, "bytes": 1200, "byte_ms": 1200.0}
+            | {"behind_stream_id": behind and 4, "behind_object": behind, "bytes": 1200, "byte_milliseconds": 1200.0}
             for begin, until, cause, behind in ((31.0, 32.0, "own_gap", None), (35.0, 48.0, "other_gap", "b"))
         ],
         "frames": [
