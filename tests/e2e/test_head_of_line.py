@@ -164,3 +164,16 @@ def test_waits_are_those_of_each_byte(tmp_path: Path, direction: str, server: st
     assert h2.values["hol_overtaken_pct"] == 0, "the link keeps the order"
     assert h3.values["hol_blocked_ms"] == 0
     assert h3.table("delivery_waits").filter(cause="own_gap").height
+
+
+def test_reordering_is_told_from_loss(tmp_path: Path) -> None:
+    """Packets that are held back for 3 ms and lose nothing: every gap ends with bytes that had been sent earlier."""
+    need(("client", "curl-cffi"), ("server", "caddy"))
+    arms = {name: text.format(server="caddy") for name, text in _ARMS.items()}
+    path = 'queue = "200 packets"\ndown = { reorder = { probability = "5 %", extra_delay = "3 ms" } }'
+    trials = run_arms(tmp_path, arms, None, path=path, workload='size = "60 KB"\ncount = 6')
+    for name in arms:
+        waits = _Kept(tmp_path / "study", trials[name]).table("delivery_waits")
+        gaps = waits.filter(pl.col("cause").is_in(["own_gap", "other_gap"]))
+        assert gaps.height
+        assert gaps["overtaken"].all(), gaps

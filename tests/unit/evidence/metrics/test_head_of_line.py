@@ -28,19 +28,12 @@ def _table(name: str, rows: Rows) -> pl.DataFrame:
 
 
 def _evidence(protocol: str, upload: bool, content: dict[str, Rows], body_bytes: int) -> Evidence:
-    receiver, up = ("server" if upload else "client"), [0]
-    content["sources"] = [{"source": f"raw/{receiver}.pcapng", "vantage": receiver, "format": "pcapng"}]
-    content["sources"] += [{"source": "raw/client.pcapng", "vantage": "client", "format": "pcapng"}] if upload else []
-    content["ip_packets"] = [
-        {
-            "source": "raw/client.pcapng",
-            "vantage": "client",
-            "direction": "up",
-            "protocol": "udp" if protocol == "h3" else "tcp",
-            "time_ns": ZERO_NS + at,
-        }
-        for at in up
+    receiver = "server" if upload else "client"
+    content["sources"] = [
+        {"source": f"raw/{end}.pcapng", "vantage": end, "format": "pcapng"} for end in sorted({receiver, "client"})
     ]
+    first = {"source": "raw/client.pcapng", "vantage": "client", "direction": "up", "time_ns": ZERO_NS}
+    content["ip_packets"] = [first | {"protocol": "udp" if protocol == "h3" else "tcp"}]
     content["http_requests"] = [
         {"source": "raw/client.pcapng", "connection": "c", "stream_id": stream_id, "url": f"https://server.test/{name}"}
         for stream_id, name in ((1, "a"), (3, "b"), (0, "a"), (4, "b"))
