@@ -17,7 +17,7 @@ pub(crate) use quic::{Frame, Frames};
 pub(crate) use transport::{
     Ack, Acks, BlockedState, BlockedStates, CcState, CcStates, FlowControl, FlowControls,
     Handshake, HandshakeStep, Loss, Losses, Packet, Packets, Parameter, Parameters, Timer, Timers,
-    TransportMetric, TransportMetrics,
+    TlsRecord, TlsRecords, TransportMetric, TransportMetrics,
 };
 
 use crate::arrow::{Outlet, Table};
@@ -94,6 +94,7 @@ tables! {
     flow_control: FlowControls,
     blocked: BlockedStates,
     handshake: Handshake,
+    tls_records: TlsRecords,
     parameters: Parameters,
     http_requests: HttpRequests,
     http_frames: HttpFrames,

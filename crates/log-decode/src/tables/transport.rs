@@ -165,6 +165,21 @@ table! {
 }
 
 table! {
+    /// One TLS record over TCP.
+    "tls_records" => TlsRecords, TlsRecord {
+        vantage: Option<Utf8>,
+        connection: Option<Utf8>,
+        time_ns: i64,
+        event: Utf8,
+        direction: Option<Utf8>,
+        content_type: Utf8,
+        first_byte: u64,
+        length_bytes: u64,
+        content_bytes: u64,
+    }
+}
+
+table! {
     /// One thing that was negotiated or announced.
     "parameters" => Parameters, Parameter {
         vantage: Option<Utf8>,

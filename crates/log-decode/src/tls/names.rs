@@ -3,6 +3,18 @@
 
 use std::borrow::Cow;
 
+/// The type of an opened record (RFC 8446 appendix B.1); 0 stands for one that another key may open.
+pub(crate) fn content_type(kind: u8) -> &'static str {
+    match kind {
+        0 => "unopened",
+        20 => "change_cipher_spec",
+        21 => "alert",
+        22 => "handshake",
+        23 => "application_data",
+        _ => "other",
+    }
+}
+
 pub(crate) fn cipher_suite(id: u16) -> Cow<'static, str> {
     match id {
         0x1301 => "TLS_AES_128_GCM_SHA256",

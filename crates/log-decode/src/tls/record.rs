@@ -5,7 +5,7 @@ use super::{tls12, tls13};
 
 /// 2^14 bytes and 256 of expansion; 2,048 in TLS 1.2.
 const MAX_BODY_BYTES: usize = (1 << 14) + 2048;
-const HEADER_BYTES: usize = 5;
+pub(super) const HEADER_BYTES: usize = 5;
 
 pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
 pub(super) const ALERT: u8 = 21;
@@ -57,6 +57,8 @@ pub(super) struct Records {
     bytes: Vec<u8>,
     /// Offset at which the first record begins.
     start: usize,
+    /// Bytes of this direction before `bytes`.
+    passed: u64,
 }
 
 /// Record at the front of the bytes.
@@ -76,9 +78,15 @@ impl Records {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.bytes.drain(..self.start);
+            self.passed += self.start as u64;
             self.start = 0;
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Bytes of this direction before the record that `next` returns.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed + self.start as u64
     }
 
     pub(super) fn next(&mut self) -> Next<'_> {

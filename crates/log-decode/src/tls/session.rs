@@ -8,10 +8,11 @@ use super::handshake::{Content, Message, Messages};
 use super::hello::ClientHello;
 use super::keylog::KeyLog;
 use super::record::{
-    Next, Protection, Records, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, HANDSHAKE,
+    Next, Opened, Protection, Records, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC, HANDSHAKE,
+    HEADER_BYTES,
 };
 use super::{names, tls12, RoundTrips};
-use crate::tables::{HandshakeStep, Parameter, Tables};
+use crate::tables::{HandshakeStep, Parameter, Tables, TlsRecord};
 use crate::{Direction, End, Severity};
 
 const CLOSE_NOTIFY: u8 = 0;
@@ -43,6 +44,7 @@ pub(super) struct Session {
     early: bool,
     /// The suite cannot be opened: only what is sent in clear text is read.
     refused: bool,
+    is_within_tunnel: bool,
     application: Application,
 }
 
@@ -61,6 +63,7 @@ impl Session {
             version: 0,
             early: false,
             refused: false,
+            is_within_tunnel: tunnels > 0,
         }
     }
 
@@ -93,9 +96,14 @@ impl Session {
         way.records.push(bytes);
         let mut records = std::mem::take(&mut way.records);
         loop {
+            let passed = records.passed();
             match records.next() {
                 Next::Record(header, body) => {
-                    let moment = Moment { direction, time_ns };
+                    let moment = Moment {
+                        direction,
+                        time_ns,
+                        passed,
+                    };
                     self.record(moment, header, body, trips, tables);
                 }
                 Next::Incomplete => break,
@@ -174,6 +182,7 @@ impl Session {
             self.close(direction, tables);
             return;
         };
+        self.tell(moment, header, &opened, tables);
         match opened.kind {
             HANDSHAKE => {
                 self.messages.feed(direction, opened.content);
@@ -194,6 +203,28 @@ impl Session {
             }
             _ => {}
         }
+    }
+
+    /// The row of a record that was opened.
+    fn tell(&self, moment: Moment, header: [u8; 5], opened: &Opened<'_>, tables: &mut Tables) {
+        // A record within a tunnel has no place of its own in the TCP stream.
+        if self.is_within_tunnel {
+            return;
+        }
+        let [.., high, low] = header;
+        let body_bytes = u64::from(u16::from_be_bytes([high, low]));
+        tables.tls_records.push(TlsRecord {
+            vantage: self.vantage.map(End::as_str),
+            connection: Some(&self.connection),
+            time_ns: moment.time_ns,
+            event: moment.direction.event(self.vantage),
+            direction: Some(moment.direction.as_str()),
+            content_type: names::content_type(opened.kind),
+            // As the column `packet_number` counts: the SYN is 0.
+            first_byte: moment.passed + 1,
+            length_bytes: HEADER_BYTES as u64 + body_bytes,
+            content_bytes: opened.content.len() as u64,
+        });
     }
 
     fn message(
@@ -249,15 +280,16 @@ impl Session {
     }
 }
 
-/// The instant at which a record came, and its direction.
+/// The instant at which a record came, its direction, and how many bytes of that direction came before it.
 #[derive(Clone, Copy)]
 struct Moment {
     direction: Direction,
     time_ns: i64,
+    passed: u64,
 }
 
 fn cannot_tell(tables: &mut Tables, reason: &'static str) {
-    for table in ["http_frames", "http_requests", "streams"] {
+    for table in ["http_frames", "http_requests", "streams", "tls_records"] {
         tables.cannot_tell(table, None, reason);
     }
 }

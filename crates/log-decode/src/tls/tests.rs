@@ -86,6 +86,56 @@ fn the_handshake_of_rfc_8448_is_read() {
     }
 }
 
+/// Records of each direction follow one another without a gap, from the first byte behind the SYN on, however the bytes
+/// are cut.
+#[test]
+fn records_stand_where_they_stood_in_the_stream() {
+    for portion in [1, 7, 100_000] {
+        let finished = opened(include_str!("vectors/tls12-aes128-gcm.txt"), true, portion);
+        let records = lines(
+            &finished,
+            "tls_records",
+            &[
+                "direction",
+                "event",
+                "content_type",
+                "first_byte",
+                "length_bytes",
+                "content_bytes",
+            ],
+        );
+        let mut next = [1_u64, 1];
+        let mut content = 0;
+        for record in &records {
+            let fields: Vec<&str> = record.split('|').collect();
+            let [direction, event, kind, first, length, plain] = fields[..] else {
+                panic!("{record}");
+            };
+            let (is_down, expected_event) = (
+                direction == "down",
+                if direction == "down" {
+                    "received"
+                } else {
+                    "sent"
+                },
+            );
+            assert_eq!(event, expected_event);
+            let (first, length): (u64, u64) = (first.parse().unwrap(), length.parse().unwrap());
+            let expected = &mut next[usize::from(is_down)];
+            assert_eq!(first, *expected, "{record}");
+            *expected += length;
+            if kind == "application_data" {
+                // Header, explicit nonce and tag (RFC 5288 section 3).
+                let plain: u64 = plain.parse().unwrap();
+                assert_eq!(length - plain, 5 + 8 + 16);
+                content += plain;
+            }
+        }
+        // The preface, SETTINGS and PING, as sent up.
+        assert_eq!(content, 24 + 9 + 9 + 8);
+    }
+}
+
 /// HTTP/2 comes out of every AEAD suite of TLS 1.2.
 #[test]
 fn tls_1_2_is_opened() {

@@ -17,6 +17,7 @@ from quiclab.evidence.metrics._registry import METRICS, declared, title_of
 from quiclab.evidence.metrics.bytes_acknowledged import bytes_acknowledged
 from quiclab.evidence.metrics.evidence import Evidence, Unknown
 from quiclab.evidence.metrics.flows import flow_throughput, flows
+from quiclab.evidence.metrics.head_of_line import delivery_waits
 from quiclab.evidence.metrics.measured_flow import measured_tables
 from quiclab.evidence.metrics.order import object_runs
 from quiclab.evidence.metrics.page import page_progress
@@ -66,6 +67,7 @@ def made_tables(evidence: Evidence) -> dict[str, pl.DataFrame]:
         "flow_throughput": evidence.tables["flow_throughput"],
         "flows": evidence.tables["flows"],
         "object_runs": object_runs(evidence),
+        "delivery_waits": delivery_waits(evidence),
     }
 
 

@@ -10,6 +10,7 @@ from quiclab.evidence.metrics.connection_times import CONNECTION_TIMES
 from quiclab.evidence.metrics.cost import COST
 from quiclab.evidence.metrics.disturbance import DISTURBANCE
 from quiclab.evidence.metrics.ecn import ECN
+from quiclab.evidence.metrics.head_of_line import HEAD_OF_LINE
 from quiclab.evidence.metrics.held_back import HELD_BACK
 from quiclab.evidence.metrics.objects import OBJECTS
 from quiclab.evidence.metrics.order import ORDER
@@ -24,8 +25,8 @@ from quiclab.evidence.metrics.times import TIMES
 from quiclab.evidence.metrics.video import VIDEO
 
 METRICS: tuple[Metric, ...] = (
-    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED, *PATH, *DISTURBANCE,
-    *PATH_TIMES, *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK, *STATES,
+    *TIMES, *CONNECTION_TIMES, *OBJECTS, *PAGE, *ORDER, *HEAD_OF_LINE, *ADDRESS_CHANGE, *RETRANSMISSION, *REFUSED,
+    *PATH, *DISTURBANCE, *PATH_TIMES, *ECN, *COST, *COMPETITION, *VIDEO, *SESSIONS, *HELD_BACK, *STATES,
 )  # fmt: skip
 
 _BY_NAME = {metric.name: metric for metric in METRICS}

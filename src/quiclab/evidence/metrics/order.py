@@ -37,7 +37,7 @@ class Run:
 def object_runs(evidence: Evidence) -> pl.DataFrame:
     """One row per run, in the order of arrival; none where the trial has one object or its tables cannot tell."""
     try:
-        runs, names = _runs(evidence), _names(evidence)
+        runs, names = _runs(evidence), object_names(evidence)
         rows = [
             (
                 evidence.since_zero_ms(run.first_ns),
@@ -116,7 +116,7 @@ def _captures(evidence: Evidence) -> list[str]:
     return at_receiver["source"].to_list()
 
 
-def _names(evidence: Evidence) -> dict[Stream, str]:
+def object_names(evidence: Evidence) -> dict[Stream, str]:
     """Name of the object that was asked for on each stream, from any source that has the request."""
     told = evidence.table("http_requests").drop_nulls(["connection", "stream_id", "url"])
     rows = told.select("connection", "stream_id", "url").iter_rows()

@@ -13,6 +13,7 @@ TABLES = (
     "losses",
     "flow_control",
     "handshake",
+    "tls_records",
     "parameters",
     "http_requests",
     "http_frames",

@@ -16,6 +16,7 @@ from quiclab.model.tables.derived import (
     ABSENT,
     BYTES_ACKNOWLEDGED,
     DECODE_STATS,
+    DELIVERY_WAITS,
     OBJECT_RUNS,
     PAGE_PROGRESS,
     SOURCES,
@@ -40,6 +41,7 @@ from quiclab.model.tables.transport import (
     PACKETS,
     PARAMETERS,
     TIMERS,
+    TLS_RECORDS,
     TRANSPORT_METRICS,
 )
 from quiclab.model.tables.trials import PROCESS_USAGE, TRIALS
@@ -63,6 +65,7 @@ TABLES: dict[str, Table] = {
         FLOW_CONTROL,
         BLOCKED,
         HANDSHAKE,
+        TLS_RECORDS,
         PARAMETERS,
         HTTP_REQUESTS,
         HTTP_FRAMES,
@@ -85,6 +88,7 @@ TABLES: dict[str, Table] = {
         FLOW_THROUGHPUT,
         FLOWS,
         OBJECT_RUNS,
+        DELIVERY_WAITS,
         ACCOUNT,
         ACCOUNT_TOTALS,
         MECHANISM_FACTS,

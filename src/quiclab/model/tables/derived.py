@@ -151,3 +151,38 @@ OBJECT_RUNS = Table(
         Column("bytes", pl.UInt64, "bytes", NEVER, "Number of bytes; bytes that arrived before do not count again."),
     ),
 )  # fmt: skip
+
+DELIVERY_WAITS = Table(
+    "delivery_waits",
+    "Bytes of one object that had arrived at their receiver (the client; of an upload the server) and could not be "
+    "handed to the application before one instant, for one cause. HTTP/2 and HTTP/3.",
+    (
+        Column("x_ms", pl.Float64, "ms", NEVER, "Begin of the first wait of them, since the client's first packet."),
+        Column("until_ms", pl.Float64, "ms", NEVER, "End of the wait of all, since the client's first packet."),
+        Column("object", pl.String, "", "no log names what the stream carries", "The last part of its URL's path."),
+        Column("connection", pl.String, "", NEVER, CONNECTION.doc),
+        Column("stream_id", pl.UInt64, "", NEVER, "RFC 9000 section 2.1, RFC 9113 section 5.1.1."),
+        Column(
+            "cause", pl.String, "", NEVER,
+            "What had not arrived. `own_gap`: earlier bytes of the object itself. `other_gap`: earlier bytes of the "
+            "connection that are not the object's, and none of its own. `tls_record`: the rest of the TLS record that "
+            "carries them. `qpack`: what their header refers to in the dynamic table.",
+        ),
+        Column(
+            "behind_stream_id", pl.UInt64, "", "bytes of no object: the handshake, settings, QPACK, a record's rest",
+            "Stream of the bytes that ended the wait.",
+        ),
+        Column(
+            "behind_object", pl.String, "", "bytes of no object, or no log names it",
+            "The last part of the URL's path of that stream's object.",
+        ),
+        Column("bytes", pl.UInt64, "bytes", NEVER, "Bytes that waited, with headers of frames and messages."),
+        Column("byte_milliseconds", pl.Float64, "", NEVER, "Sum of their waits, in bytes times ms."),
+        Column(
+            "overtaken", pl.Boolean, "",
+            "`tls_record`, `qpack`, a wait for keys, or TCP over several links or without the link's packet log",
+            "Whether the bytes that ended the wait had been sent before those that waited: the network had changed "
+            "their order. Else they were sent later, for the first copy was lost, or taken for lost.",
+        ),
+    ),
+)  # fmt: skip

@@ -249,6 +249,27 @@ HANDSHAKE = log_table(
     ),
 )  # fmt: skip
 
+TLS_RECORDS = log_table(
+    "tls_records",
+    "One TLS record over TCP (RFC 8446 section 5.1) that was opened, in the order of the TCP stream.",
+    VANTAGE,
+    CONNECTION,
+    replace(TIME, doc="The record was whole, with all before it. " + TIME.doc),
+    EVENT,
+    DIRECTION,
+    Column(
+        "content_type", pl.String, "", NEVER,
+        "`handshake`, `application_data`, `alert`, `change_cipher_spec`; `unopened` where a key for what follows may "
+        "open it, `other`.",
+    ),
+    Column(
+        "first_byte", pl.UInt64, "", NEVER,
+        "Sequence number of its first byte, as `packet_number` in packets counts them: the SYN is 0.",
+    ),
+    Column("length_bytes", pl.UInt64, "bytes", NEVER, "Length of the record, with its header of 5 bytes."),
+    Column("content_bytes", pl.UInt64, "bytes", NEVER, "Length of what it carries, without padding."),
+)  # fmt: skip
+
 PARAMETERS = log_table(
     "parameters",
     "One thing that was announced or negotiated: versions, ALPN, transport parameters, SETTINGS, a connection's end.",

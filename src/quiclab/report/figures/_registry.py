@@ -3,6 +3,7 @@
 
 from quiclab.report.figures._api import Figure
 from quiclab.report.figures.against_best import AgainstBest
+from quiclab.report.figures.blocking import Blocking
 from quiclab.report.figures.bytes_acknowledged import BytesAcknowledged
 from quiclab.report.figures.causes import Causes
 from quiclab.report.figures.congestion_window import CongestionWindow
@@ -62,6 +63,7 @@ FIGURES: tuple[Figure, ...] = (
     States(),
     StateMachine(),
     Waterfall(),
+    Blocking(),
     Multiplexing(),
     Interleaving(),
     Filmstrip(),

@@ -124,8 +124,13 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         ],
         "http_requests": [
             client | {"source": "c.json", "url": "https://server/a", "time_ns": ms(5), "last_byte_ns": ms(50)}
-            | {"send_start_ns": ms(6), "first_byte_ns": ms(30)},
-            client | {"source": "c.json", "url": "https://server/b", "time_ns": ms(7)},
+            | {"send_start_ns": ms(6), "first_byte_ns": ms(30), "stream_id": 0},
+            client | {"source": "c.json", "url": "https://server/b", "time_ns": ms(7), "stream_id": 4},
+        ],
+        "delivery_waits": [
+            {"x_ms": begin, "until_ms": until, "object": "a", "connection": "c", "stream_id": 0, "cause": cause}
+            | {"behind_stream_id": behind and 4, "behind_object": behind, "bytes": 1200, "byte_milliseconds": 1200.0}
+            for begin, until, cause, behind in ((31.0, 32.0, "own_gap", None), (35.0, 48.0, "other_gap", "b"))
         ],
         "frames": [
             client | {"source": "c.sqlog", "frame_type": kind, "stream_id": stream}
