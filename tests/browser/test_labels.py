@@ -20,7 +20,7 @@ from quiclab.report.page.write import write_report
 pytestmark = needs_chromium
 
 SHAPE = replace(
-    Shape(), workloads=("100 KB", "1 MB", "5 MB", "10 MB", "20 MB", "50 MB", "99 MB"), paths=("loss",),
+    Shape(), workloads=("100 KB", "1 MB", "5 MB", "10 MB", "20 MB", "50 MB", "80 MB", "99 MB"), paths=("loss",),
     blocks=2, aa_blocks=0, voids=frozenset(), failures=frozenset(),
 )  # fmt: skip
 CUT = """(names) => names.flatMap((name) => {
@@ -39,7 +39,7 @@ CUT = """(names) => names.flatMap((name) => {
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Seven sizes, too few pairs to decide anything, and the logs of each trial."""
+    """Eight sizes, too few pairs to decide anything, and the logs of each trial."""
     directory = write_study(tmp_path_factory.mktemp("study"), SHAPE)
     for trial in sorted((directory / "trials").iterdir()):
         write_logs(directory, trial.name, 300)
@@ -67,7 +67,7 @@ def test_waits_have_their_words_above_their_bars(browser: Any, study: Path) -> N
         page.evaluate("document.querySelectorAll('#because details').forEach((each) => (each.open = true))")
         all_drawn(page)
         names = page.locator("#because [data-figure]").evaluate_all("all => all.map((each) => each.dataset.figure)")
-        assert len(names) == 7
+        assert len(names) == len(SHAPE.workloads)
         assert page.evaluate(CUT, names) == []
 
 

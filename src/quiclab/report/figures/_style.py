@@ -222,7 +222,7 @@ def short(value: float) -> str:
 
 
 MAP_ROW_PX = 58
-_LETTER_PX, _BETWEEN_PX = 7.0, 14
+_LETTER_PX, _BETWEEN_PX = 6.3, 12
 
 
 def map_width_px(traces: Sequence[Spec]) -> int:
