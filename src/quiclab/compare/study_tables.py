@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _RESULTS = re.compile(r"\b(metrics|account|account_totals)\b", re.IGNORECASE)
 """Tables that hold how long trials took: read by arm they show a result."""
-_OF_ACCOUNT = ("account", "account_totals", "mechanism_facts")
-"""Tables that are made of every trial together, with rows or without."""
+_OF_ACCOUNT = {"account": "timeline", "account_totals": "waits", "mechanism_facts": "causes"}
+"""Tables that are made of every trial together, with rows or without → their contents."""
 _TRIAL_ID = r"/([0-9a-f]+)\.parquet$"
 _HINT = "give the folder that `quiclab run` made; `quiclab report STUDY --again` makes its tables anew"
 
@@ -86,11 +86,11 @@ class OpenedStudy:
         """Sentences about trials that lack one of the tables of an account which others of their tables show."""
         have = {name: {file.stem for file in self._files.get(name, ())} for name in _OF_ACCOUNT}
         every = set[str]().union(*have.values())
-        again = f"`quiclab report {number_text.from_here(self.directory)} --again` makes it anew from the logs"
+        again = f"`quiclab report {number_text.from_here(self.directory)} --again` makes it from the logs"
         if not StudyDir(self.directory).ledger.exists():
-            again = "a copy with the study's ledger and logs can make it anew, and this one has no ledger"
+            again = "this archive of the study has no logs to make it from"
         return tuple(
-            f"{len(every - trials)} of {len(every)} trials with an account have no table {name}: {again}."
+            f"No {_OF_ACCOUNT[name]} in {len(every - trials)} of {len(every)} trials (table {name}): {again}."
             for name, trials in have.items()
             if trials != every
         )

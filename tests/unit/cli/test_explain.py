@@ -16,7 +16,7 @@ from quiclab.model.errors import ExitCode
 from quiclab.model.tables import TABLES
 
 _SHAPE = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=7, resolved={"blocks": 7})
-_LACKING = "1 of 2 trials with an account have no table mechanism_facts: "
+_LACKING = "No causes in 1 of 2 trials (table mechanism_facts): "
 
 
 @pytest.fixture
