@@ -64,7 +64,8 @@ def are_asked(arguments: argparse.Namespace) -> bool:
 
 
 def _is_recording(path: Path) -> bool:
-    return not path.is_dir() and (path.exists() or path.suffix.lower() in _FILES)
+    of_a_study = path.suffix in (".html", ".toml")
+    return not path.is_dir() and ((path.exists() and not of_a_study) or path.suffix.lower() in _FILES)
 
 
 def explain_recordings(arguments: argparse.Namespace) -> int:
