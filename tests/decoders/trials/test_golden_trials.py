@@ -41,7 +41,8 @@ EXPECTED = {
 OF_PROTOCOL = {
     "h2": {
         "HTTP/2 has no QPACK",
-        "the client's capture does not tell: the capture lacks bytes of TLS connections, behind which nothing can be read",
+        "the client's capture does not tell: "
+        "the capture lacks bytes of TLS connections, behind which nothing can be read",
     },
     "h3": {
         "QUIC has no TLS records",
