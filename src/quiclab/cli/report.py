@@ -82,5 +82,5 @@ def _pack(page: Path, out: Path) -> None:
     if out.exists() and not is_single_file(out):
         raise SpecError(f"{out} exists, and is no report in one file", "give the single file another name")
     packed = write_single_file(page, out)
-    print(f"single file: {out}, {number_text.size(packed.size_bytes)}, with the pages of "
-          f"{number_text.counted(packed.pairs, 'pair')}; left out: {packed.left_out}")  # fmt: skip
+    told = f"{number_text.size(packed.size_bytes)}, with {number_text.counted(packed.pairs, 'page')} of pairs"
+    print(f"single file: {out}, {told}; left out: {packed.left_out}")

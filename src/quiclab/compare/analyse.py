@@ -20,7 +20,7 @@ from quiclab.compare.disturbance import with_ends, with_most
 from quiclab.compare.disturbance_notes import disturbance_notes
 from quiclab.compare.interim_analyses import look_notes, looks_at
 from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, TrialResult
-from quiclab.compare.not_judged import with_command
+from quiclab.compare.not_judged import advice_for
 from quiclab.compare.occasions import occasion_notes
 from quiclab.compare.pair_independence import independence_notes
 from quiclab.compare.probe_notes import probe_notes
@@ -107,7 +107,8 @@ def analyse(study: Study, metric_name: str | None = None, *, sequential: bool | 
         main = conclude_by_sequence(sequentially(main, metric, alpha), metric, alpha, matters_pct)
     else:
         main = conclude_all([(each, metric) for each in decide_all(main, alpha)], alpha, matters_pct)
-    main = with_command(main, going_on(study.directory))
+    command, tolerated = f"`{going_on(study.directory)}`", tolerated_pct(study)
+    main = [replace(each, why=advice_for(each.why, command, tolerated)) for each in main]
 
     paths = study.order("paths", {c.path for c in main} | {c.path for c in alone})
     workloads = study.order("workloads", {c.workload for c in main} | {c.workload for c in alone})
@@ -250,6 +251,11 @@ def matters_of(study: Study) -> float:
     rule = rule_of(study)
     matters = study.spec.matters_pct if rule is None else rule.effect_pct
     return float(matters) if matters is not None and 0 < matters < 100 else USUAL_MATTERS_PCT
+
+
+def tolerated_pct(study: Study) -> float | None:
+    """Disturbance of a trial that the study tolerates, in per cent; None in one of an earlier version."""
+    return None if study.spec.limits is None else study.spec.limits.disturbance_pct
 
 
 def _arms_summary(study: Study, compared: list[Comparison]) -> tuple[str, tuple[str, ...]]:

@@ -17,19 +17,22 @@ from quiclab.model import number_text
 AGAIN = "Run the study again while less else runs on this machine."
 """Advice where the disturbance could turn the answer: trials that count are not run again."""
 GO_ON = "`quiclab run STUDY`"
-"""Stand-in in the advice for the command of the study at hand, which `with_command` puts there."""
+"""Stand-in in the advice for the command of the study at hand, which `advice_for` puts there."""
+_MORE_PCT = 3
+"""Disturbance, in per cent, that a study is advised to tolerate, which has less."""
 TOLERATE_MORE = (
-    ' Or write, say, disturbance = "3 %" under [limits]: more trials count then, and the interval is wider by what '
-    "they owe to the machine."
+    f' Or write, say, disturbance = "{_MORE_PCT} %" under [limits]: more trials count then, and the interval is wider '
+    "by what they owe to the machine."
 )
-"""End of the advice: a question tolerates as much already."""
+"""End of the advice, for a study that tolerates less."""
 TRY_AGAIN = f"Run {GO_ON} while less else runs on this machine: it repeats them.{TOLERATE_MORE}"
 """Advice where pairs are lacking."""
 
 
-def with_command(found: Sequence[Comparison], command: str) -> list[Comparison]:
-    """The comparisons with the command that goes on with their study in the advice."""
-    return [replace(each, why=each.why.replace(GO_ON, f"`{command}`")) for each in found]
+def advice_for(why: str, command: str, tolerated_pct: float | None) -> str:
+    """A reason with what goes on with its study, and without advice to tolerate what it does already."""
+    told = why.replace(GO_ON, command)
+    return told if tolerated_pct is None or tolerated_pct < _MORE_PCT else told.replace(TOLERATE_MORE, "")
 
 
 def as_measured(comparison: Comparison, metric: Metric, alpha: float) -> Comparison:

@@ -11,10 +11,13 @@ import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
 from quiclab.compare.sql_views import ONLY_READ, SCHEME
+from quiclab.model import number_text
 from quiclab.model.errors import DecodeError, HostError, QueryError, QuiclabError
 
 ANEW = "`quiclab report STUDY --again` makes a study's tables anew"
 READABLE = "make its files readable for this user"
+_MOST_TABLES = 4
+"""Tables with a column of the asked name that a hint lists."""
 _LIST = "`quiclab sql STUDY` lists the tables of a study with their columns"
 _KIND = re.compile(r"^[A-Z][\w ]* Error: ")
 _NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
@@ -97,6 +100,10 @@ def _plain(text: str) -> str:
 
 def _hint(message: str, columns: Mapping[str, Collection[str]]) -> str:
     if (found := _NO_COLUMN.search(message)) is not None:
+        name = found[1].strip('"').lower()
+        having = [table for table, names in columns.items() if name in names]
+        if having:
+            return f"{name} is a column of {number_text.listed(having[:_MOST_TABLES])}"
         known = dict.fromkeys(name for each in columns.values() for name in each)
         return _closest(found[1], known) or _LIST
     meant = _MEANT.search(message)

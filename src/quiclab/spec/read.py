@@ -73,6 +73,8 @@ LIMITS_KEYS: Mapping[str, Kind[Any]] = {
     "attempts": kinds.whole(1, 1000),
 }
 _NEEDED = ("name", "seed", "blocks")
+_MOST_BYTES = 16_000_000
+"""Most that is read of a spec: a device or a wrong file may have no end."""
 _STUDY: Kind[dict[str, object]] = Kind(
     "a table", lambda node: read_keys(node, STUDY_KEYS, _NEEDED), form_of(STUDY_KEYS, Study, _NEEDED)
 )
@@ -131,12 +133,17 @@ def load_toml(path: pathlib.Path) -> Source:
         # One without a writer would be waited for without end; a shell's <(command) is below /dev.
         raise SpecError(f"{path} is a named pipe, and not a file.", "Give the path of a spec, a TOML file.")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            told = f"{path} has more than {_MOST_BYTES // 1_000_000} MB, and no spec has."
+            raise SpecError(told, "Give the path of a spec, a TOML file.")
+        text = content.decode("utf-8-sig")
         document = tomllib.loads(text)
     except OSError as error:
         raise SpecError(f"{path} cannot be read: {error.strerror}.", "Give the path of a spec, a TOML file.") from error
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise SpecError(f"{path} is not TOML.", hint, (f"line {line}: this is not UTF-8 text",)) from error
     except RecursionError as error:
         deep = "Take levels out of its arrays and tables: no key of a spec needs more than a few."

@@ -31,6 +31,8 @@ _MUCH_USED = 0.1
 """Processors that other programs may use before they count as a reason."""
 _MUCH_STOLEN = 0.02
 """Processors that a hypervisor may keep back before it counts as a reason."""
+_SHARE = 0.1
+"""Part of what others use, and of what a program waits, that a reason must have at least."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class MachineCheck:
     def _reason_and_remedy(self) -> tuple[str, str]:
         """Likely reason, and the remedy that helps most."""
         measured = self.measured
-        if measured.stolen > _MUCH_STOLEN:
+        waited = measured.waited if self._programs_wait else 0.0
+        if measured.stolen > max(_MUCH_STOLEN, _SHARE * measured.others, _SHARE * waited):
             reason = f", as the hypervisor gives {measured.stolen:.2f} processors to other machines"
             return reason, "What helps: a machine with processors of its own"
         if measured.others > _MUCH_USED:

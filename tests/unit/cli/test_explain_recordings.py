@@ -183,6 +183,14 @@ def test_a_file_in_place_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.startswith("second took as long as first")
 
 
+def test_no_order_is_claimed_that_the_recordings_do_not_show(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two logs of one connection, one of each end, whose difference may lie on either side of none."""
+    assert main(["explain", str(_HERE / "h3-client.sqlog.gz"), str(_HERE / "h3-server.sqlog.gz")]) == ExitCode.OK
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.startswith("The recordings do not tell if h3-server took longer than h3-client: ")
+    assert "a difference of −8.2 … +1.9 ms." in told
+
+
 def test_a_file_with_both_protocols_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A capture with a transfer over TCP and one over QUIC: the options say which is meant."""
     both = tmp_path / "both.pcapng"

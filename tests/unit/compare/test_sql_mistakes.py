@@ -36,6 +36,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("SELECT valu FROM metrics", 'Referenced column "valu" not found', "did you mean value?"),
         ("SELECT m.valu FROM metrics m", 'does not have a column named "valu"', "did you mean value?"),
         ("SELECT * FROM trials JOIN metrics USING (trial)", 'Column "trial" does not exist', "did you mean trial_id?"),
+        ("SELECT status FROM metrics", 'Referenced column "status" not found', "status is a column of trials"),
         ("SELECT medan(value) FROM metrics", "Function with name medan does not exist", "did you mean median?"),
         ("SELECT 'x'::INT", "Could not convert string 'x' to INT32", "duckdb.org"),
         ("DROP TABLE trials", "DROP would change the study, and a query only reads it", "ask with SELECT"),

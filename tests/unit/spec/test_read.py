@@ -322,3 +322,9 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: pathlib.Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(SpecError, match="is a named pipe, and not a file"):
         read_study(pipe)
+
+
+def test_a_file_without_an_end_is_not_read_to_it() -> None:
+    """A device in place of a spec is refused before it fills the memory."""
+    with pytest.raises(SpecError, match="/dev/zero has more than 16 MB, and no spec has"):
+        read_study(pathlib.Path("/dev/zero"))

@@ -45,6 +45,8 @@ def test_of_a_machine_that_is_fine_nothing_is_said() -> None:
     ("measured", "changes", "reason", "remedy"),
     [
         (_LATE | {"stolen": 0.3, "others": 1.0}, {}, "hypervisor", "processors of its own"),
+        (_LATE | {"stolen": 0.03, "others": 1.0}, {}, "1.0 of 2 processors", "`top` lists them"),
+        (_WAITS | {"stolen": 0.03}, {}, "waits 40% of its time", "more processors"),
         (_LATE | {"others": 0.8}, {"governor": "powersave"}, "0.8 of 2 processors", "`top` lists them"),
         (_WAITS | {"others": 1.6, "real_time": "deadline"}, {}, "1.6 of 2 processors", "`top` lists them"),
         (_LATE, {"governor": "powersave"}, "governor powersave", "cpupower"),

@@ -11,7 +11,8 @@ passes.
 Where the number of blocks could follow from looks, the intervals are confidence sequences at 1 − alpha / m
 (Bonferroni), however many fail: then the same chance holds over all looks together.
 
-All intervals allow for what the laboratory added to the trials. A cell that would fail without is not judged.
+All intervals allow for what the laboratory added to the trials. A cell that would fail without is not judged; nor is one
+that the laboratory spoiled, where its interval does not exclude the bound.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 
 from quiclab.compare import statistics
 from quiclab.compare.builds.change import Change, as_measured, at_level, is_disturbed, smallest_p, trials_of
-from quiclab.compare.model import Metric
+from quiclab.compare.model import Conclusion, Metric
 from quiclab.compare.not_judged import AGAIN
 from quiclab.compare.statistics import Interval
 from quiclab.model import number_text
@@ -218,7 +219,12 @@ def _does_not_fail(cell: _Cell, reach: float) -> Judgement:
         return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: within the bound.")
     if smallest_p(found) > reach:
         return Judgement(bound, found, Verdict.NOT_JUDGED, _too_few(found, reach))
-    return Judgement(bound, found, Verdict.PASSED, f"Changed by {told}: more than the bound is not excluded.", True)
+    passed = f"Changed by {told}: more than the bound is not excluded"
+    if found.conclusion is Conclusion.NOT_JUDGED:  # a pass must not rest on what the machine did
+        return Judgement(
+            bound, found, Verdict.NOT_JUDGED, f"{passed}, and the machine disturbed this cell. {found.why}"
+        )
+    return Judgement(bound, found, Verdict.PASSED, f"{passed}.", True)
 
 
 def _beyond(value: float, limit: float, bound: Bound) -> bool:

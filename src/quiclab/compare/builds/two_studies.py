@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quiclab.compare import statistics
-from quiclab.compare.analyse import alpha_of, matters_of, measured_cells, metric_of, usual_metric
+from quiclab.compare.analyse import alpha_of, matters_of, measured_cells, metric_of, tolerated_pct, usual_metric
 from quiclab.compare.builds.change import (
     Change,
     as_measured,
@@ -28,11 +28,12 @@ from quiclab.compare.builds.setting import Difference
 from quiclab.compare.cell_comparison import arm_result, compare
 from quiclab.compare.interim_analyses import builds_note, looks_at
 from quiclab.compare.model import ArmResult, Conclusion, Metric
-from quiclab.compare.not_judged import turned_by_others
+from quiclab.compare.not_judged import advice_for, turned_by_others
 from quiclab.compare.sequential import rule_of
 from quiclab.compare.step_up import step_up
 from quiclab.compare.study import KINDS, Study
 from quiclab.model import number_text
+from quiclab.store.go_on import going_on
 
 _INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first"
 _EXACT, _SEQUENCE = "exact signed-rank test", "confidence sequence of the median"
@@ -121,7 +122,14 @@ def compare_studies(
             notes += _missing(before, after, paired)
     matters_pct = matters_of(old)
     correct = corrected_by_sequence if sequential else corrected
-    asked, others = (correct(each, alpha, matters_pct) for each in (asked, others))
+    again = "the same command" if interleaved else f"`{going_on(new.directory)}`"
+    asked, others = (
+        [
+            replace(each, why=advice_for(each.why, again, tolerated_pct(new)))
+            for each in correct(found, alpha, matters_pct)
+        ]
+        for found in (asked, others)
+    )
     changed = {arm for each in differences for arm in each.arms}
     controls = [each for each in (*asked, *others) if changed and each.arm not in changed]
     return StudiesCompared(

@@ -64,7 +64,7 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
     return render(
         "recordings_page.html.j2",
         title=f"{found.names[1]} against {found.names[0]}" if found else shown[0].file,
-        difference=f"{found.names[1]} − {found.names[0]}, ms" if found else "",
+        difference=f"{found.names[1]} − {found.names[0]}, ms; − is faster" if found else "",
         told=told,
         spec=spec,
         shown=shown,

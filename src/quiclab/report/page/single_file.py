@@ -55,7 +55,7 @@ class SingleFile:
 
     size_bytes: int
     pairs: int
-    """Pages of pairs in it."""
+    """Pages of pairs in it, a cell's page of its median trials among them."""
     left_out: str
     """Parts that it lacks, as a list in a sentence."""
 

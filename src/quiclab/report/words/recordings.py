@@ -26,6 +26,9 @@ def difference_told(found: Recordings) -> str:
     ends = f"{time_text(found.second.total.ms)} against {time_text(found.first.total.ms)}"
     if abs(found.total.difference.ms) < _LEAST_MS:
         return f"{second} took as long as {first} ({time_text(found.first.total.ms)})."
+    if not found.total.has_clear_sign:
+        unsure = " … ".join(decimal(end, signed=True) for end in _ends(found.total))
+        return f"The recordings do not tell if {second} took longer than {first}: {ends}, a difference of {unsure} ms."
     told = f"{second} took {longer(found.total.difference.ms)} than {first} ({ends})"
     large = [step for step in found.steps if step.has_clear_sign and abs(step.difference.ms) >= _SMALL * found.gross_ms]
     large.sort(key=lambda step: -abs(step.difference.ms))
@@ -47,6 +50,10 @@ def one_told(name: str, account: OneEnd) -> str:
         return told
     least = sum(bound.values())
     return f"{told} An ideal transfer over this path takes {time_text(least)}: {longer(least - account.total.ms)}."
+
+
+def _ends(step: RecordedStep) -> tuple[float, float]:
+    return step.difference.low_ms, step.difference.high_ms
 
 
 def _phrase(step: RecordedStep, found: Recordings) -> str:
@@ -119,7 +126,7 @@ def parts_table(found: Recordings) -> Table:
     for step in (*found.steps, found.total):
         strong = "bold" if step.part is None else ""
         difference = step.difference
-        ends = " … ".join(decimal(end, signed=True) for end in (difference.low_ms, difference.high_ms))
+        ends = " … ".join(decimal(end, signed=True) for end in _ends(step))
         table.add_row(
             Text(step.part.heading if step.part else "time to last byte", style=strong),
             *(Text(decimal(span.ms), style=strong) for span in (step.first, step.second)),

@@ -58,7 +58,7 @@ class WaitBars:
             legend.append(marks[each.why] * 2, style=each.why.style.colour)
             times = ", ".join(f"{name} {time_text(time)}" for name, time in zip(names, each.times, strict=True))
             yield legend.append(f" {each.why.heading}: {times}")
-        rest = [whole - sum(each.times[arm] for each in waits) for arm, whole in enumerate(totals)]
+        rest = [round(whole - sum(each.times[arm] for each in waits), 3) for arm, whole in enumerate(totals)]
         if max(rest) >= _LEAST_REST_MS:
             times = ", ".join(f"{name} {time_text(time)}" for name, time in zip(names, rest, strict=True))
             yield Text(f"     too short to be drawn: {times}", no_wrap=True, overflow="ellipsis")

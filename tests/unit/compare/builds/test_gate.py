@@ -86,6 +86,18 @@ def test_a_cell_that_cannot_be_tested_costs_the_others_nothing() -> None:
     assert verdicts("ttlb > +3%", cell(230), *[cell(150, 250)] * 12)[0] is Verdict.NOT_JUDGED
 
 
+def test_what_the_machine_spoiled_passes_only_where_it_excludes_the_bound() -> None:
+    """An open-ended pass of a cell that is not judged is none."""
+    wide, narrow = cell(199, 207), cell(199, 205)
+    spoiled = [
+        replace(each, conclusion=Conclusion.NOT_JUDGED, why="Disturbed: 7 of 8 pairs.") for each in (wide, narrow)
+    ]
+    found = judge(BOUND, spoiled, 0.05)
+    assert [each.verdict for each in found] == [Verdict.NOT_JUDGED, Verdict.PASSED]
+    assert found[0].reason.endswith("the machine disturbed this cell. Disturbed: 7 of 8 pairs.")
+    assert [each.verdict for each in judge(BOUND, [wide, narrow], 0.05)] == [Verdict.PASSED, Verdict.PASSED]
+
+
 def test_a_value_of_zero_has_no_per_cent() -> None:
     """A bound in the metric's unit judges it all the same."""
     zero = cell(0, 230, 230, 230, 230, 230, 230, 230, 230)
