@@ -11,8 +11,8 @@ passes.
 Where the number of blocks could follow from looks, the intervals are confidence sequences at 1 − alpha / m
 (Bonferroni), however many fail: then the same chance holds over all looks together.
 
-All intervals allow for what the laboratory added to the trials. A cell that would fail without is not judged; nor is one
-that the laboratory spoiled, where its interval does not exclude the bound.
+All intervals allow for what the laboratory added to the trials. A cell that would fail without is not judged; nor is
+one that the laboratory spoiled, where its interval does not exclude the bound.
 """
 
 from __future__ import annotations

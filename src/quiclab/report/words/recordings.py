@@ -27,8 +27,8 @@ def difference_told(found: Recordings) -> str:
     if abs(found.total.difference.ms) < _LEAST_MS:
         return f"{second} took as long as {first} ({time_text(found.first.total.ms)})."
     if not found.total.has_clear_sign:
-        unsure = " … ".join(decimal(end, signed=True) for end in _ends(found.total))
-        return f"The recordings do not tell if {second} took longer than {first}: {ends}, a difference of {unsure} ms."
+        span = " … ".join(decimal(end, signed=True) for end in _ends(found.total))
+        return f"The recordings do not tell if {second} took longer than {first}: {ends}, a difference of {span} ms."
     told = f"{second} took {longer(found.total.difference.ms)} than {first} ({ends})"
     large = [step for step in found.steps if step.has_clear_sign and abs(step.difference.ms) >= _SMALL * found.gross_ms]
     large.sort(key=lambda step: -abs(step.difference.ms))
