@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.model import Conclusion, StudyAnalysis
 from quiclab.compare.study import Study
 from quiclab.compare.study_tables import OpenedStudy
 from quiclab.model import number_text
@@ -40,7 +40,8 @@ def chosen_cell(analysis: StudyAnalysis, cells: Sequence[Cell]) -> tuple[Sequenc
     words."""
     if any(each.outcome.significant for each in analysis.comparisons):
         return [cell for cell in cells if cell.cell_id == analysis.most_different], "where the difference is largest"
-    return cells, "though no difference was found"
+    judged = any(each.conclusion is not Conclusion.NOT_JUDGED for each in analysis.comparisons)
+    return cells, "as no difference was found" if judged else "which could not be judged"
 
 
 def median_timeline(study: Study, analysis: StudyAnalysis, cells: Sequence[Cell]) -> MedianTimeline | None:
