@@ -145,16 +145,18 @@ class DifferenceMap(Figure):
                 row["path_title"], row["workload_title"],
                 number_text.quantity(row["baseline_median"], unit), number_text.quantity(row["other_median"], unit),
                 _signed(row["difference_pct"]),
-                f"{_signed(row['interval_low_pct'])} … {_signed(row['interval_high_pct'])}",
+                _between(row["interval_low_pct"], row["interval_high_pct"]),
                 number_text.p_text(row["adjusted_p"]) or "–", str(row["pairs"]), Conclusion(row["conclusion"]).text,
             ]
             for row in data.iter_rows(named=True)
         ]  # fmt: skip
         confidences = data["interval_confidence_pct"].drop_nulls()
-        sure = f"{min(confidences.to_list()):.1f} %" if confidences.len() else "its"
+        sure = (
+            f"with an interval of {min(confidences.to_list()):.1f} % confidence or more; " if confidences.len() else ""
+        )
         notes = [
             f"{data['metric'][0]}: medians, and what {other} has more or less in the typical pair",
-            f"with an interval of {sure} confidence or more; p is corrected over all cells",
+            f"{sure}p is corrected over all cells",
         ]
         return _table.draw(headings, rows, words=2, note="\n".join(notes))
 
@@ -182,6 +184,10 @@ class DifferenceMap(Figure):
 def _signed(share_pct: float | None) -> str:
     """`+15.2 %`, `−0.3 %`; a dash where it is not known."""
     return "–" if share_pct is None else f"{round(share_pct, 1) + 0.0:+.1f} %".replace("-", "−").replace("+0.0", "0.0")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "–" if low is None and high is None else f"{_signed(low)} … {_signed(high)}"
 
 
 _MORE = {"−": "less", "+": "more"}
