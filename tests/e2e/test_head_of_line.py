@@ -42,8 +42,8 @@ class _Kept:
 
 
 def _bytes_over_tcp(kept: _Kept) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
-    """Of each byte of the direction: its arrival, its stream (−1 is nobody's), whether it is a record's own, and its
-    record's number. Arrivals are those of raw sequence numbers."""
+    """Arrays over the bytes of the direction: arrival by raw sequence numbers, stream (−1 is nobody's), true for a
+    record's own bytes, and the record's number."""
     records = kept.captured("tls_records")
     size = int((records["first_byte"] + records["length_bytes"]).max()) - 1  # type: ignore[operator]
     arrived = np.full(size, _NEVER)

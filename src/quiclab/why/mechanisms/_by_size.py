@@ -11,12 +11,30 @@ import polars as pl
 from quiclab.evidence.metrics.evidence import Direction
 from quiclab.model.cause import Why
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
-from quiclab.why.mechanisms._api import Fact
+from quiclab.why.mechanisms._api import Fact, Setting
 from quiclab.why.mechanisms._course import at_sender, course
 from quiclab.why.mechanisms._trial import Trial
 
 WAITS = (Why.SET_UP_LOSS, Why.WINDOW_AFTER_LOSS, Why.LOSS_DETECTION, Why.LOSS_TIMER, Why.PROBE_TIMER)
 """Reasons whose time a packet that was lost for its size can take."""
+
+SMALLER_DATAGRAMS = (
+    Setting(
+        "sender",
+        "path_mtu_discovery",
+        value=False,
+        gain="Packets stay as small as the first ones.",
+        also_changes=("more packets, and more bytes of headers",),
+    ),
+    Setting(
+        "sender",
+        "max_payload",
+        1200,
+        "Datagrams of the size that every path of QUIC has to carry (RFC 9000 section 14.1).",
+        ("more packets, and more bytes of headers",),
+    ),
+)
+"""Settings by which a sender's packets pass where larger ones are lost."""
 
 _FOR_THEIR_SIZE = reasons_of(DropKind.SIZE)
 _ENOUGH = 3

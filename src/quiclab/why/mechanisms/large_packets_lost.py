@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from quiclab.why.account.levels import Level
 from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.why.mechanisms._by_size import WAITS, by_size, longest_wait, waits_for_them
+from quiclab.why.mechanisms._by_size import SMALLER_DATAGRAMS, WAITS, by_size, longest_wait, waits_for_them
 from quiclab.why.mechanisms._trial import Trial
 
 
@@ -42,20 +42,7 @@ LARGE_PACKETS_LOST = Mechanism(
         Setting(
             "path", "oversize", "none", "Large packets pass as small ones do.", ("the path carries larger packets",)
         ),
-        Setting(
-            "sender",
-            "path_mtu_discovery",
-            value=False,
-            gain="Packets stay as small as the first ones.",
-            also_changes=("more packets, and more bytes of headers",),
-        ),
-        Setting(
-            "sender",
-            "max_payload",
-            1200,
-            "Datagrams of the size that every path of QUIC has to carry (RFC 9000 section 14.1).",
-            ("more packets, and more bytes of headers",),
-        ),
+        *SMALLER_DATAGRAMS,
     ),
     reasons=WAITS,
     needs="dropped_for_their_size",

@@ -20,7 +20,6 @@ from synthetic_study import Shape, write_study
 from quiclab.compare.analyse import analyse_study
 from quiclab.compare.study import read_study
 from quiclab.compare.study_tables import open_study
-from quiclab.model.errors import SpecError
 from quiclab.model.tables import TABLES
 from quiclab.report import figures
 from quiclab.report.figures import FIGURES, Asked, Chosen, Figure, Where, _style
@@ -375,27 +374,3 @@ def test_a_request_without_an_answer_is_shown(directory: Path) -> None:
     """Its bar has no end, and it is not left out."""
     data = _gathered(directory, "waterfall").filter(arm="h2")
     assert data.select("url", "sent_ms", "last_byte_ms").rows() == [("/a", 6.0, 50.0), ("/b", 7.0, None)]
-
-
-def test_a_block_can_be_chosen(directory: Path) -> None:
-    """The trials are that block's."""
-    asked = Asked(open_study(directory), analyse_study(directory), "1 MB/loss", 3)
-    trials = open_study(directory).trials.filter(pl.col("trial_id").is_in(list(asked.chosen().trials.values())))
-    assert set(trials["block"]) == {3}
-    assert set(trials["cell_id"]) == {"1 MB/loss"}
-
-
-@pytest.mark.parametrize(
-    ("name", "asked", "told"),
-    [
-        ("window", {"cell": "2 GB/moon"}, "no cell"),
-        ("distributions", {"cell": "2 GB/moon"}, "no cell"),
-        ("window", {"block": 99}, "no trial in block 99"),
-        ("differences", {"other": "h4"}, "no arm 'h4'"),
-        ("factor", {"factor": "rate"}, "does not vary"),
-    ],
-)
-def test_what_the_study_lacks_is_told(directory: Path, name: str, asked: dict[str, Any], told: str) -> None:
-    """One sentence, with what there is."""
-    with pytest.raises(SpecError, match=told):
-        _gathered(directory, name, **asked)

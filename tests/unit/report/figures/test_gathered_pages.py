@@ -72,7 +72,7 @@ def test_bytes_are_divided_by_type_and_protocol(directory: Path) -> None:
 
 
 def test_beta_is_the_share_of_the_benchmarks_time_that_is_saved(directory: Path) -> None:
-    """What the arm has less within pairs, in per cent of the baseline's."""
+    """The difference within pairs with its sign turned: a saving is above zero."""
     data = _gathered(directory, "improvement")
     values = analyse_study(directory).comparisons
     assert data["beta_pct"].to_list() == [-(comparison.difference_pct or 0) for comparison in values]

@@ -77,7 +77,7 @@ def test_a_wait_in_which_something_else_was_lost_too_is_not_theirs() -> None:
 
 
 def test_loss_of_any_size_has_no_such_name() -> None:
-    """Where only large packets happened to be lost, and the link's log says that it was by chance."""
+    """Only large packets are lost, and the link's log says that it was by chance."""
     case = _probed((8, 1480, "loss_entry"), (9, 80, ""), (9.5, 1480, "loss_entry"), (10, 1480, "loss_entry"))
     assert named(case)["tail_probe"] == 30
     assert facts(case, HOLE) == {} == facts(case, LARGE)
