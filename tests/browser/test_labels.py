@@ -62,7 +62,7 @@ def test_a_map_of_many_columns_scrolls_and_its_words_are_whole(browser: Any, stu
 
 
 def test_waits_have_their_words_above_their_bars(browser: Any, study: Path) -> None:
-    """In the waterfall of each cell of the report."""
+    """The waterfall of each cell of the report has whole words."""
     with opened(browser, study / "report.html", PHONE) as page:
         page.evaluate("document.querySelectorAll('#because details').forEach((each) => (each.open = true))")
         all_drawn(page)

@@ -24,7 +24,7 @@ def test_an_outage_that_never_ends_is_told(tmp_path: pathlib.Path, side: str) ->
     "lines", ['loss = "99 %"', 'schedule = [{at = "2 s", loss = "100 %"}, {at = "3 s", loss = "0 %"}]']
 )
 def test_an_outage_that_ends_is_not(tmp_path: pathlib.Path, lines: str) -> None:
-    """It is what a schedule is for."""
+    """Heavy loss, or an outage with an end, lets a transfer through."""
     (path,) = study_of(tmp_path, with_path(lines)).paths
     assert loss_warnings(path) == []
 

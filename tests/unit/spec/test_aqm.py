@@ -57,7 +57,7 @@ def test_a_queue_may_be_managed(tmp_path: pathlib.Path, text: str, aqm: Aqm) -> 
     ],
 )
 def test_a_management_that_is_none_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> None:
-    """With what may stand there instead."""
+    """The problem says what may stand there instead."""
     assert words in only_problem(tmp_path, with_path(lines))
 
 

@@ -38,5 +38,5 @@ def test_a_size_may_be_lost_always_or_at_times(tmp_path: pathlib.Path) -> None:
     ],
 )
 def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> None:
-    """With what may stand there instead."""
+    """The problem says what may stand there instead."""
     assert words in only_problem(tmp_path, with_path(lines))

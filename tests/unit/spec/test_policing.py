@@ -41,5 +41,5 @@ def test_a_transport_may_be_blocked_or_policed(tmp_path: pathlib.Path) -> None:
     ],
 )
 def test_a_wrong_one_is_refused(tmp_path: pathlib.Path, lines: str, words: str) -> None:
-    """With what may stand there instead."""
+    """The problem says what may stand there instead."""
     assert words in only_problem(tmp_path, with_path(lines))

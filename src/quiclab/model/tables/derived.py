@@ -131,6 +131,13 @@ UNACKNOWLEDGED = Table(
     ),
 )  # fmt: skip
 
+_OF_AN_OBJECT = (
+    Column("object", pl.String, "", "no log names what the stream carries", "The last part of its URL's path."),
+    Column("connection", pl.String, "", NEVER, CONNECTION.doc),
+    Column("stream_id", pl.UInt64, "", NEVER, "RFC 9000 section 2.1, RFC 9113 section 5.1.1."),
+)
+"""Columns that name the object of some bytes."""
+
 OBJECT_RUNS = Table(
     "object_runs",
     "One run of bytes of one object at their receiver's end (the client's; of an upload the server's), in the order "
@@ -139,9 +146,7 @@ OBJECT_RUNS = Table(
     (
         Column("x_ms", pl.Float64, "ms", NEVER, "Arrival of its first bytes, since the client's first packet."),
         Column("until_ms", pl.Float64, "ms", NEVER, "Arrival of its last bytes, since the client's first packet."),
-        Column("object", pl.String, "", "no log names what the stream carries", "The last part of its URL's path."),
-        Column("connection", pl.String, "", NEVER, CONNECTION.doc),
-        Column("stream_id", pl.UInt64, "", NEVER, "RFC 9000 section 2.1, RFC 9113 section 5.1.1."),
+        *_OF_AN_OBJECT,
         Column(
             "offset_bytes", pl.UInt64, "bytes", NEVER,
             "Offset of its first byte. HTTP/2: in the body, by DATA frames, which arrive when all before them on the "
@@ -159,9 +164,7 @@ DELIVERY_WAITS = Table(
     (
         Column("x_ms", pl.Float64, "ms", NEVER, "Begin of the first wait of them, since the client's first packet."),
         Column("until_ms", pl.Float64, "ms", NEVER, "End of the wait of all, since the client's first packet."),
-        Column("object", pl.String, "", "no log names what the stream carries", "The last part of its URL's path."),
-        Column("connection", pl.String, "", NEVER, CONNECTION.doc),
-        Column("stream_id", pl.UInt64, "", NEVER, "RFC 9000 section 2.1, RFC 9113 section 5.1.1."),
+        *_OF_AN_OBJECT,
         Column(
             "cause", pl.String, "", NEVER,
             "What had not arrived. `own_gap`: earlier bytes of the object itself. `other_gap`: earlier bytes of the "

@@ -184,7 +184,7 @@ def test_reordering_is_blocking_too_and_told_apart() -> None:
 
 
 def test_a_record_cut_in_two() -> None:
-    """Its first 45 bytes of the frame wait 15 ms for the rest; nothing is blocked by others."""
+    """The first 45 bytes of the frame wait 15 ms for the rest; nothing is blocked by others."""
     evidence = _tcp((1,), [(1, 78, 5, 0), (79, 50, 10, 1), (129, RECORD_BYTES - 50, 25, 2)])
     assert _brief(evidence) == [(10, 25, "a", "tls_record", None, 45, 45 * 15, None)]
     values = _values(evidence)
@@ -297,7 +297,7 @@ def test_a_segment_that_was_not_captured_tells_nothing() -> None:
 
 
 def test_http_1_has_no_streams() -> None:
-    """Its objects come one after the other on a connection."""
+    """Objects come one after the other on a connection."""
     evidence = _evidence("h1", False, {}, 100)
     with pytest.raises(Unknown, match="one object after the other"):
         deliveries(evidence)

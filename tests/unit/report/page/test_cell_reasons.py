@@ -76,7 +76,7 @@ def test_long_words_take_two_lines(word: str, lines: str) -> None:
 
 
 def test_a_map_has_room_for_the_lines_of_its_cells() -> None:
-    """As wide as its words ask for, and higher where they take more lines than a row has; what stands below stays."""
+    """Width follows the words, height their lines where a row has too few; what stands below stays."""
     cell = CELL | {"why": "Too few pairs: 3 cannot show any difference at 0.05."}
     ((spec,)) = with_reasons([_map("a &amp; b", "+24.0 %, inconclusive")], pl.DataFrame([cell]))
     layout = spec["layout"]

@@ -131,7 +131,7 @@ def test_a_planted_loss_of_large_packets_is_told_from_one_of_any(protocol: str) 
 
 
 def test_another_flows_packets_are_none_of_its_own() -> None:
-    """In a competition only the transfer's own flow is held against its size."""
+    """Only the transfer's own flow of a competition is held against its size."""
     case = _probed((8, 1480, "oversize"), (9, 1480, "oversize"), (10, 1480, "oversize"))
     for index in (30, 31, 32):
         case.captured("server", "down", index, 8)
