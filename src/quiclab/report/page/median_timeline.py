@@ -41,7 +41,7 @@ def chosen_cell(analysis: StudyAnalysis, cells: Sequence[Cell]) -> tuple[Sequenc
     if any(each.outcome.significant for each in analysis.comparisons):
         return [cell for cell in cells if cell.cell_id == analysis.most_different], "where the difference is largest"
     judged = any(each.conclusion is not Conclusion.NOT_JUDGED for each in analysis.comparisons)
-    return cells, "as no difference was found" if judged else "which could not be judged"
+    return cells, "where no difference was found" if judged else "which could not be judged"
 
 
 def median_timeline(study: Study, analysis: StudyAnalysis, cells: Sequence[Cell]) -> MedianTimeline | None:

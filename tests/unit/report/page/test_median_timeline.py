@@ -18,7 +18,7 @@ from quiclab.report.page.median_timeline import chosen_cell
     ("outcome", "conclusion", "reason"),
     [
         (Outcome.OTHER_BETTER, Conclusion.DIFFERENT, "where the difference is largest"),
-        (Outcome.NOT_SIGNIFICANT, Conclusion.UNDECIDED, "as no difference was found"),
+        (Outcome.NOT_SIGNIFICANT, Conclusion.UNDECIDED, "where no difference was found"),
         (Outcome.NOT_JUDGED, Conclusion.NOT_JUDGED, "which could not be judged"),
     ],
 )
