@@ -38,13 +38,15 @@ def run_behind_bar(
     until_s: float = math.inf,
     repeated_by: str | None = "The same command",
     goes_on: bool = False,
+    tables_follow: bool = True,
 ) -> int:
     """Run all trials of a study that are not done yet, as `run_trials` does, and say what did not go well.
 
     To be called in the sandbox, before this process has threads. The first Ctrl-C finishes the blocks under way, a
     second one stops at once, and `interrupted` is what is told then. No block begins from `until_s` on, by the clock of
     `time.monotonic`: what has run by then is a good end. `repeated_by` is told as what tries disturbed blocks again;
-    with None nothing is told of them. Where a run `goes_on`, link and machine were told of before.
+    with None nothing is told of them. Where a run `goes_on`, link and machine were told of before. Where
+    no `tables_follow` it, trials without them are told.
     Returns an exit code.
     """
 
@@ -76,6 +78,6 @@ def run_behind_bar(
                     )
             except TimeIsOver:
                 return ExitCode.OK
-            return tell(outcome, repeated_by)
+            return tell(outcome, repeated_by, tables_follow=tables_follow)
 
     return code_of(work, interrupted)

@@ -30,15 +30,14 @@ class VisibleConsole(Console):
     def file(self, new: IO[str]) -> None:
         self._file = new
 
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print; a command in a text is printed as it can be copied."""
-        super().print(*(as_typed(each) if isinstance(each, str) else each for each in objects), **options)
-
     def render_str(self, text: str, **styles: Any) -> Text:
         """Make text of a string; Rich would take out some of what steers a terminal, and let the rest through."""
         return super().render_str(visible(text), **styles)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render anything, also text that was made elsewhere."""
+        """Render anything, also text that was made elsewhere; a command in it can be copied."""
+        if isinstance(renderable, Text) and (typed := as_typed(renderable.plain)) != renderable.plain:
+            renderable = renderable.copy()
+            renderable.plain = typed
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)

@@ -177,7 +177,7 @@ def _print(study: OpenedStudy, analysis: StudyAnalysis, cells: Sequence[Explanat
     if not whole:
         here = from_here(study.directory)
         told = f"What stands behind it: quiclab explain {here} {cells[0].comparison.cell_id}, or --all for every cell."
-        console.print(Text(as_typed(told)))
+        console.print(Text(told))
 
 
 def _print_in_short(console: VisibleConsole, explanation: Explanation) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from quiclab.cli.voice import print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from quiclab.why.account.recorded import Transport
     from quiclab.why.recordings import Recording
 
@@ -21,7 +23,10 @@ _NAMED = 8
 _RECORDINGS = ("pcap", "pcapng", "qlog", "netlog")
 _FILES = (".pcap", ".pcapng", ".cap", ".qlog", ".sqlog", ".json", ".netlog", ".gz", ".zst", ".xz")
 """Endings by which a file that is not there was meant as a recording."""
-_NAMES: dict[Transport, str] = {"tcp": "h2", "quic": "h3"}
+_BY_OPTION: dict[Transport, str] = {"tcp": "h2", "quic": "h3"}
+_UNKNOWN: dict[Transport, str] = {"tcp": "TCP", "quic": "QUIC"}
+_UNKNOWN_NAMES = frozenset(_UNKNOWN.values())
+_OVER = {"h1": "TCP", "h2": "TCP", "h3": "QUIC"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +118,10 @@ def _recordings(arguments: argparse.Namespace) -> list[Recording]:
         return [_recording(files, arguments.keys, transport) for transport, files in by_option if files]
     files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
     shown = [_recording([file], arguments.keys, None) for file in files]
-    if len({each.name for each in shown}) == len(shown):
+    protocols = [each.name for each in shown]
+    if not _UNKNOWN_NAMES.isdisjoint(protocols):  # one that does not tell its version may have that of the other
+        protocols = [_OVER.get(each, each) for each in protocols]
+    if len({*protocols}) == len(shown):
         return shown
     names = [_stem(file) for file in files]
     if len({*names}) < len(names):
@@ -154,6 +162,7 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     errors = tables["decode_stats"].filter(severity="error")
     if errors.height:
         raise DecodeError(f"{file} cannot be read to its end: {errors['advice'][0]}", "record it again, or mend it")
+    otherwise = _UNKNOWN if transport is None else _BY_OPTION
     if transport is None:
         there = transports(tables)
         if len(there) > 1:
@@ -167,4 +176,13 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     cut = tables["decode_stats"]["name"].is_in(CUT).any()
     if found.key_logs and account.level is Level.E2 and not cut:
         raise DecodeError(f"{file}: no key that was given fits it", "give the keys of this connection, or none")
-    return Recording(_NAMES[transport], file, tables, account)
+    return Recording(_protocol(tables, transport) or otherwise[transport], file, tables, account)
+
+
+def _protocol(tables: Mapping[str, pl.DataFrame], transport: Transport) -> str | None:
+    """The protocol whose requests a recording shows, as arms name it; None for one that shows none, or several."""
+    from quiclab.evidence.verify.delivered import HTTP_VERSIONS
+
+    requests = tables["http_requests"].filter(transport=transport)
+    shown = {name for name, version in HTTP_VERSIONS.items() if version in requests["http_version"]}
+    return shown.pop() if len(shown) == 1 else None

@@ -128,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     import polars as pl
 
     from quiclab.compare.analyse import analyse_study
+    from quiclab.compare.factors import not_judged_words
     from quiclab.compare.interim_analyses import note_look
     from quiclab.compare.selectable_metrics import asked_metric, nothing_to_show, readable
     from quiclab.compare.study_tables import open_study
@@ -147,8 +148,9 @@ def run(arguments: argparse.Namespace) -> int:
         able = ", ".join(sorted(each.name for each in FIGURES if each.overlaid))
         raise SpecError(f"{figure.name} shows one block at a time", f"several blocks go into {able}")
     window = Window(arguments.packets, arguments.from_ms, arguments.until_ms)
+    analysis = analyse_study(study.directory, metric)
     asked = Asked(
-        study, analyse_study(study.directory, metric), arguments.cell, block, arguments.other,
+        study, analysis, arguments.cell, block, arguments.other,
         arguments.factor, tuple(more), window, arguments.shape,
     )  # fmt: skip
     try:
@@ -157,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
         told = f"a table is of another version, or damaged: {str(error).splitlines()[0]}"
         raise DecodeError(told, f"`quiclab report {arguments.study}` makes the tables anew") from error
     if not data.height:
-        raise nothing_to_show(study.directory, figure.tables, figure.question)
+        raise nothing_to_show(study.directory, figure.tables, figure.question, not_judged_words(analysis))
     if figure.where is not Where.PAIR:
         note_look(study.directory, metric)
     if out.suffix != ".csv":

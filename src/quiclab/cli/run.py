@@ -209,6 +209,7 @@ def run(arguments: argparse.Namespace) -> int:
                 anyway=arguments.anyway,
                 goes_on=batches > 1,
                 watched_by=lambda bar: _watchers(bar, arguments, study_dir, events, page),
+                tables_follow=goal is not None or not arguments.no_report,
             )
 
         with measuring(arguments):

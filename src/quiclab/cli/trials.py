@@ -40,10 +40,11 @@ _MANY_REPEATS = 1 / 3
 """Share of disturbed trials from which on it is told: a run then takes about twice as long."""
 
 
-def tell(outcome: Outcome, again: str | None = "The same command") -> int:
+def tell(outcome: Outcome, again: str | None = "The same command", *, tables_follow: bool = True) -> int:
     """Say what did not go well. Returns the exit code: 1 where trials failed, are unproven or damaged; else 8 where
     cells that are compared lack pairs, since the laboratory disturbed them in every attempt; else 0. `again` is what
-    tries those once more; with None they are left to what is told later."""
+    tries those once more; with None they are left to what is told later. Tables that are missing are told unless they
+    follow."""
     console = VisibleConsole(file=complaints())
     if outcome.failed or outcome.unproven:
         nobody_knows = f", {outcome.unproven} are unproven" if outcome.unproven else ""
@@ -59,7 +60,7 @@ def tell(outcome: Outcome, again: str | None = "The same command") -> int:
             f"logs and captures of {number_text.counted(outcome.left_out, 'attempt')} were not kept: {size}",
             highlight=False,
         )
-    if outcome.without_tables:
+    if outcome.without_tables and not tables_follow:
         first, *others = (f"trial {each}" for each in outcome.without_tables)
         which = f"{first} has" if not others else f"{first} and {number_text.counted(len(others), 'other')} have"
         console.print(f"{which} no tables yet: `quiclab report` makes them, or says what is wrong", style="yellow")

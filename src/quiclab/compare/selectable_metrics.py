@@ -40,10 +40,12 @@ def asked_metric(study: Study, name: str | None) -> str | None:
     return metric
 
 
-def nothing_to_show(directory: Path, files: Iterable[str], question: str) -> SpecError:
-    """Error for a figure without data: the files that it needs and the study lacks, else the question that the study's
-    arms do not raise."""
+def nothing_to_show(directory: Path, files: Iterable[str], question: str, left_out: str) -> SpecError:
+    """Error for a figure without data: the files that it needs and the study lacks; the cells that are left out, as
+    they are not judged; or the question that the study's arms do not raise."""
     absent = [each for each in files if not any(directory.glob(each))]
     if absent:
         return SpecError(f"this study has no {' and no '.join(absent)}, of which the figure is made")
+    if left_out:
+        return SpecError("no cell that the figure could show is judged", left_out)
     return SpecError("this study has nothing that the figure could show", f"the figure answers: {question}")

@@ -77,7 +77,8 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
         f"{rule.effect_pct:g} %), with at most {rule.at_most} pairs a cell; looked at "
         f"{number_text.counted(rule.looks, 'time')}. Its p and intervals hold however often one looks (confidence "
         f"sequence, {alpha:g} / {comparisons} comparisons by Bonferroni). "
-        "Other intervals here are for a fixed number of pairs, and somewhat too narrow after an early stop.",
+        "Intervals of causes, factors and other metrics suppose a fixed number of pairs: after an early stop they are "
+        "too narrow.",
     )
 
 

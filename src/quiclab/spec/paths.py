@@ -223,8 +223,8 @@ def _check_passes(node: Node, side: str, values: Values, direction: Direction) -
     lost = "loss" if mean_loss(direction.loss) >= 1 else "corrupt" if direction.corrupt.value >= 1 else "schedule"
     place = node.child(side) if lost in values.get(side, {}) else node
     place.child(lost).report(
-        "every packet is lost, for all of the trial, so nothing can be transferred; write less than 100 %, or an "
-        'outage that ends: schedule = [{at = "2 s", loss = "100 %"}, {at = "3 s", loss = "0 %"}]'
+        "every packet is lost from the beginning to the end, so nothing can be transferred; write less than 100 %, or "
+        'in a spec an outage that ends: schedule = [{at = "2 s", loss = "100 %"}, {at = "3 s", loss = "0 %"}]'
     )
 
 

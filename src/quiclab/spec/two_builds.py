@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quiclab.model import number_text
 from quiclab.model.errors import SpecError
 from quiclab.model.study import Arm, Study
 from quiclab.spec.kinds import INSTALLED
@@ -26,6 +27,8 @@ OLD, NEW = "-old", "-new"
 _HEADING = "# Written by `quiclab compare --interleave`: both builds of each arm under test, in the same blocks.\n\n"
 _FREE = {"name", "question", "seed", "blocks", "aa", "baseline", "only_blocks", "captures", "arms"}
 """Keys of [study] that OLD decides, or that the new spec has of its own."""
+_MOST_TOLD = 12
+"""Most settings in which two specs are told to differ: with more, they are two studies."""
 _PLACES = {"prefix", "folder", "har", "trace"}
 """Keys whose values are files or folders, relative to their spec."""
 
@@ -107,6 +110,8 @@ def _refuse_others(old: Study, new: Study) -> None:
         if before.get(key) != after.get(key)
     ]
     if found:
+        if len(found) > _MOST_TOLD:
+            found = [*found[:_MOST_TOLD], f"and {number_text.counted(len(found) - _MOST_TOLD, 'other setting')}"]
         hint = "make everything but the arms the same in both specs: blocks that both builds share have one setting"
         raise SpecError("OLD and NEW ask for different studies", hint, tuple(found))
 

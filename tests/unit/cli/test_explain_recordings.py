@@ -306,6 +306,7 @@ def test_a_capture_from_the_other_end_is_not_taken_for_the_clients(capsys: pytes
         (_H2, _NETLOGS / "chromium-h3.json.gz", [], ExitCode.SPEC, "these are different transfers"),
         (_HERE / "README.md", _H3, [], ExitCode.DECODE, "none of these files is a log"),
         (_HERE / "h2.pcap", _H3, [], ExitCode.SPEC, "these files are not there"),
+        (_HERE / "plain-http.pcap.gz", _H3, [], ExitCode.DECODE, "its request is not encrypted"),
         (_HERE, _H3, [], ExitCode.SPEC, "one recording for each transfer"),
     ],
 )
@@ -355,3 +356,21 @@ def test_a_damaged_log_is_no_bug_of_ours(tmp_path: Path, capsys: pytest.CaptureF
     assert damaged.read_bytes() != whole
     assert _explain(_H2, damaged, []) in (ExitCode.OK, ExitCode.DECODE)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_recording_has_the_name_of_what_it_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """HTTP/1.1 is no h2, though both come over TCP; and without keys TCP carries nobody knows which."""
+    of_h1 = Path(__file__).parents[1] / "evidence/verify/recordings/h1"
+    for options, name in (
+        ([str(of_h1 / "client.pcapng"), "--keys", str(of_h1 / "keys.log")], "h1"),
+        (["--h2", str(of_h1 / "client.pcapng"), "--keys", str(of_h1 / "keys.log")], "h1"),
+        ([str(of_h1 / "client.pcapng")], "TCP"),
+        (["--h2", str(of_h1 / "client.pcapng")], "h2"),
+    ):
+        assert main(["explain", *options]) == ExitCode.OK
+        assert capsys.readouterr().out.startswith(f"{name} took ")
+    copy = tmp_path / "other.pcapng"
+    copy.write_bytes((of_h1 / "client.pcapng").read_bytes())
+    assert main(["explain", str(of_h1 / "client.pcapng"), str(copy), "--json"]) == ExitCode.OK
+    told = json.loads(capsys.readouterr().out)
+    assert (told["first"]["name"], told["second"]["name"]) == ("client", "other")

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from synthetic_study import write_study
+from synthetic_study import Shape, write_study
 
 from quiclab.cli.main import main
 from quiclab.model.errors import ExitCode
@@ -117,6 +118,18 @@ def test_what_there_is_nothing_of_is_told_truly(
     assert told in said
     assert hint in said.splitlines()[-1]
     assert not list(tmp_path.iterdir())
+
+
+def test_cells_that_are_not_judged_are_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no cell is left along a factor, they are named, and not the figure's question."""
+    shape = Shape(workloads=("100 KB", "1 MB"), paths=("loss",), aa_blocks=0, failures=frozenset())
+    study = write_study(tmp_path / "study", replace(shape, disturbed={"h2": 60.0, "h3": 60.0}))
+    out = tmp_path / "x.csv"
+    assert main(["figure", "factor", str(study), "-o", str(out)]) == ExitCode.SPEC
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no cell that the figure could show is judged" in said
+    assert "Left out, as they are not judged: 1 % loss, 100 KB; 1 % loss, 1 MB" in said
+    assert not out.exists()
 
 
 def test_a_metric_needs_no_unit(directory: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from quiclab.evidence.verify.connections import Connection, Packet
+from quiclab.evidence.verify.delivered import HTTP_VERSIONS
 from quiclab.evidence.verify.early_data_log import bytes_once
 from quiclab.evidence.verify.wire import Sender
 from quiclab.model.tables import Row
@@ -227,9 +228,6 @@ def _payload(packets: Sequence[Packet], socket: str) -> dict[str, str | int]:
     }
 
 
-_HTTP_VERSIONS = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
-
-
 class ClosedError(Exception):
     """No packet was opened; the message says why."""
 
@@ -261,7 +259,7 @@ def opened_facts(
 
 
 def _weight(connection: Connection, protocol: str | None) -> tuple[bool, bool, int]:
-    wanted = _HTTP_VERSIONS.get(protocol or "")
+    wanted = HTTP_VERSIONS.get(protocol or "")
     return (
         handshake_round_trips(connection) is not None,
         wanted in connection.requests["http_version"],

@@ -79,6 +79,10 @@ def _asked(of: Recorded) -> Instant:
     later one of those that leave together."""
     can = of.up.filter("app")["time_ns"].to_list()
     if not can:
+        if of.transport == "tcp" and of.table("http_requests").height:
+            raise Unknown(
+                "its request is not encrypted, and an account is of HTTPS: parts of one begin with a TLS handshake"
+            )
         raise Unknown("the connection is never set up: the client sends nothing that can carry a request")
     if of.transport == "tcp":
         return Instant.exactly(can[0])
