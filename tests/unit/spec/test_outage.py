@@ -49,7 +49,8 @@ def test_nothing_that_ever_arrives_is_refused(tmp_path: pathlib.Path, lines: str
     """One problem, at the key that loses all, with what to write in its place."""
     (problem,) = problems_of(tmp_path, with_path(lines))
     assert f": {key}: every packet is lost from the beginning to the end" in problem
-    assert 'write less than 100 %, or in a spec an outage that ends: schedule = [{at = "2 s", loss = "100 %"}' in problem
+    ends = 'or in a spec an outage that ends: schedule = [{at = "2 s", loss = "100 %"}'
+    assert f"write less than 100 %, {ends}" in problem
 
 
 @pytest.mark.parametrize(
