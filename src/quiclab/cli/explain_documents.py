@@ -211,6 +211,16 @@ class RecordingEntry:
     """Sum of these waits."""
     bytes_missing_ms: float | None
     """Time in which bytes had come that could not be read, as earlier ones were missing; null where nothing tells."""
+    url: str | None
+    """Address of the request; null where the recording does not show it."""
+    stream_id: int | None
+    """Stream of the request, where it was chosen of several."""
+    other_requests: int
+    """Number of other answered requests in the recording."""
+    other_bytes_before: int
+    """Bytes of other answers that came on its connection from the request to its answer's first byte."""
+    other_bytes_during: int
+    """Bytes of other answers that came from its answer's first byte to its last."""
 
 
 @dataclass(frozen=True)
@@ -348,6 +358,11 @@ def _recording(shown: Recording) -> RecordingEntry:
         len(long),
         float(long.sum()),
         account.missing_ms,
+        account.seen.url,
+        None if account.seen.request is None else account.seen.request.stream_id,
+        0 if account.seen.request is None else account.seen.request.others,
+        account.seen.bytes_meanwhile.others_before,
+        account.seen.bytes_meanwhile.others_during,
     )
 
 

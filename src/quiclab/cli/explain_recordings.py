@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,8 @@ from quiclab.cli.voice import print_document
 from quiclab.model.errors import DecodeError, ExitCode, SpecError
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from quiclab.why.account.recorded import Transport
+    from quiclab.why.account.chosen_request import Request, Wanted
+    from quiclab.why.account.recorded import Tables, Transport
     from quiclab.why.recordings import Recording
 
 _NAMED = 8
@@ -39,6 +38,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             metavar="FILE",
             help=f"a recording of HTTP/{name[1]}, where a file holds both protocols or one is in several files",
         )
+    parser.add_argument(
+        "--url", metavar="URL", help="the request of a recording that holds several: its address, or the path of it"
+    )
+    parser.add_argument(
+        "--stream", type=int, metavar="N", help="the stream of that request (default: the slowest request)"
+    )
     parser.add_argument("--keys", action="append", default=[], type=Path, metavar="FILE", help="a TLS key log for both")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE.html", help="write a page about the recordings")
 
@@ -50,7 +55,7 @@ def are_asked(arguments: argparse.Namespace) -> bool:
     files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
     named = bool(files) and _is_recording(files[0])
     if not asked and not named:
-        for option, given in (("--keys", arguments.keys), ("-o", arguments.out)):
+        for option, given in _only_of_recordings(arguments):
             if given:
                 raise SpecError(f"{option} belongs to recordings", "leave it out, or name them: quiclab explain FILE")
         return False
@@ -66,6 +71,11 @@ def are_asked(arguments: argparse.Namespace) -> bool:
     if arguments.baseline is not None:
         raise SpecError("--baseline is an arm of a study: recordings have none", "name the older recording first")
     return True
+
+
+def _only_of_recordings(arguments: argparse.Namespace) -> list[tuple[str, object]]:
+    stream = None if arguments.stream is None else str(arguments.stream)  # stream 0 is one
+    return [("--keys", arguments.keys), ("-o", arguments.out), ("--url", arguments.url), ("--stream", stream)]
 
 
 def _is_recording(path: Path) -> bool:
@@ -115,9 +125,10 @@ def _recordings(arguments: argparse.Namespace) -> list[Recording]:
     """One or two recordings, in the order in which they are compared."""
     if arguments.study is None:
         by_option: tuple[tuple[Transport, list[Path] | None], ...] = (("tcp", arguments.h2), ("quic", arguments.h3))
-        return [_recording(files, arguments.keys, transport) for transport, files in by_option if files]
+        asked = [(files, transport) for transport, files in by_option if files]
+        return _alike(arguments, asked)
     files = [Path(each) for each in (arguments.study, arguments.cell) if each is not None]
-    shown = [_recording([file], arguments.keys, None) for file in files]
+    shown = _alike(arguments, [([file], None) for file in files])
     protocols = [each.name for each in shown]
     if not _UNKNOWN_NAMES.isdisjoint(protocols):  # one that does not tell its version may have that of the other
         protocols = [_OVER.get(each, each) for each in protocols]
@@ -129,6 +140,20 @@ def _recordings(arguments: argparse.Namespace) -> list[Recording]:
     return [replace(each, name=name) for each, name in zip(shown, names, strict=True)]
 
 
+def _alike(arguments: argparse.Namespace, asked: Sequence[tuple[Sequence[Path], Transport | None]]) -> list[Recording]:
+    """The recordings; of several requests in the second one that of the first's address, unless one is named."""
+    from quiclab.why.account.chosen_request import Wanted, path_of
+
+    wanted = Wanted(arguments.url, arguments.stream)
+    shown: list[Recording] = []
+    for files, transport in asked:
+        shown.append(_recording(files, arguments.keys, transport, wanted))
+        first = shown[0].account.seen
+        if wanted == Wanted() and first.request is not None and first.request.url is not None:
+            wanted = Wanted(path_of(first.request.url))
+    return shown
+
+
 def _stem(file: Path) -> str:
     """Name of a recording without the endings of its form."""
     name = file.name
@@ -137,10 +162,11 @@ def _stem(file: Path) -> str:
     return name
 
 
-def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport | None) -> Recording:
-    """One recording with its account; without a transport that of the only one in it."""
+def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport | None, wanted: Wanted) -> Recording:
+    """One recording with its account; without a transport that of the only one in it, or of the request asked for."""
     from quiclab.cli.decode import find_logs
     from quiclab.evidence.metrics import Unknown
+    from quiclab.why.account.chosen_request import Wanted
     from quiclab.why.account.header_captures import CUT
     from quiclab.why.account.levels import Level
     from quiclab.why.account.one_recording import account_of_tables, tables_of
@@ -163,14 +189,18 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     if errors.height:
         raise DecodeError(f"{file} cannot be read to its end: {errors['advice'][0]}", "record it again, or mend it")
     otherwise = _UNKNOWN if transport is None else _BY_OPTION
+    if transport is None and wanted != Wanted():
+        request = _request(file, tables, wanted, None)
+        transport = request.transport if request else None
     if transport is None:
         there = transports(tables)
         if len(there) > 1:
             told = f"{file} holds transfers over both TCP and QUIC"
-            raise SpecError(told, f"say which one: --h2 {files[0]} or --h3 {files[0]}")
+            raise SpecError(told, f"say which one: --h2 {files[0]} or --h3 {files[0]}, or name a request by --url")
         transport = there[0] if there else "quic"
+    request = _request(file, tables, wanted, transport)
     try:
-        account = account_of_tables(tables, transport)
+        account = account_of_tables(tables, transport, request)
     except Unknown as unknown:
         raise DecodeError(f"{file}: {unknown}") from unknown
     cut = tables["decode_stats"]["name"].is_in(CUT).any()
@@ -179,7 +209,17 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     return Recording(_protocol(tables, transport) or otherwise[transport], file, tables, account)
 
 
-def _protocol(tables: Mapping[str, pl.DataFrame], transport: Transport) -> str | None:
+def _request(file: str, tables: Tables, wanted: Wanted, transport: Transport | None) -> Request | None:
+    from quiclab.evidence.metrics import Unknown
+    from quiclab.why.account.chosen_request import chosen_request
+
+    try:
+        return chosen_request(tables, wanted, transport)
+    except Unknown as unknown:
+        raise DecodeError(f"{file}: {unknown}") from unknown
+
+
+def _protocol(tables: Tables, transport: Transport) -> str | None:
     """The protocol whose requests a recording shows, as arms name it; None for one that shows none, or several."""
     from quiclab.evidence.verify.delivered import HTTP_VERSIONS
 

@@ -179,11 +179,16 @@ def _packets(recording: Recording, until_ns: int) -> pl.DataFrame:
     zero_ns = recording.account.seen.zero_ns
     schema = {"direction": pl.String, "number": pl.Int64, "bytes": pl.Int64, "came": pl.Int64, "label": pl.String}
     try:
-        of = recorded(recording.tables, "tcp" if recording.account.seen.transport == "tcp" else "quic")
+        seen = recording.account.seen
+        of = recorded(
+            recording.tables,
+            "tcp" if seen.transport == "tcp" else "quic",
+            seen.request.connection if seen.request else None,
+        )
     except Unknown:  # a browser's log of TCP has none
         return pl.DataFrame(schema=schema)
     captured = "ip_packet" in of.packets.columns
-    rows = of.packets.filter(pl.col("time_ns") <= until_ns)
+    rows = of.packets.filter(pl.col("time_ns").is_between(zero_ns, until_ns))
     labels = _labels(of, captured=captured)
     keys = ["ip_packet"] if captured else ["direction", "number"]
     rows = rows.join(labels, on=keys, how="left", maintain_order="left").with_columns(

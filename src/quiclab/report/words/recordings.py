@@ -10,12 +10,16 @@ from rich.text import Text
 
 from quiclab.model import number_text
 from quiclab.report.words.account import decimal, longer, time_text
+from quiclab.why.account.chosen_request import Request
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import OneEnd
 from quiclab.why.recordings import RecordedStep, Recordings
 
 _LEAST_MS = 0.05
 """Time below which a part, or a difference, is none."""
+_HANDSHAKE = "for TCP and one for TLS 1.3, or one for QUIC, one "
+_FEW_BYTES = 100
+"""Bytes of other answers below which they are not told."""
 _SMALL = 0.03
 """Share of what moved in all below which a sentence leaves a part out."""
 
@@ -76,17 +80,30 @@ def evidence(name: str, account: OneEnd) -> str:
     waits = f"{number_text.counted(len(long), 'wait')} {lasted}"
     told = [
         f"{name}: {account.level.recorded}",
+        *([_chosen(seen.request)] if seen.request else []),
         rate if account.rate_bit_per_s else "packets came in bunches, which show no rate of the path",
         # A program logs a packet when it reads it.
         f"the first round trip took {'at most ' if account.level is Level.E3 else ''}{time_text(round_trip)}",
         waits if len(long) else "no wait lasted half of that",
     ]
+    before, during = seen.bytes_meanwhile.others_before, seen.bytes_meanwhile.others_during
+    came = ((before, "before its first byte"), (during, "from its first byte to its last"))
+    if beside := [f"{_sizes(each)[0]} {when}" for each, when in came if each >= _FEW_BYTES]:
+        told.append(f"of other answers there came {number_text.listed(beside)}")
     if seen.level is Level.E2:
         told.append(f"the answer's packets have {_sizes(seen.answer_bytes)[0]}")
     if account.missing_ms:
         missing = time_text(account.missing_ms)
         told.append(f"for {missing} bytes had come that could not be read, as earlier ones were missing")
     return "; ".join(told) + "."
+
+
+def _chosen(request: Request) -> str:
+    """Say which of several requests it is, and what of its connection is in its time."""
+    which = "the slowest" if request.is_slowest else "one"
+    name = request.url or ("" if request.stream_id is None else f"stream {request.stream_id}")
+    before = "with its connection's handshake" if request.waited_for_handshake else "on a connection that was there"
+    return f"{which} of {request.others + 1} requests ({name}), {before}"
 
 
 def limits(accounts: Sequence[OneEnd]) -> str:
@@ -98,9 +115,11 @@ def limits(accounts: Sequence[OneEnd]) -> str:
         else "The numbers are of this one transfer. The column `unsure` has what the recording leaves open."
     )
     if len(accounts) == 1 and accounts[0].lower_bound_ms:
+        request = accounts[0].seen.request
+        handshake = "" if request and not request.waited_for_handshake else _HANDSHAKE
         told += (
-            " The lower bound is a round trip for TCP and one for TLS 1.3, or one for QUIC, one for the request, and "
-            "the answer's bytes at the path's rate, without a wait."
+            f" The lower bound is a round trip {handshake}for the request, and the answer's own bytes at the path's "
+            "rate, without a wait."
         )
     told = f"{told} The path's rate and delay are taken for constant."
     levels = {each.level for each in accounts}

@@ -15,6 +15,7 @@ import numpy as np
 
 from quiclab.evidence.metrics import Unknown
 from quiclab.why.account.arrivals import Arrivals, Floats
+from quiclab.why.account.chosen_request import ALONE, AnswerBytes, Request
 from quiclab.why.account.levels import Level, Part
 
 _LONG = 0.5
@@ -81,6 +82,10 @@ class Seen:
     """Bytes of the body; None where the recording does not show them."""
     url: str | None = None
     status: int | None = None
+    request: Request | None = None
+    """The request, where the recording holds several; None where it is the only one."""
+    bytes_meanwhile: AnswerBytes = ALONE
+    """Bytes of this answer, and of others that came beside it."""
     held: tuple[Part, ...] = ()
     """Part to which a wait before each arrival belongs, where the recording tells; empty elsewhere."""
 
@@ -150,7 +155,8 @@ class OneEnd:
     @property
     def lower_bound_ms(self) -> Mapping[Part, float] | None:
         """Least time of each part over this path: a round trip for TCP and one for TLS 1.3, or one for QUIC; one for
-        the request; the answer's bytes at the path's rate; and no wait. None where the recording hardly shows that
+        the request; the answer's bytes at the path's rate; no wait; and of a request whose connection was there already
+        no handshake. None where the recording hardly shows that
         rate, or its parts are a server's."""
         if not {Part.SET_UP, Part.REQUEST, Part.ARRIVING, Part.WAITS} <= {*self.parts}:
             return None
@@ -162,7 +168,7 @@ class OneEnd:
         return {
             Part.SET_UP: min(handshake, self.parts[Part.SET_UP].low_ms),
             Part.REQUEST: round_trip,
-            Part.ARRIVING: arriving.low_ms,
+            Part.ARRIVING: arriving.low_ms * self.seen.bytes_meanwhile.own_share,
             Part.WAITS: 0.0,
         }
 

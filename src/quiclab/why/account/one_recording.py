@@ -17,6 +17,7 @@ from quiclab.logs.decoders import Found, decode_files, finished
 from quiclab.logs.decoders.sinks import InMemory
 from quiclab.model.tables import TABLES, Row
 from quiclab.why.account.arrivals import Arrivals
+from quiclab.why.account.chosen_request import ALONE, Request, answer_bytes
 from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.from_server import seen_by_server
 from quiclab.why.account.levels import Level
@@ -34,13 +35,13 @@ _FIN_OR_RST = 5
 _COVERS_ONE = "an account is of one request on a connection of its own"
 
 
-def seen_by_client(tables: Tables, transport: Transport) -> Seen:
-    """Transfer as the client's end shows it. Raises Unknown where that is not one transfer from its beginning to its
-    end."""
-    of = recorded(tables, transport)
-    asked = _asked(of)
+def seen_by_client(tables: Tables, transport: Transport, request: Request | None = None) -> Seen:
+    """Transfer as the client's end shows it, of one request where the recording holds several. Raises Unknown where
+    that is not one transfer from its beginning to its end."""
+    of = recorded(tables, transport, request.connection if request else None)
+    asked = Instant.exactly(request.sent_ns) if request else _asked(of)
     if of.opened:
-        answer_ns, last, early_ns, told = _answer_span(of)
+        answer_ns, last, early_ns, told = _answer_span(of, request, asked)
     else:
         answer_ns, last, early_ns = _guessed(of, asked)
         told = {}
@@ -52,7 +53,7 @@ def seen_by_client(tables: Tables, transport: Transport) -> Seen:
     return Seen(
         _level(of),
         transport,
-        int(of.packets["time_ns"][0]),
+        request.begins_ns if request else int(of.packets["time_ns"][0]),
         0,
         asked,
         last,
@@ -61,10 +62,12 @@ def seen_by_client(tables: Tables, transport: Transport) -> Seen:
         int(of.down.filter(pl.col("time_ns").is_between(asked.at_ns, answer_ns, closed="left"))["size_bytes"].sum()),
         _round_trip_ns(of),
         of.resolution_ns,
-        _missing(of, last.at_ns),
+        _missing(of, asked.at_ns if request else None, last.at_ns, request),
         told.get("response_body_bytes"),
         told.get("url"),
         told.get("status"),
+        request,
+        answer_bytes(of.tables, request, answer_ns, last.at_ns) if request else ALONE,
     )
 
 
@@ -96,19 +99,19 @@ def _asked(of: Recorded) -> Instant:
     return Instant(can[0], can[0], can[max(together, min(1, len(can) - 1))])
 
 
-def _answer_span(of: Recorded) -> tuple[int, Instant, int, Row]:
+def _answer_span(of: Recorded, request: Request | None, asked: Instant) -> tuple[int, Instant, int, Row]:
     """The answer's first packet, its last byte, and what the recording says of it."""
     requests = of.table("http_requests")
-    told: Row = {}
-    if requests.height > 1:
+    told: Row = request.row if request else {}
+    if requests.height > 1 and not request:
         raise Unknown(f"it holds {requests.height} requests: {_COVERS_ONE}")
-    if requests.height:
+    if requests.height and not request:
         told = requests.row(0, named=True)
     if of.transport == "tcp":
-        first, last = _record_begun(of, told.get("headers_ns")), told.get("last_byte_ns")
+        first, last = _record_begun(of, told.get("headers_ns"), asked), told.get("last_byte_ns")
     else:
         streams = of.table("streams")
-        streams = streams.filter([is_request_stream(each) for each in streams["stream_id"]])
+        streams = streams.filter([_is_asked(each, request) for each in streams["stream_id"]])
         streams = streams.filter(pl.col("down_first_ns").is_not_null())
         if streams.height > 1:
             raise Unknown(f"it holds {streams.height} requests: {_COVERS_ONE}")
@@ -122,12 +125,15 @@ def _answer_span(of: Recorded) -> tuple[int, Instant, int, Row]:
     return first, Instant.exactly(last), first, told
 
 
-def _record_begun(of: Recorded, whole_ns: int | None) -> int | None:
+def _is_asked(stream_id: int, request: Request | None) -> bool:
+    return is_request_stream(stream_id) if request is None else stream_id == request.stream_id
+
+
+def _record_begun(of: Recorded, whole_ns: int | None, asked: Instant) -> int | None:
     """Arrival of the first segment of the TLS record, with the answer's headers, that was whole at an instant."""
     if whole_ns is None:
         return None
-    asked_ns = _asked(of).at_ns
-    down = of.down.filter(pl.col("app"), pl.col("time_ns") > asked_ns, pl.col("time_ns") <= whole_ns)
+    down = of.down.filter(pl.col("app"), pl.col("time_ns") > asked.at_ns, pl.col("time_ns") <= whole_ns)
     begun_ns = down["time_ns"].max()
     return begun_ns if isinstance(begun_ns, int) else whole_ns
 
@@ -213,19 +219,22 @@ def _round_trip_ns(of: Recorded) -> int:
     return max(1, came - sent[max(0, bisect_left(sent, came) - 1)])
 
 
-def _missing(of: Recorded, until_ns: int) -> tuple[tuple[int, int], ...] | None:
-    """Times in which the answer had a gap before bytes that had come."""
+def _missing(
+    of: Recorded, from_ns: int | None, until_ns: int, request: Request | None
+) -> tuple[tuple[int, int], ...] | None:
+    """Times in which the answer had a gap before bytes that had come, from an instant on where one is given."""
     if of.transport == "tcp":
         rows = of.down.filter(pl.col("payload_bytes") > 0).drop_nulls("number")
         pieces = rows.select("time_ns", "number", (pl.col("number") + pl.col("payload_bytes")).alias("end"))
     elif of.opened:
         frames = of.table("frames").filter(pl.col("direction") == "down", pl.col("frame_type") == "stream")
-        frames = frames.filter([is_request_stream(each) for each in frames["stream_id"].fill_null(1)])
+        frames = frames.filter([_is_asked(each, request) for each in frames["stream_id"].fill_null(1)])
         start = pl.col("offset").fill_null(0)
         pieces = frames.select("time_ns", start, (start + pl.col("length_bytes").fill_null(0)).alias("end"))
     else:
         return None
-    return tuple(_gaps(pieces.filter(pl.col("time_ns") <= until_ns)))
+    gaps = _gaps(pieces.filter(pl.col("time_ns") <= until_ns))
+    return tuple((max(begin, from_ns or begin), end) for begin, end in gaps if end > (from_ns or begin))
 
 
 def _gaps(pieces: pl.DataFrame) -> list[tuple[int, int]]:
@@ -247,15 +256,18 @@ def _gaps(pieces: pl.DataFrame) -> list[tuple[int, int]]:
 _LOGS_OF_QUIC = ("qlog",)
 
 
-def account_of_tables(tables: dict[str, pl.DataFrame], transport: Transport) -> OneEnd:
-    """The account of the only transfer in one recording. Raises Unknown where it cannot carry one."""
+def account_of_tables(tables: dict[str, pl.DataFrame], transport: Transport, request: Request | None = None) -> OneEnd:
+    """The account of the only transfer in one recording, or of the `request` that was chosen of several. Raises Unknown
+    where it cannot carry one."""
     sources = tables["sources"]
     logs = sources.filter(pl.col("format").is_in(_LOGS_OF_QUIC), pl.col("vantage") == "server")
     if logs.height and logs.height == sources.height:
+        if request is not None:
+            raise Unknown(f"it is a server's log of several requests: {_COVERS_ONE}")
         return account_of_one_end(seen_by_server(tables))
     if transport == "tcp" and sources["format"].to_list() == ["netlog"]:
-        return account_of_one_end(seen_by_browser(tables))
-    return account_of_one_end(seen_by_client(tables, transport))
+        return account_of_one_end(seen_by_browser(tables, request))
+    return account_of_one_end(seen_by_client(tables, transport, request))
 
 
 def tables_of(found: Found) -> dict[str, pl.DataFrame]:
@@ -267,35 +279,47 @@ def tables_of(found: Found) -> dict[str, pl.DataFrame]:
 
 
 # One transfer over TCP as a Chrome NetLog shows it: no packets, but the connection, the request and DATA frames.
-_NEEDED = ("connect_start_ns", "connect_end_ns", "send_start_ns", "headers_ns", "last_byte_ns")
+_OF_CONNECTION = ("connect_start_ns", "connect_end_ns")
+_OWN = ("send_start_ns", "headers_ns", "last_byte_ns")
 
 
-def seen_by_browser(tables: Tables) -> Seen:
-    """The only request over TCP. Raises Unknown for none or several, or where its connection is not shown."""
+def seen_by_browser(tables: Tables, request: Request | None = None) -> Seen:
+    """The only request over TCP, or the one that was chosen. Raises Unknown for none or several, or where its
+    connection is not shown."""
     rows = tables["http_requests"].filter(pl.col("transport") == "tcp", pl.col("status").is_not_null())
-    if rows.height != 1:
+    if request is None and rows.height != 1:
         raise Unknown(f"it holds {rows.height or 'no'} answered requests over TCP, and an account is of one")
-    told = rows.row(0, named=True)
-    lacking = [name.removesuffix("_ns").replace("_", " ") for name in _NEEDED if told[name] is None]
+    told = request.row if request else rows.row(0, named=True)
+    opened = rows.filter(connection=told["connection"]).drop_nulls("connect_start_ns")
+    opening = opened.row(0, named=True) if opened.height else told
+    lacking = [each for each in _OF_CONNECTION if opening[each] is None] + [each for each in _OWN if told[each] is None]
     if lacking:
-        raise Unknown(f"it does not show the request's {lacking[0]}: log from before the browser connects to the end")
+        name = lacking[0].removesuffix("_ns").replace("_", " ")
+        raise Unknown(f"it does not show the request's {name}: log from before the browser connects to the end")
+    waited = request is None or request.waited_for_handshake
+    begins_ns, asked_ns = (
+        (opening["connect_start_ns"], opening["connect_end_ns"]) if waited else (told["send_start_ns"],) * 2
+    )
     data = tables["http_frames"].filter(
         pl.col("connection") == told["connection"], pl.col("frame_type") == "data", pl.col("direction") == "down"
     )
     data = data.filter(pl.col("length_bytes") > 0)
     came = pl.coalesce("last_byte_ns", "time_ns").alias("came_ns")
-    at, size = data.select(came, pl.col("length_bytes").cast(pl.Int64)).sort("came_ns", maintain_order=True)
+    data = data.select(came, pl.col("length_bytes").cast(pl.Int64)).sort("came_ns", maintain_order=True)
+    if request is not None:
+        data = data.filter(pl.col("came_ns").is_between(told["headers_ns"], told["last_byte_ns"]))
+    at, size = data
     if not len(at):
         raise Unknown("it shows no data of the answer")
-    round_trip_ns = max(1, (told["secure_start_ns"] or told["connect_end_ns"]) - told["connect_start_ns"])
+    round_trip_ns = max(1, (opening["secure_start_ns"] or opening["connect_end_ns"]) - opening["connect_start_ns"])
     # Headers show when the TLS record that holds them is whole, which may be longer than the server's initial window.
-    early_ns = min(told["headers_ns"], max(told["send_start_ns"], told["connect_end_ns"]) + round_trip_ns)
+    early_ns = min(told["headers_ns"], max(told["send_start_ns"], asked_ns) + round_trip_ns)
     return Seen(
         Level.E3,
         "tcp",
-        told["connect_start_ns"],
+        begins_ns,
         0,
-        Instant.exactly(told["connect_end_ns"]),
+        Instant.exactly(asked_ns),
         Instant.exactly(told["last_byte_ns"]),
         Arrivals(at.to_numpy(), size.to_numpy()),
         early_ns,
@@ -306,4 +330,6 @@ def seen_by_browser(tables: Tables) -> Seen:
         told["response_body_bytes"],
         told["url"],
         told["status"],
+        request,
+        answer_bytes(tables, request, told["headers_ns"], told["last_byte_ns"]) if request else ALONE,
     )

@@ -72,13 +72,16 @@ def transports(tables: Tables) -> list[Transport]:
     return [each for each in get_args(Transport) if each in seen]
 
 
-def recorded(tables: Tables, transport: Transport) -> Recorded:
-    """The only connection over a transport. Raises Unknown for none or several, or what begins or ends elsewhere."""
+def recorded(tables: Tables, transport: Transport, connection: str | None = None) -> Recorded:
+    """The only connection over a transport, or the one that is named. Raises Unknown for none or several, or what
+    begins or ends elsewhere."""
     if tables["packets"]["vantage"].n_unique() > 1:  # a log of both ends: the client's is what the others are
         tables = {name: _client_rows(table) for name, table in tables.items()}
     rows = tables["packets"].filter(
         pl.col("transport") == transport, pl.col("event").is_in(_EVENTS), pl.col("direction").is_not_null()
     )
+    if connection is not None:
+        rows = rows.filter(connection=connection)
     name = _NAMES[transport]
     full = rows.group_by("connection", maintain_order=True).agg(
         pl.col("length_bytes").filter(pl.col("direction") == "down").sum()
@@ -93,7 +96,8 @@ def recorded(tables: Tables, transport: Transport) -> Recorded:
     if full.height > 1:
         raise Unknown(
             f"it holds {full.height} {name} connections ({', '.join(full['connection'].head(3))}"
-            f"{', …' if full.height > 3 else ''}), and an account is of one: cut it to that one"
+            f"{', …' if full.height > 3 else ''}), and an account is of one: cut it to that one, "
+            "or name a request by --url, which needs keys"
         )
     connection = str(full["connection"][0])
     rows = rows.filter(pl.col("connection") == connection)
