@@ -97,7 +97,7 @@ def test_words_and_page_name_the_request(tmp_path: Path, capsys: pytest.CaptureF
     ("words", "code", "told"),
     [
         ([*_words("h3"), "--url", "/none"], ExitCode.DECODE, "it has https://server.test/four~1 (stream 0)"),
-        ([*_words("h3"), "--stream", "1"], ExitCode.DECODE, "no answered request in it is the one asked for"),
+        ([*_words("h3"), "--stream", "1"], ExitCode.DECODE, "no answered request in it is for stream 1: it has"),
         ([*_words("h2")[:1], "--url", "/four~1"], ExitCode.DECODE, "it shows no answered request"),
         (["study", "--url", "/x"], ExitCode.SPEC, "--url belongs to recordings"),
         (["study", "--stream", "0"], ExitCode.SPEC, "--stream belongs to recordings"),

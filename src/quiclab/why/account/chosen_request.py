@@ -26,6 +26,13 @@ class Wanted:
     """Address, or only the path of it."""
     stream_id: int | None = None
 
+    @property
+    def name(self) -> str:
+        """The request as it was asked for."""
+        return " and ".join(
+            ([self.url] if self.url else []) + ([] if self.stream_id is None else [f"stream {self.stream_id}"])
+        )
+
 
 @dataclass(frozen=True)
 class Request:
@@ -76,7 +83,7 @@ def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None =
     if not found:
         there = list(dict.fromkeys(_name(each) for each in requests))
         more = f", and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
-        raise Unknown(f"no answered request in it is the one asked for: it has {', '.join(there[:_LISTED])}{more}")
+        raise Unknown(f"no answered request in it is for {wanted.name}: it has {', '.join(there[:_LISTED])}{more}")
     slowest_ns = max(each.took_ns for each in requests)
     chosen = max(found, key=lambda each: each.took_ns)
     return replace(chosen, is_slowest=chosen.took_ns == slowest_ns)
