@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from quiclab.model.errors import SpecError
+from quiclab.why.account.chosen_request import path_of
 from quiclab.why.account.levels import Part, shared
 from quiclab.why.account.one_end import OneEnd, Span
 from quiclab.why.account.recorded import Tables
@@ -100,7 +100,7 @@ def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
     for name, seen in zip(names, (a, b), strict=True):
         if seen.status is not None and not 200 <= seen.status < 300:
             raise SpecError(f"the answer in {name} has status {seen.status}", "record one that succeeds")
-    if a.url is not None and b.url is not None and _host_and_path(a.url) != _host_and_path(b.url):
+    if a.url is not None and b.url is not None and path_of(a.url) != path_of(b.url):
         raise SpecError(f"these are different transfers: {names[0]} asks for {a.url}, {names[1]} for {b.url}", hint)
     if a.body_bytes is not None and b.body_bytes is not None:
         sizes, most = (a.body_bytes, b.body_bytes), _BODY_SHARE * max(a.body_bytes, b.body_bytes)
@@ -113,8 +113,3 @@ def _check_alike(names: tuple[str, str], first: OneEnd, second: OneEnd) -> None:
             f"the answer has {sizes[0]:,} bytes in {names[0]} and {sizes[1]:,} in {names[1]}",
             hint,
         )
-
-
-def _host_and_path(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.path or '/'}?{parts.query}"
