@@ -30,7 +30,18 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     """
     if len(study.measured_arms) == 1:
         return _alone(study.measured_arms[0], facts)
-    arms = sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline)
+    groups: dict[str, list[Arm]] = {}
+    for arm in sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline_of(arm)):
+        groups.setdefault(study.baseline_of(arm), []).append(arm)
+    found = [_compared(arms, facts) for arms in groups.values()]
+    return {
+        "text": " ".join(each["text"] for each in found),
+        "differences": [told for each in found for told in each["differences"]],
+    }
+
+
+def _compared(arms: list[Arm], facts: Mapping[str, Mapping[str, str]]) -> ArmsSummary:
+    """Summary of a baseline, which is the first, and the arms that are compared with it."""
     told = [{**_programs(arm), **facts.get(arm.name, {})} for arm in arms]
     equal: list[str] = []
     different: list[tuple[str, list[str]]] = []

@@ -39,6 +39,15 @@ def test_the_baseline_comes_first(tmp_path: pathlib.Path) -> None:
     assert "congestion control: h3 New Reno with beta 0.7, h2 reno" in summary["differences"]
 
 
+def test_arms_are_held_against_their_own_baselines(tmp_path: pathlib.Path) -> None:
+    """A sentence for each baseline: what differs between servers is no difference of the arms that are compared."""
+    servers = ('server = "caddy"', 'server = ["caddy", "nginx"]')
+    summary = arms_summary(study_of(tmp_path, changed(servers, servers)), {})
+    assert "h2-caddy (HTTP/2) against h3-caddy (HTTP/3). Equal: client curl-cffi, server caddy" in summary["text"]
+    assert "h2-nginx (HTTP/2) against h3-nginx (HTTP/3). Equal: client curl-cffi, server nginx" in summary["text"]
+    assert not any(told.startswith("server") for told in summary["differences"])
+
+
 def test_different_programs_are_a_difference(tmp_path: pathlib.Path) -> None:
     """H2 and H3 from different programs are never silently compared; one's own goes by its command."""
     study = study_of(tmp_path, changed(('server = "caddy"', 'server = {argv = ["/opt/my-server", "{port}"]}')))
