@@ -116,7 +116,10 @@ class Factor(Figure):
     def _axes(figure: go.Figure, data: pl.DataFrame, across: int, panels: int, programs: Sequence[str]) -> None:
         shared = {"automargin": True, "zeroline": False}
         figure.update_xaxes(**(_names(programs) if programs else _scale(data["x"])), **shared)
-        figure.update_yaxes(**_scale(data["median"], data["low"], data["high"]), **shared)
+        values = _scale(data["median"], data["low"], data["high"])
+        if programs and "range" not in values:
+            values |= {"autorange": True}  # plotly takes none for axes that match beside others with a range
+        figure.update_yaxes(**values, **shared)
         metric = f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}".removesuffix(", ")
         for place in range(panels):
             number = go.axis_number(place)

@@ -89,10 +89,11 @@ def _by_factor(figure: Figure, asked: Asked) -> Placed:
         data = figures.gathered(figure, replace(asked, factor=name))
         if data.is_empty():  # no cell along it is judged
             continue
-        tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
+        told = data.with_columns(pl.col("arm", "x").cast(pl.String))  # programs are no numbers
+        tables.append(told.select(pl.lit(name).alias("factor"), pl.all()))
         shown, rest = _fewer(name, data)
         parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))
-    return pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame(), parts
+    return pl.concat(tables) if tables else pl.DataFrame(), parts
 
 
 def _fewer(name: str, data: pl.DataFrame) -> tuple[pl.DataFrame, str]:
