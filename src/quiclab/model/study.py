@@ -164,9 +164,9 @@ class Arm:
     only_for: Literal["competition"] | None = None
     """Restricts the arm to competitors: it makes no cells of its own. None: it is compared with the others."""
     baseline: str | None = field(default=None, metadata=ONLY_WHERE_SET)
-    """Name of the arm that this one is compared with, where not all have one baseline; an arm that another one names is
-    compared with nothing. Of an arm with lists, the variant with the same programs is meant. By default
-    `study.baseline`. Resolved it is set in every arm, or in none."""
+    """Name of the arm that this one is compared with, by default `study.baseline`; of an arm with lists, its variant
+    with the same programs. An arm that another one names is compared with nothing. `resolved.json` has this key in all
+    arms that are compared, where these have several baselines."""
 
     def programs(self) -> tuple[tuple[Role, Program, Protocol], ...]:
         """Every program of the arm with its role and its protocol; a server behind a proxy speaks that of the
