@@ -191,3 +191,13 @@ def test_a_document_with_lists_is_written_anew_as_the_same_study(tmp_path: pathl
     arms = load_spec(file).document["arm"]
     assert [each.get("baseline") for each in arms] == [None, None, "h2-caddy", "h2-nginx"]
     assert resolved_json(study_of(tmp_path, toml_text(load_spec(file).document))) == before
+
+
+def test_keys_of_a_program_make_variants_too(tmp_path: pathlib.Path) -> None:
+    """They are compared with the variant of the same value, or with the only baseline."""
+    windows = 'server = {name = "quinn", initial_window = [10, 32]}'
+    alone = study_of(tmp_path, spec(arm("h2", NGINX), arm("h3", windows)))
+    assert baselines(alone) == {"h2": "h2", "h3-10": "h2", "h3-32": "h2"}
+    assert [each.server.knobs.initial_window for each in alone.arms[1:]] == [10, 32]
+    both = study_of(tmp_path, spec(arm("h3a", windows), arm("h3b", windows)))
+    assert baselines(both)["h3b-32"] == "h3a-32"
