@@ -34,8 +34,10 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     if len(study.measured_arms) == 1:
         return _alone(study.measured_arms[0], facts)
     groups: dict[str, list[Arm]] = {}
-    for arm in sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline_of(arm)):
-        groups.setdefault(study.baseline_of(arm), []).append(arm)
+    by_name = {arm.name: arm for arm in study.measured_arms}
+    for arm in study.compared_arms:
+        baseline = study.baseline_of(arm)
+        groups.setdefault(baseline, [by_name[baseline]]).append(arm)
     arms = [arm for of_baseline in groups.values() for arm in of_baseline]
     points = [*_points(arms, facts), *_tcp_points(arms)]
     texts = [_text(of_baseline, points) for of_baseline in groups.values()]

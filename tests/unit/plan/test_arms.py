@@ -45,7 +45,8 @@ def test_arms_are_held_against_their_own_baselines(tmp_path: pathlib.Path) -> No
     servers = ('server = "caddy"', 'server = ["caddy", "nginx"]')
     paced = {"h2-caddy": "off", "h3-caddy": "on", "h2-nginx": "off", "h3-nginx": "off"}
     facts = {arm: {"pacing": value} for arm, value in paced.items()}
-    summary = arms_summary(study_of(tmp_path, changed(servers, servers)), facts)
+    turned = ('server = "caddy"', 'server = ["nginx", "caddy"]')
+    summary = arms_summary(study_of(tmp_path, changed(turned, servers)), facts)
     assert "h2-caddy (HTTP/2) against h3-caddy (HTTP/3). Equal: client curl-cffi, server caddy" in summary["text"]
     assert "h2-nginx (HTTP/2) against h3-nginx (HTTP/3). Equal: client curl-cffi, server nginx" in summary["text"]
     assert summary["differences"] == ["pacing: h2-caddy off, h3-caddy on, h2-nginx off, h3-nginx off"]
