@@ -55,6 +55,8 @@ class Shape:
     seed: int = 1
     factors: dict[str, float] = field(default_factory=dict)
     """Arm: what its times are multiplied with, as if another build ran."""
+    baselines: dict[str, str] = field(default_factory=dict)
+    """Arm: its baseline, itself of a baseline, where there are other arms than two; `h2-nginx` has the server nginx."""
     host: dict[str, Any] = field(default_factory=dict)
     """What `host.json` says beside or instead of the usual."""
     resolved: dict[str, Any] = field(default_factory=dict)
@@ -100,10 +102,11 @@ def _made(directory: Path, shape: Shape) -> Path:
     rng = np.random.default_rng(shape.seed)
     trials: Rows = []
     metrics: Rows = []
+    arms = tuple(shape.baselines) or ARMS
     for path in shape.paths:
         for workload in shape.workloads:
-            _cell(directory, shape, rng, trials, metrics, "main", workload, path, ARMS)
-    for arm in ARMS if shape.aa_blocks else ():
+            _cell(directory, shape, rng, trials, metrics, "main", workload, path, arms)
+    for arm in arms if shape.aa_blocks else ():
         _cell(
             directory, shape, rng, trials, metrics, "aa", shape.workloads[-1], shape.paths[0], (f"{arm}#1", f"{arm}#2")
         )
@@ -127,7 +130,8 @@ def _cell(
             key = (f"{path}/{workload}", str(arm), block)
             row = {
                 "trial_id": f"{len(trials):08x}", "attempt": 1, "kind": kind, "cell_id": cell_id, "workload": workload,
-                "path": path, "arm": str(arm), "baseline_arm": arms[0], "block": block, "position": position,
+                "path": path, "arm": str(arm), "baseline_arm": shape.baselines.get(str(arm), arms[0]),
+                "block": block, "position": position,
                 "seed": str(block), "status": "verified", "reason": None,
             }  # fmt: skip
             if key in shape.voids | shape.lost:
@@ -243,7 +247,10 @@ def _resolved(shape: Shape) -> dict[str, Any]:
 
     return {
         "name": "synthetic", "seed": 1, "blocks": shape.blocks, "alpha": 0.05, "baseline": "h2", "question": "",
-        "arms": [{"name": arm, "protocol": arm} for arm in ARMS],
+        "arms": [{"name": arm, "protocol": arm} for arm in ARMS] if not shape.baselines else [
+            {"name": arm, "protocol": arm[:2], "server": {"name": arm.partition("-")[2]}, "baseline": baseline}
+            for arm, baseline in shape.baselines.items()
+        ],
         "workloads": [{"name": name, "size_bytes": SIZES.get(name, 0)} for name in shape.workloads],
         "paths": [
             {"name": name, "title": TITLES.get(name, ""), "up": one_way, "down": one_way}

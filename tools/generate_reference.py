@@ -50,8 +50,9 @@ sizes count IP packet bytes. `up` is from client to server, `down` from server t
 
 A list where one value is wanted, anywhere in a `[[path]]` or `[[workload]]`, makes a grid: a table for each value, or
 for each combination of several lists ([how](../how-to/write-a-study.md#vary-several-things)). A key whose value is a
-list by itself (`queue`, `loss`, `sizes`) takes a list of lists. Lists of one table have at most 1000 combinations, a
-study at most 10,000 cells.
+list by itself (`queue`, `loss`, `sizes`) takes a list of lists. In an `[[arm]]` the programs, and keys of their tables,
+take lists ([how](../how-to/write-a-study.md#vary-servers-and-clients)). Lists of one table have at most 1000
+combinations, a study at most 10,000 cells.
 
 This page is generated from the source by `tools/generate_reference.py`.
 """

@@ -126,7 +126,7 @@ def find_row(study: Study, cell: str | None, arm: str | None, block: int) -> Pla
         raise SpecError(f"there is no cell {cell!r}", nearest(cell, cells, "there are"))
     here = [row for row in rows if row.cell_id == cell]
     arms = sorted({row.arm for row in here})
-    arm = arm or here[0].baseline_arm
+    arm = arm or (study.baseline if study.baseline in arms else here[0].baseline_arm)
     if arm not in arms:
         raise SpecError(f"the cell {cell} has no arm {arm!r}", nearest(arm, arms, "it has"))
     blocks = sorted(row.block for row in here if row.arm == arm)

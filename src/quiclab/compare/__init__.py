@@ -3,7 +3,7 @@
 
 `analyse.py` compares a study, `cell_comparison.py` a cell, `paired.py` what is compared in each pair (a ratio);
 `conclusions.py` says what it amounts to beside what matters. Further views of the same trials: `tail_quantiles.py`,
-`factor_effects.py`, `least_time.py`, `cost.py`, `occasions.py`, `over_occasions.py`.
+`factor_effects.py`, `program_factors.py`, `least_time.py`, `cost.py`, `occasions.py`, `over_occasions.py`.
 
 How far it can be trusted: `disturbance.py` and `between_ends.py` (what the laboratory added to trials, and the widest
 interval and p that leaves), `not_judged.py`, `damaged.py`, `pair_independence.py`, `control_alarms.py`,

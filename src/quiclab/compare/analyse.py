@@ -55,12 +55,14 @@ def analyse_study(study_dir: Path, metric: str | None = None, baseline: str | No
 
 
 def _against(study: Study, baseline: str) -> Study:
-    """The study with another baseline in all cells but those of the A/A control."""
+    """The study with one other baseline in all cells but those of the A/A control."""
     arms = list(study.arms)
     if baseline not in arms:
         raise SpecError(f"the study has no arm {baseline!r}", nearest(baseline, arms, "it has"))
     column = pl.when(pl.col("kind") == "main").then(pl.lit(baseline)).otherwise("baseline_arm")
-    return replace(study, trials=study.trials.with_columns(baseline_arm=column))
+    alone = [{key: value for key, value in arm.items() if key != "baseline"} for arm in study.tables("arms")]
+    resolved = study.resolved | {"baseline": baseline, "arms": alone}
+    return replace(study, resolved=resolved, trials=study.trials.with_columns(baseline_arm=column))
 
 
 def usual_metric(study: Study) -> str:
@@ -160,42 +162,46 @@ def with_notes(analysis: StudyAnalysis, notes: Iterable[str]) -> StudyAnalysis:
 
 
 def _comparisons(
-    place: tuple[str, str, str, str], baseline: str, arms: Mapping[str, ArmResult], metric: Metric, alpha: float
+    place: tuple[str, str, str, str],
+    baselines: Mapping[str, str],
+    arms: Mapping[str, ArmResult],
+    metric: Metric,
+    alpha: float,
 ) -> list[Comparison]:
-    return [compare(place, arms[baseline], arms[arm], metric, alpha) for arm in arms if arm != baseline]
+    return [compare(place, arms[baselines[arm]], arms[arm], metric, alpha) for arm in arms if arm != baselines[arm]]
 
 
-def _alone(measured: Iterable[tuple[tuple[str, str, str, str], str, Mapping[str, ArmResult]]]) -> list[Alone]:
+def _alone(measured: Iterable[tuple[tuple[str, str, str, str], object, Mapping[str, ArmResult]]]) -> list[Alone]:
     """The main cells of a study with a single arm."""
     return [
-        Alone(cell_id, workload, path, arms[baseline])
-        for (cell_id, kind, workload, path), baseline, arms in measured
+        Alone(cell_id, workload, path, next(iter(arms.values())))
+        for (cell_id, kind, workload, path), _, arms in measured
         if kind == "main"
     ]
 
 
 def measured_cells(
     study: Study, metric: Metric
-) -> Iterator[tuple[tuple[str, str, str, str], str, dict[str, ArmResult]]]:
-    """Every cell as (cell_id, kind, workload, path), the label of its baseline, and the results of its arms."""
+) -> Iterator[tuple[tuple[str, str, str, str], dict[str, str], dict[str, ArmResult]]]:
+    """Every cell as (cell_id, kind, workload, path), the baseline of each of its arms, and the results of the arms."""
     rows = with_values(study, study.trials.filter(pl.col("trial_id").is_not_null()), metric.name)
     for (kind, cell_id, workload, path), cell in rows.group_by(
         "kind", "cell_id", "workload", "path", maintain_order=True
     ):
         attempts = {str(arm): group for (arm,), group in cell.group_by("arm")}
-        baseline = str(cell["baseline_arm"][0])
-        arms = {
-            arm: arm_in_cell(study, arm, attempts.get(arm, cell.clear()), metric)
-            for arm in _arms(study, baseline, attempts, kind)
-        }
-        yield (str(cell_id), str(kind), str(workload), str(path)), baseline, arms
+        present = {arm: str(group["baseline_arm"][0]) for arm, group in attempts.items()}
+        baselines = _baselines(study, str(cell["baseline_arm"][0]), present, kind)
+        arms = {arm: arm_in_cell(study, arm, attempts.get(arm, cell.clear()), metric) for arm in baselines}
+        yield (str(cell_id), str(kind), str(workload), str(path)), baselines, arms
 
 
-def _arms(study: Study, baseline: str, present: Iterable[str], kind: object) -> list[str]:
-    """Arms of a cell: the baseline, the spec's others in their order though none has run yet, then any that has."""
-    spec = list(study.arms)
-    planned = spec if kind == "main" else [f"{baseline.partition('#')[0]}#2"]
-    return list(dict.fromkeys([baseline, *planned, *sorted(present)]))
+def _baselines(study: Study, first: str, present: Mapping[str, str], kind: object) -> dict[str, str]:
+    """The baseline of each arm of a cell: first of the baselines themselves, then of the spec's others in their order
+    though none has run yet, then of any that has."""
+    spec = {arm: told.baseline or first for arm, told in study.arms.items()}
+    planned = spec if kind == "main" else {f"{first.partition('#')[0]}#2": first}
+    found = {**planned, **dict(sorted(present.items()))}
+    return {**{each: each for each in found.values()}, **found}
 
 
 def with_values(study: Study, attempts: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
@@ -12,6 +13,15 @@ from quiclab.compare.statistics import smallest_p
 from quiclab.model.number_text import ends_text, interval_text, level, level_text, listed, percent, quantity
 
 _TIMES = frozenset({"ms", "us", "s"})
+
+
+def arms_compared(baselines: Mapping[str, str]) -> str:
+    """Return which arms are compared with which baseline: `a and b against h2`, `h3-x against h2-x and h3-y against
+    h2-y`."""
+    arms: dict[str, list[str]] = {}
+    for arm, baseline in baselines.items():
+        arms.setdefault(baseline, []).append(arm)
+    return listed([f"{listed(of_baseline)} against {baseline}" for baseline, of_baseline in arms.items()])
 
 
 def estimate_text(comparison: Comparison, metric: Metric) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study's numeric factors, and the metric along one of them while all else is held fixed."""
+"""A study's factors, numbers and programs, and the metric along one of them while all else is held fixed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import polars as pl
 from quiclab.compare import comparison_words, path_asked
 from quiclab.compare.factor_lines import Entry, Line, lines
 from quiclab.compare.model import ArmResult, Conclusion, StudyAnalysis
+from quiclab.compare.program_factors import ProgramLine, program_factors
 from quiclab.compare.study import Axis, Study
+from quiclab.model import number_text
 from quiclab.model.errors import SpecError
 from quiclab.model.resolved_record import ResolvedPath, ResolvedWorkload
 
@@ -125,19 +127,60 @@ def leading(found: Mapping[str, list[Line]]) -> list[str]:
     return [name for name, of in found.items() if any(len(line.entries) > 1 for line in of)]
 
 
+def axes_of(study: Study, analysis: StudyAnalysis) -> list[str]:
+    """The factors along which something can be followed: numbers, then programs."""
+    return [*leading(factors_of(study, analysis)), *program_factors(study, analysis)]
+
+
 def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl.DataFrame:
     """The metric's median of every cell and arm along one factor: a panel for each combination of what else varies.
 
     Raises SpecError where there is no such factor, or several and none is named.
     """
-    found = factors_of(study, analysis)
-    candidates = leading(found) or list(found)
+    found, programs = factors_of(study, analysis), program_factors(study, analysis)
+    candidates = axes_of(study, analysis) or list(found)
+    known = [*found, *programs]
     if name is None and len(candidates) == 1:
         name = candidates[0]
-    if name is None or name not in found:
-        what = f"{name!r} does not vary" if name else "several factors vary" if found else "no numeric factor varies"
-        raise SpecError(f"in this study {what}", f"--factor {' or '.join(found)}" if found else "")
-    return factor_data(analysis, name, found[name])
+    if name is None or name not in known:
+        what = f"{name!r} does not vary" if name else "several factors vary" if known else "no numeric factor varies"
+        raise SpecError(f"in this study {what}", f"--factor {' or '.join(known)}" if known else "")
+    return (
+        program_data(analysis, name, programs[name]) if name in programs else factor_data(analysis, name, found[name])
+    )
+
+
+def program_data(analysis: StudyAnalysis, name: str, of: Sequence[ProgramLine]) -> pl.DataFrame:
+    """One row per cell, line and program: as `factor_data`, with names of programs for numbers."""
+    rows: list[dict[str, object]] = []
+    for (path, workload), arms in _in_order(analysis).items():
+        parts = [
+            *([analysis.path_titles.get(path, path)] if len(analysis.paths) > 1 else []),
+            *([analysis.workload_titles.get(workload, workload)] if len(analysis.workloads) > 1 else []),
+        ]
+        for line in of:
+            for program, arm in line.arms.items():
+                if arm in arms:
+                    where = {"panel": ", ".join(parts), "arm": line.label, "x": program, "x_title": factor_title(name)}
+                    rows.append(where | _point(arms[arm], analysis))
+    return _frame(rows, pl.String(), not_judged_words(analysis))
+
+
+def _in_order(analysis: StudyAnalysis) -> dict[tuple[str, str], dict[str, ArmResult]]:
+    """(path, workload) → the arms that are judged there by name, in the order of the map."""
+    found = _arms_by_cell(analysis)
+    return {
+        (path, workload): {arm.arm: arm for arm in found[workload, path]}
+        for path in analysis.paths
+        for workload in analysis.workloads
+        if (workload, path) in found
+    }
+
+
+def _frame(rows: Sequence[Mapping[str, object]], x: pl.DataType, left_out: str) -> pl.DataFrame:
+    texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String())
+    numbers = dict.fromkeys(("median", "low", "high"), pl.Float64())
+    return pl.DataFrame(rows, schema={**texts, "x": x, **numbers}).with_columns(left_out=pl.lit(left_out))
 
 
 def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.DataFrame:
@@ -162,22 +205,24 @@ def factor_data(analysis: StudyAnalysis, name: str, of: Sequence[Line]) -> pl.Da
     without = [titles.get(entry, entry) for entry in every if entry not in placed]
     left_out = f"not shown, as they have no single number on this axis: {'; '.join(without)}" if without else ""
     left_out = "; ".join(filter(None, (left_out, not_judged_words(analysis))))
-    texts = dict.fromkeys(("panel", "arm", "x_title", "metric_title", "unit"), pl.String)
-    numbers = dict.fromkeys(("x", "median", "low", "high"), pl.Float64)
     order = {arm: place for place, arm in enumerate(analysis.arms)}
-    frame = pl.DataFrame(rows, schema={**texts, **numbers}).with_columns(left_out=pl.lit(left_out))
+    frame = _frame(rows, pl.Float64(), left_out)
     by_arm = pl.col("arm").replace_strict(order, return_dtype=pl.Int64)
     return frame.sort(by_arm, maintain_order=True)
 
 
 def not_judged_words(analysis: StudyAnalysis, other: str | None = None) -> str:
     """Return which cells are left out as they are not judged, of all comparisons or those of one arm; "" of none."""
-    spoiled = [
-        comparison_words.cell_name(each, analysis)
-        for each in analysis.comparisons
-        if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm)
+    spoiled: dict[str, list[str]] = {}
+    for each in analysis.comparisons:
+        if each.conclusion is Conclusion.NOT_JUDGED and other in (None, each.other.arm):
+            spoiled.setdefault(comparison_words.cell_name(each, analysis), []).append(each.other.arm)
+    all_of = len(analysis.baselines)
+    told = [
+        cell + (f" ({number_text.listed(arms)})" if other is None and len(arms) < all_of else "")
+        for cell, arms in spoiled.items()
     ]
-    return f"Left out, as they are not judged: {'; '.join(dict.fromkeys(spoiled))}." if spoiled else ""
+    return f"Left out, as they are not judged: {'; '.join(told)}." if told else ""
 
 
 def _arms_by_cell(analysis: StudyAnalysis) -> dict[tuple[str, str], list[ArmResult]]:

@@ -204,7 +204,7 @@ class ArmResult:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One arm against the baseline in one cell."""
+    """One arm against its baseline in one cell."""
 
     cell_id: str
     kind: str
@@ -274,7 +274,7 @@ class MeasuredCell:
     place: Comparison | Alone
     """Names of the cell: that of a comparison in it, or of its single arm."""
     arms: tuple[ArmResult, ...]
-    """Results of its arms, the baseline first."""
+    """Results of its arms, each baseline before those that are compared with it."""
 
 
 @dataclass(frozen=True)
@@ -311,9 +311,15 @@ class StudyAnalysis:
         control."""
         found: dict[str, MeasuredCell] = {each.cell_id: MeasuredCell(each, (each.arm,)) for each in self.alone}
         for each in (*self.comparisons, *(self.controls if controls else ())):
-            cell = found.get(each.cell_id) or MeasuredCell(each, (each.baseline,))
-            found[each.cell_id] = MeasuredCell(cell.place, (*cell.arms, each.other))
+            cell = found.get(each.cell_id) or MeasuredCell(each, ())
+            new = () if any(arm.arm == each.baseline.arm for arm in cell.arms) else (each.baseline,)
+            found[each.cell_id] = MeasuredCell(cell.place, (*cell.arms, *new, each.other))
         return found
+
+    @property
+    def baselines(self) -> dict[str, str]:
+        """Arm that is compared → its baseline, in the order of the spec."""
+        return {each.other.arm: each.baseline.arm for each in self.comparisons}
 
     @property
     def most_different(self) -> str | None:

@@ -24,7 +24,7 @@ class PlanRow:
     arm_name: str
     """Name of the arm of the spec that runs."""
     baseline_arm: str
-    """Label that the differences of this cell are relative to."""
+    """Label of the arm in this cell that its differences are relative to; its own of a baseline."""
     block: int
     """Number of the block within its cell, from 0."""
     block_id: str

@@ -213,6 +213,8 @@ class ResolvedArm(msgspec.Struct, frozen=True):
     protocol: str | None = None
     only_for: str | None = None
     """`competition` where it only competes."""
+    baseline: str | None = None
+    """Arm that it is compared with, its own name of a baseline; None where all have the study's."""
     client: ResolvedProgram | None = None
     server: ResolvedProgram | None = None
     proxy: ResolvedProgram | None = None

@@ -8,7 +8,9 @@ program; `quiclab.spec.read` turns TOML into these, and `quiclab.plan` turns the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from quiclab.model.addresses import Addresses
@@ -75,6 +77,8 @@ __all__ = [
 Protocol = Literal["h1", "h2", "h3"]
 """Versions of HTTP, as ALPN names them except for h1. Arms compare h2 and h3; a proxy may speak h1 to its origin."""
 Role = Literal["client", "server", "proxy"]
+ONLY_WHERE_SET: Mapping[str, bool] = MappingProxyType({"only_where_set": True})
+"""Metadata of a field that a resolved spec has only where it is not None."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,10 @@ class Arm:
     """Certificate of the server, and of the proxy."""
     only_for: Literal["competition"] | None = None
     """Restricts the arm to competitors: it makes no cells of its own. None: it is compared with the others."""
+    baseline: str | None = field(default=None, metadata=ONLY_WHERE_SET)
+    """Name of the arm that this one is compared with, by default `study.baseline`; of an arm with lists, its variant
+    with the same programs. An arm that another one names is compared with nothing. `resolved.json` has this key in all
+    arms that are compared, where these have several baselines."""
 
     def programs(self) -> tuple[tuple[Role, Program, Protocol], ...]:
         """Every program of the arm with its role and its protocol; a server behind a proxy speaks that of the
@@ -243,7 +251,8 @@ class Study:
     arms: tuple[Arm, ...]
     """Arms: those that are compared, or a single one that is measured alone, and those that only compete."""
     baseline: str
-    """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP."""
+    """Name of the arm that the others are compared with; the first H2 arm by default, else the first over TCP. Of an
+    arm with lists every variant is a baseline, of the arms with the same programs."""
     aa: AaControl
     """Cells of the A/A control."""
     question: str = ""
@@ -282,6 +291,15 @@ class Study:
     def measured_arms(self) -> tuple[Arm, ...]:
         """Arms that are compared, without those that only compete."""
         return tuple(arm for arm in self.arms if arm.only_for is None)
+
+    def baseline_of(self, arm: Arm) -> str:
+        """Name of the arm that an arm is compared with; its own where it is a baseline."""
+        return arm.baseline or self.baseline
+
+    @property
+    def compared_arms(self) -> tuple[Arm, ...]:
+        """Arms that are compared with a baseline: each is one comparison in every cell."""
+        return tuple(arm for arm in self.measured_arms if arm.name != self.baseline_of(arm))
 
     def runs(self) -> tuple[tuple[Arm, tuple[Workload, ...]], ...]:
         """Every arm with the workloads that it runs in some trial, measured or as a competitor."""

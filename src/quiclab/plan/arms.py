@@ -5,13 +5,16 @@ report."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypedDict
 
-from quiclab.model.study import Arm, Program, Study
+from quiclab.model.study import Arm, Program, Study, Tcp
 
 NOT_TOLD = "unknown"
 """Stand-in for a point on which an arm's programs say nothing, although another arm's do."""
+_NO_TCP = "no TCP"
+"""Value of a setting of TCP in an arm over QUIC, which is no other setting."""
 _HTTP = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
@@ -30,27 +33,58 @@ def arms_summary(study: Study, facts: Mapping[str, Mapping[str, str]]) -> ArmsSu
     """
     if len(study.measured_arms) == 1:
         return _alone(study.measured_arms[0], facts)
-    arms = sorted(study.measured_arms, key=lambda arm: arm.name != study.baseline)
-    told = [{**_programs(arm), **facts.get(arm.name, {})} for arm in arms]
-    equal: list[str] = []
-    different: list[tuple[str, list[str]]] = []
-    for point in dict.fromkeys(point for points in told for point in points):
-        values = [points.get(point, _unsaid(point, arm)) for arm, points in zip(arms, told, strict=True)]
-        if len(set(values)) == 1:
-            equal.append(f"{_words(point)} {values[0]}")
-        else:
-            different.append((_words(point), values))
-    different += _tcp_differences(arms)
+    groups: dict[str, list[Arm]] = {}
+    by_name = {arm.name: arm for arm in study.measured_arms}
+    for arm in study.compared_arms:
+        baseline = study.baseline_of(arm)
+        groups.setdefault(baseline, [by_name[baseline]]).append(arm)
+    arms = [arm for of_baseline in groups.values() for arm in of_baseline]
+    points = [*_points(arms, facts), *_tcp_points(arms)]
+    texts = [_text(of_baseline, points) for of_baseline in groups.values()]
+    differences = [
+        f"{each.name}: {', '.join(f'{arm.name} {each.values[arm.name]}' for arm in arms)}"
+        for each in points
+        if any(each.differs(of_baseline) for of_baseline in groups.values())
+    ]
+    return {"text": " ".join(texts), "differences": differences}
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point on which arms can differ."""
+
+    name: str
+    values: Mapping[str, str]
+    """Arm → value in words."""
+    told: frozenset[str]
+    """Arms that say something of it."""
+    is_tcp: bool = False
+    """True of a setting of TCP, which is told only where it differs."""
+
+    def differs(self, arms: Sequence[Arm]) -> bool:
+        """True if any of the arms tells it, and they do not have one value."""
+        values = {self.values[arm.name] for arm in arms}
+        return not self.told.isdisjoint(arm.name for arm in arms) and len(values - {_NO_TCP}) > 1
+
+
+def _points(arms: Sequence[Arm], facts: Mapping[str, Mapping[str, str]]) -> Iterator[_Point]:
+    """The programs of the arms, and the points that these report."""
+    told = {arm.name: {**_programs(arm), **facts.get(arm.name, {})} for arm in arms}
+    for point in dict.fromkeys(point for points in told.values() for point in points):
+        values = {arm.name: told[arm.name].get(point, _unsaid(point, arm)) for arm in arms}
+        yield _Point(_words(point), values, frozenset(name for name, points in told.items() if point in points))
+
+
+def _text(arms: Sequence[Arm], points: Sequence[_Point]) -> str:
+    """A baseline, which is the first, against the arms that are compared with it."""
     names = " against ".join(f"{arm.name} ({_HTTP[arm.protocol]})" for arm in arms)
+    known = [each for each in points if not each.told.isdisjoint(arm.name for arm in arms)]
+    different = [each for each in known if each.differs(arms)]
+    equal = [f"{each.name} {each.values[arms[0].name]}" for each in known if not (each.is_tcp or each in different)]
     text = f"{names}. "
     text += f"Equal: {', '.join(equal)}. " if equal else ""
-    listed = "; ".join(f"{point} ({' / '.join(values)})" for point, values in different)
-    text += f"They differ in {listed}." if different else "They differ in nothing that is known."
-    differences = [
-        f"{point}: {', '.join(f'{arm.name} {value}' for arm, value in zip(arms, values, strict=True))}"
-        for point, values in different
-    ]
-    return {"text": text, "differences": differences}
+    listed = "; ".join(f"{each.name} ({' / '.join(each.values[arm.name] for arm in arms)})" for each in different)
+    return text + (f"They differ in {listed}." if different else "They differ in nothing that is known.")
 
 
 def _alone(arm: Arm, facts: Mapping[str, Mapping[str, str]]) -> ArmsSummary:
@@ -90,19 +124,18 @@ def _program(program: Program) -> str:
     return f"{name} with {knobs}" if knobs else name
 
 
-def _tcp_differences(arms: list[Arm]) -> list[tuple[str, list[str]]]:
-    """Settings of TCP in which arms that use it differ, beyond what the programs' facts name."""
-    differences = []
-    for field in dataclasses.fields(arms[0].tcp):
+def _tcp_points(arms: Sequence[Arm]) -> Iterator[_Point]:
+    """Settings of TCP, beyond what the programs' facts name."""
+    for field in dataclasses.fields(Tcp):
         if field.name.endswith("congestion_control") or field.name == "initial_window":
             continue
         unsaid = "where the path marks" if field.name == "ecn" else "none"
-        settings = [getattr(arm.tcp, field.name) for arm in arms]
-        told = [unsaid if setting is None else _setting(setting) for setting in settings]
-        values = [value if arm.protocol != "h3" else "no TCP" for arm, value in zip(arms, told, strict=True)]
-        if len(set(values) - {"no TCP"}) > 1:
-            differences.append((f"TCP {_words(field.name)}", values))
-    return differences
+        values = {}
+        for arm in arms:
+            setting = getattr(arm.tcp, field.name)
+            told = unsaid if setting is None else _setting(setting)
+            values[arm.name] = told if arm.protocol != "h3" else _NO_TCP
+        yield _Point(f"TCP {_words(field.name)}", values, frozenset(values), is_tcp=True)
 
 
 def _setting(value: object) -> str:

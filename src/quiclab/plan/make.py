@@ -20,14 +20,13 @@ from quiclab.plan.order import balanced_order, digest
 
 @dataclass(frozen=True)
 class _Cell:
-    """One comparison: the arms of each of its blocks, as (label, name of the arm in the spec)."""
+    """One cell: the arms of each of its blocks, as (label, name of the arm in the spec, label of its baseline)."""
 
     kind: Literal["main", "aa"]
     cell_id: str
     workload: str
     path: str
-    arms: tuple[tuple[str, str], ...]
-    baseline: str
+    arms: tuple[tuple[str, str, str], ...]
     blocks: int
 
 
@@ -105,7 +104,8 @@ def _block_id(study_seed: int, cell: _Cell, block: int) -> str:
 def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
     """Trials of a block, one of each arm, in the order of the first attempt; their positions are not known yet."""
     arms = sorted(cell.arms)
-    for label, arm_name in (arms[number] for number in balanced_order(study_seed, cell.cell_id, block, len(arms))):
+    order = balanced_order(study_seed, cell.cell_id, block, len(arms))
+    for label, arm_name, baseline in (arms[number] for number in order):
         yield PlanRow(
             trial_id=digest("trial", study_seed, cell.cell_id, block, label)[:16],
             kind=cell.kind,
@@ -114,7 +114,7 @@ def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
             path=cell.path,
             arm=label,
             arm_name=arm_name,
-            baseline_arm=cell.baseline,
+            baseline_arm=baseline,
             block=block,
             block_id=_block_id(study_seed, cell, block),
             seed=int(digest("seed", study_seed, cell.cell_id, block)[:16], 16),
@@ -123,14 +123,14 @@ def _block(cell: _Cell, block: int, study_seed: int) -> Iterator[PlanRow]:
 
 
 def _cells(study: Study) -> Iterator[_Cell]:
-    arms = tuple((arm.name, arm.name) for arm in study.measured_arms)
+    arms = tuple((arm.name, arm.name, study.baseline_of(arm)) for arm in study.measured_arms)
     for path in study.paths:
         for workload in study.measured_workloads:
             cell_id = f"{workload.name}/{path.name}"
-            yield _Cell("main", cell_id, workload.name, path.name, arms, study.baseline, study.blocks)
+            yield _Cell("main", cell_id, workload.name, path.name, arms, study.blocks)
     aa = study.aa
     for arm in study.measured_arms:
         first, second = f"{arm.name}#1", f"{arm.name}#2"
         cell_id = f"{aa.workload}/{aa.path}/aa-{arm.name}"
-        twins = ((first, arm.name), (second, arm.name))
-        yield _Cell("aa", cell_id, aa.workload, aa.path, twins, first, aa.blocks)
+        twins = ((first, arm.name, first), (second, arm.name, first))
+        yield _Cell("aa", cell_id, aa.workload, aa.path, twins, aa.blocks)

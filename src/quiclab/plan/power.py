@@ -22,7 +22,7 @@ class Attainable:
 
     blocks: int
     comparisons: int
-    """Number of comparisons that Benjamini–Hochberg corrects for: cells × arms other than the baseline (A/A cells are
+    """Number of comparisons that Benjamini–Hochberg corrects for: cells × arms that have a baseline (A/A cells are
     controls); none of a single arm."""
     alpha: float
     smallest_p: float
@@ -57,7 +57,7 @@ def attainable(study: Study, blocks: int | None = None) -> Attainable:
     Benjamini–Hochberg rejects k of m comparisons if their p are at most k × alpha / m (Benjamini and Hochberg, JRSS B
     57, 1995), so with the smallest p in each of them k must be at least m × p / alpha.
     """
-    comparisons = len(study.measured_workloads) * len(study.paths) * (len(study.measured_arms) - 1)
+    comparisons = len(study.measured_workloads) * len(study.paths) * len(study.compared_arms)
     blocks = study.blocks if blocks is None else blocks
     smallest_p = _smallest_p(blocks)
     together = max(1, math.ceil(comparisons * smallest_p / study.alpha))

@@ -139,11 +139,6 @@ def program(known: Collection[str]) -> Kind[Program]:
             name = kinds.NAME.read(node)
             check_name(node, name)
             return Program(name)
-        if isinstance(node.value, list):
-            raise WrongValueError(
-                "a list makes no grid here: every arm is compared with one baseline, from which arms with other "
-                "programs would differ in protocol and program at once; write a study for each"
-            )
         if not isinstance(node.value, dict):
             raise WrongValueError(f"{show(node.value)}; write {wanted}")
         before = len(node.source.problems)
@@ -177,6 +172,7 @@ def arm_keys(names: Mapping[str, Collection[str]] = {}) -> Mapping[str, Kind[Any
         "certificate": _CERTIFICATE,
         "tcp": TCP,
         "only_for": kinds.choice(("competition",)),
+        "baseline": kinds.NAME,
     }
 
 
@@ -186,6 +182,12 @@ _NEEDED = ("name", "protocol", "client", "server")
 def arm_form() -> json_form.Form:
     """Form of `[[arm]]`, of any programs."""
     return form_of(arm_keys(), Arm, _NEEDED)
+
+
+def grid_form() -> json_form.Form:
+    """Form of the keys of `[[arm]]` in which a list makes a grid: those of its programs."""
+    keys = arm_keys()
+    return form_of({role: keys[role] for role in get_args(Role)}, Arm, ())
 
 
 _NO_TCP = Tcp(congestion_control="")
@@ -207,6 +209,8 @@ def read_arms(nodes: list[Node], keys: Mapping[str, Kind[Any]], baseline: str | 
         except ValueError as error:
             node.report(str(error))
             continue
+        if "baseline" in node.value and "only_for" in node.value:
+            node.child("baseline").report("an arm that only competes is compared with nothing; leave it out")
         if "origin_protocol" in node.value and "proxy" not in node.value:
             node.child("origin_protocol").report("without a proxy there is no origin; add proxy, or leave it out")
         if "proxy_at" in node.value and "proxy" not in node.value:

@@ -94,13 +94,15 @@ def confirming_spec(
     before = {arm.name: arm for arm in study.arms}
     path = next(each for each in document["path"] if each["name"] == path_name)
     keys = {key: value for key, value in document["study"].items() if key not in _LEFT_OUT}
-    others = [{"name": each, **own_arm(document, each), "only_for": "competition"} for each in competitors(study)]
+    others = [
+        {"name": each, **own_arm(document, study, each), "only_for": "competition"} for each in competitors(study)
+    ]
     new = {
         "study": keys | {"aa": {"blocks": 0}} | dict(own),
         **({"limits": document["limits"]} if "limits" in document else {}),
         "workload": [each for each in document["workload"] if each["name"] == name or "only_for" in each],
         "path": [_path(path, each) for each in paths],
-        "arm": [*(_arm(document, before[each.of], workload, each) for each in arms), *others],
+        "arm": [*(_arm(document, study, before[each.of], workload, each) for each in arms), *others],
     }
     return _HEADING + toml_text(new)
 
@@ -109,8 +111,8 @@ _LEFT_OUT = {"question", "only_blocks", "count_system_calls", "aa", "baseline"}
 """Keys of [study] that say nothing of the cell."""
 
 
-def _arm(document: Toml, arm: Arm, workload: Workload, variant: Variant) -> dict[str, object]:
-    table = {key: value for key, value in own_arm(document, arm.name).items() if key != "only_for"}
+def _arm(document: Toml, study: Study, arm: Arm, workload: Workload, variant: Variant) -> dict[str, object]:
+    table = {key: value for key, value in own_arm(document, study, arm.name).items() if key != "only_for"}
     for change in variant.changes:
         table = _changed(table, arm, workload, change)
     return {"name": variant.name, **table}

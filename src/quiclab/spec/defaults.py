@@ -12,7 +12,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quiclab.model.study import Study
+from quiclab.model.study import ONLY_WHERE_SET, Study
 from quiclab.spec.resolved import MODEL_NAMES, SUFFIXES, as_json, suffix_of
 
 
@@ -34,8 +34,10 @@ def _filled(table: type[Any], values: Mapping[str, object]) -> dict[str, object]
 
 
 def _default(field: dataclasses.Field[Any]) -> dict[str, object]:
-    """The key of a field with its default; nothing where it has none, and a spec must set it."""
+    """The key of a field with its default; nothing where it has none, and where it is only there if it is set."""
     if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+        return {}
+    if field.metadata == ONLY_WHERE_SET:
         return {}
     value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     return {field.name + suffix_of(field.name, value): as_json(value)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grids: a list of values in a `[[path]]` or `[[workload]]` stands for one such table for each value.
+"""Grids: a list of values in a `[[path]]`, a `[[workload]]` or a program of an `[[arm]]` stands for one such table for
+each value.
 
 Several lists stand for all combinations; the first list varies slowest. Everything behind `expanded` sees the tables as
 if each had been written by hand.
@@ -10,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,9 +26,9 @@ from quiclab.spec.toml_text import Toml
 
 MOST_COMBINATIONS = 1000
 """Tables that the lists of one table may stand for."""
-_LABELS = ("name", "title")
+LABELS = ("name", "title", "baseline")
 """Keys whose list has an entry for each combination."""
-_SINGLE = (*_LABELS, "only_for")
+_SINGLE = (*LABELS, "only_for")
 """Keys whose values a grid does not vary."""
 _TYPES: Mapping[type[Any], tuple[str, ...]] = {
     str: ("string",),
@@ -59,6 +60,12 @@ class _Combination:
     """Place of a list → number of its value in it, from 0."""
 
 
+def varied(source: Source, table: KeyPath) -> list[KeyPath]:
+    """Keys of a table whose values come from a list, in the order of the file; none of a table without lists."""
+    found = (place[len(table) :] for place in source.places if len(place) > len(table) and place[: len(table)] == table)
+    return [place for place in found if place[0] not in LABELS]
+
+
 def expanded(source: Source, forms: Mapping[str, Form]) -> Source:
     """The document with a table for each combination of the lists in its arrays of tables, which `forms` describes."""
     document, places = dict(source.document), dict[KeyPath, KeyPath]()
@@ -77,13 +84,13 @@ def expanded(source: Source, forms: Mapping[str, Form]) -> Source:
     return replace(source, document=document, written=source.document, places=places)
 
 
-def with_lists(form: Form, *, top: bool = True) -> Form:
-    """The form of tables in which a list may stand where one value is wanted."""
+def with_lists(form: Form, *, top: bool = True, only: Collection[str] = ()) -> Form:
+    """The form of tables in which a list may stand where one value is wanted; behind the keys `only`, if given."""
     found: list[Form] = []
     for each in alternatives(form):
         if "properties" in each:
             keys = {
-                key: inner if top and key == "only_for" else _or_list(inner)
+                key: inner if (top and key == "only_for") or (only and key not in only) else _or_list(inner)
                 for key, inner in each["properties"].items()
             }
             found.append({**each, "properties": keys})
@@ -118,7 +125,7 @@ def _combinations(source: Source, at: KeyPath, table: Any, form: Form) -> list[_
     chosen = itertools.product(*(range(len(factor.values)) for factor in factors))
     made = [_combination(table, factors, each) for each in chosen]
     if not _is_labelled(source, at, table, factors, count):
-        first = {key: table[key][0] for key in _LABELS if isinstance(table.get(key), list) and table[key]}
+        first = {key: table[key][0] for key in LABELS if isinstance(table.get(key), list) and table[key]}
         return [replace(made[0], table={**made[0].table, **first})]
     return [_labelled(table, each, factors, number, form) for number, each in enumerate(made)]
 
@@ -218,7 +225,7 @@ def _without(value: Any, place: KeyPath) -> Any:
 
 def _is_labelled(source: Source, at: KeyPath, table: Toml, factors: Sequence[_Factor], count: int) -> bool:
     """True if every combination has a name of its own, and no list of names or titles has another length."""
-    lists = [key for key in _LABELS if isinstance(table.get(key), list)]
+    lists = [key for key in LABELS if isinstance(table.get(key), list)]
     order = " × ".join(".".join(map(str, factor.place)) for factor in factors)
     for key in lists:
         if len(table[key]) != count:
@@ -243,7 +250,7 @@ def _labelled(table: Toml, made: _Combination, factors: Sequence[_Factor], numbe
     """A combination with its own name and, where such tables have one, its own title."""
     labels: Toml = {}
     numbers = dict(made.numbers)
-    for key in _LABELS:
+    for key in LABELS:
         if isinstance(table.get(key), list):
             labels[key] = table[key][number]
             numbers[(key,)] = number
@@ -268,7 +275,7 @@ def _slug(value: Any) -> str:
     if isinstance(value, list):
         return "_".join(map(_slug, value))
     if isinstance(value, dict):
-        return ""
+        return _slug(value.get("name", ""))  # that of a program
     text = str(value).lower() if isinstance(value, bool) else "".join(str(value).split())
     if isinstance(value, str) and _identity(value)[0] == Bitrate.__name__:
         text = text.removesuffix("/s").lower()

@@ -12,14 +12,14 @@ import pathlib
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from quiclab.model.bounds import MOST_BLOCKS, MOST_CELLS
 from quiclab.model.errors import SpecError
-from quiclab.model.study import AaControl, Arm, Limits, Path, Study, Workload
+from quiclab.model.study import AaControl, Arm, Limits, Path, Role, Study, Workload
 from quiclab.model.units import ByteCount
-from quiclab.spec import grid, json_form, kinds
-from quiclab.spec.arms import arm_form, arm_keys, read_arms
+from quiclab.spec import baselines, grid, json_form, kinds
+from quiclab.spec.arms import arm_form, arm_keys, grid_form, read_arms
 from quiclab.spec.competition_checks import captured_bytes, check_competitions
 from quiclab.spec.control import usual_blocks
 from quiclab.spec.lines import line_index
@@ -81,18 +81,19 @@ _STUDY: Kind[dict[str, object]] = Kind(
 _LIMITS: Kind[Limits] = table("a table", Limits, LIMITS_KEYS)
 _TABLES = ("study", "limits")
 _ARRAYS = ("workload", "path", "arm")
-_GRIDS: Mapping[str, json_form.Form] = {"workload": WORKLOAD.form, "path": PATH.form}
+_GRIDS: Mapping[str, json_form.Form] = {"workload": WORKLOAD.form, "path": PATH.form, "arm": grid_form()}
 """Arrays of tables in which a list of values makes a grid."""
 
 
 def spec_form() -> json_form.Form:
     """Form of a whole spec; what its tables say of each other is left to the reader."""
-    lists = {name: grid.with_lists(form) for name, form in _GRIDS.items()}
+    lists = {"workload": grid.with_lists(WORKLOAD.form), "path": grid.with_lists(PATH.form)}
+    arms = grid.with_lists(arm_form(), only=(*get_args(Role), *grid.LABELS))
     return json_form.table(
         {
             "study": _STUDY.form,
             "limits": _LIMITS.form,
-            **{name: json_form.array(form, 1) for name, form in (*lists.items(), ("arm", arm_form()))},
+            **{name: json_form.array(form, 1) for name, form in (*lists.items(), ("arm", arms))},
         },
         ("study", *_ARRAYS),
     )
@@ -186,6 +187,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     paths = _all(nodes["path"], PATH)
     baseline = own.get("baseline")
     arms = read_arms(nodes["arm"], arm_keys(programs), baseline)
+    compared = [node for node in nodes["arm"] if isinstance(node.value, dict) and not _only_competes(node)]
     measured = {name: _names([node for node in nodes[name] if not _only_competes(node)]) for name in _ARRAYS}
     _check_size(top, nodes)
     _check_measured(top, nodes)
@@ -195,7 +197,7 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
         _check_known(
             top.child("study").child("baseline"),
             baseline,
-            measured["arm"],
+            [*measured["arm"], *baselines.table_names(compared)],
             _measured_if_some_compete(nodes["arm"], "arms"),
         )
     for key in ("workload", "path"):
@@ -220,8 +222,12 @@ def _study(top: Node, programs: Mapping[str, Collection[str]]) -> Study | None:
     aa = {"workload": smallest.name, "path": paths[0].name, "blocks": control, **own.get("aa", {})}
     measured_arms = [arm for arm in arms if arm.only_for is None]
     over_tcp = sorted((arm for arm in measured_arms if arm.protocol != "h3"), key=lambda arm: arm.protocol != "h2")
-    baseline = next(iter(over_tcp), measured_arms[0]).name
-    resolved = {"baseline": baseline, "captures": _captures(workloads, paths, arms, own), **own}
+    usual = next(iter(over_tcp), measured_arms[0]).name
+    chosen = baselines.chosen(compared, None if baseline is None else top.child("study").child("baseline"), usual)
+    if chosen is None:
+        return None
+    resolved = {"captures": _captures(workloads, paths, arms, own), **own, "baseline": chosen.first}
+    arms = chosen.resolved(arms, nodes["arm"])
     resolved["aa"] = AaControl(**aa)
     return Study(workloads=tuple(workloads), paths=tuple(paths), arms=arms, limits=limits, **resolved)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from quiclab.model.study import Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
+from quiclab.model.study import ONLY_WHERE_SET, Bernoulli, Bursts, CoDel, DropList, FqCoDel, GilbertElliott, Step, Study
 from quiclab.model.units import Bitrate, ByteCount, Duration, Share
 
 MODEL_NAMES: dict[type[Any], str] = {
@@ -37,6 +37,8 @@ def _table(value: Any) -> dict[str, object]:
     table: dict[str, object] = {"model": MODEL_NAMES[type(value)]} if type(value) in MODEL_NAMES else {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
+        if content is None and field.metadata == ONLY_WHERE_SET:
+            continue
         table[field.name + suffix_of(field.name, content)] = as_json(content)
     return table
 

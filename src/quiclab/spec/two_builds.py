@@ -65,14 +65,17 @@ def interleave(old: Build, new: Build, asked: Sequence[str], blocks: int | None)
         "aa": {**study.get("aa", {}), "blocks": min(1, study.get("aa", {}).get("blocks", 1))},
     }
     over_quic = {arm.name for arm in new.study.measured_arms if _over_quic(arm)}
+    lent = {name: own_arm(before, old.study, name) for name in arms}
     twins = [
         {"name": name + label}
-        | own_arm(document, name)
-        | ({key: value for key, value in own_arm(before, name).items() if key == "tcp"} if name in over_quic else {})
+        | own_arm(document, build.study, name)
+        | ({key: value for key, value in lent[name].items() if key == "tcp"} if name in over_quic else {})
         for name in arms
-        for document, label in ((before, OLD), (after, NEW))
+        for document, build, label in ((before, old, OLD), (after, new, NEW))
     ]
-    others = [{"name": name, **own_arm(before, name), "only_for": "competition"} for name in competitors(old.study)]
+    others = [
+        {"name": name, **own_arm(before, old.study, name), "only_for": "competition"} for name in competitors(old.study)
+    ]
     return _HEADING + toml_text(before | {"study": study, "arm": [*twins, *others]})
 
 
@@ -128,16 +131,17 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
-def own_arm(document: Toml, name: str) -> Toml:
-    """An arm's table without its name, with the settings of TCP that it takes from another arm if it has none itself
-    (see `read_arms`)."""
+def own_arm(document: Toml, study: Study, name: str) -> Toml:
+    """An arm's table without its name and baseline, with the settings of TCP that it takes from another arm if it has
+    none itself (see `read_arms`)."""
     arms: list[Toml] = document["arm"]
-    baseline = document["study"].get("baseline")
-    pinned: list[Toml] = sorted((arm for arm in arms if "tcp" in arm), key=lambda arm: arm["name"] != baseline)
+    lenders = [*(arm.baseline for arm in study.arms if arm.name == name), document["study"].get("baseline")]
+    pinned: list[Toml] = [arm for arm in arms if "tcp" in arm]
+    of_baseline = [arm for each in lenders for arm in pinned if arm["name"] == each]
     own = next(arm for arm in arms if arm["name"] == name)
     # Of HTTP/3 arms none may have any.
-    taken = {"tcp": pinned[0]["tcp"]} if pinned else {}
-    return {**taken, **{key: value for key, value in own.items() if key != "name"}}
+    taken = {"tcp": (of_baseline or pinned)[0]["tcp"]} if pinned else {}
+    return {**taken, **{key: value for key, value in own.items() if key not in ("name", "baseline")}}
 
 
 def competitors(study: Study) -> list[str]:

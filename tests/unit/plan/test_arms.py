@@ -39,6 +39,19 @@ def test_the_baseline_comes_first(tmp_path: pathlib.Path) -> None:
     assert "congestion control: h3 New Reno with beta 0.7, h2 reno" in summary["differences"]
 
 
+def test_arms_are_held_against_their_own_baselines(tmp_path: pathlib.Path) -> None:
+    """A sentence for each baseline: what differs between servers is no difference of arms that are compared. A point
+    in which some differ has the values of all."""
+    servers = ('server = "caddy"', 'server = ["caddy", "nginx"]')
+    paced = {"h2-caddy": "off", "h3-caddy": "on", "h2-nginx": "off", "h3-nginx": "off"}
+    facts = {arm: {"pacing": value} for arm, value in paced.items()}
+    turned = ('server = "caddy"', 'server = ["nginx", "caddy"]')
+    summary = arms_summary(study_of(tmp_path, changed(turned, servers)), facts)
+    assert "h2-caddy (HTTP/2) against h3-caddy (HTTP/3). Equal: client curl-cffi, server caddy" in summary["text"]
+    assert "h2-nginx (HTTP/2) against h3-nginx (HTTP/3). Equal: client curl-cffi, server nginx" in summary["text"]
+    assert summary["differences"] == ["pacing: h2-caddy off, h3-caddy on, h2-nginx off, h3-nginx off"]
+
+
 def test_different_programs_are_a_difference(tmp_path: pathlib.Path) -> None:
     """H2 and H3 from different programs are never silently compared; one's own goes by its command."""
     study = study_of(tmp_path, changed(('server = "caddy"', 'server = {argv = ["/opt/my-server", "{port}"]}')))

@@ -79,6 +79,17 @@ def test_seeds_are_64_bits_and_differ_between_blocks() -> None:
     assert max(seeds.values()) > 2**62
 
 
+def test_rows_have_the_baseline_of_their_own_arm() -> None:
+    """All arms are in one block, whatever they are compared with; identities and order do not depend on it."""
+    one = study(arms=4)
+    arms = tuple(dataclasses.replace(arm, baseline=f"a{number // 2 * 2}") for number, arm in enumerate(one.arms))
+    rows, before = make_plan(dataclasses.replace(one, arms=arms)), make_plan(one)
+    main = [row for row in rows if row.kind == "main"]
+    assert {(row.arm, row.baseline_arm) for row in main} == {("a0", "a0"), ("a1", "a0"), ("a2", "a2"), ("a3", "a2")}
+    assert [row.trial_id for row in rows] == [row.trial_id for row in before]
+    assert [row for row in rows if row.kind == "aa"] == [row for row in before if row.kind == "aa"]
+
+
 def test_aa_rows_run_one_arm_under_two_labels() -> None:
     """The first twin is what the second is compared with."""
     rows = [row for row in make_plan(study()) if row.cell_id == "w0/p0/aa-a1"]

@@ -66,6 +66,12 @@ def test_it_agrees_with_the_correction_itself(small: Study, cells: int, blocks: 
     assert power.together == found
 
 
+def test_each_arm_with_a_baseline_is_a_comparison(small: Study) -> None:
+    """Of four arms with two baselines, two are compared in a cell."""
+    arms = [dataclasses.replace(arm, name=f"{arm.name}{n}", baseline=f"h2{n}") for n in "ab" for arm in small.arms]
+    assert attainable(dataclasses.replace(small, arms=tuple(arms))).comparisons == 2
+
+
 def test_more_arms_are_more_comparisons(small: Study) -> None:
     """Every arm beside the baseline is compared in every cell."""
     three = dataclasses.replace(small, arms=(*small.arms, dataclasses.replace(small.arms[0], name="x")))

@@ -147,12 +147,16 @@ def test_a_wrong_list_is_one_problem(tmp_path: pathlib.Path, lines: str, told: l
     [
         ("seed = 7", "seed = [7, 8]", ["study.seed", "an array stands here"]),
         ("blocks = 4", "blocks = [4, 8]", ["study.blocks", "an array stands here"]),
-        ('client = "curl-cffi"', 'client = ["curl-cffi", "curl"]', ["arm[h2].client", "compared with one baseline"]),
+        (
+            "tcp = {congestion_control",
+            "tcp = {sack = [true, false], congestion_control",
+            ["tcp.sack", "an array stands"],
+        ),
         ('protocol = "h3"', 'protocol = ["h3", "h2"]', ["arm[h3].protocol", "an array stands here"]),
     ],
 )
 def test_lists_have_no_meaning_elsewhere(tmp_path: pathlib.Path, old: str, new: str, told: list[str]) -> None:
-    """An arm of a list would be compared with a baseline from which it differs in more than one thing."""
+    """Of an arm only its programs make a grid."""
     problem = only_problem(tmp_path, changed((old, new)))
     assert all(part in problem for part in told), problem
 

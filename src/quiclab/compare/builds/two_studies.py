@@ -188,13 +188,15 @@ def _results(study: Study, metric: Metric, alpha: float) -> tuple[dict[Place, Ar
     """Return the results of every arm of the main cells, and how far the A/A cells' intervals reach, in per cent."""
     results: dict[Place, ArmResult] = {}
     reach: float | None = None
-    for place, baseline, arms in measured_cells(study, metric):
+    for place, baselines, arms in measured_cells(study, metric):
         _, kind, workload, path = place
         if kind == "main":
             results |= {(workload, path, arm): result for arm, result in arms.items() if result.attempts}
             continue
-        for twin in (arm for arm in arms if arm != baseline):
-            interval = compare(place, arms[baseline], arms[twin], metric, alpha).interval_pct
+        for twin, first in baselines.items():
+            if twin == first:
+                continue
+            interval = compare(place, arms[first], arms[twin], metric, alpha).interval_pct
             if interval is not None:
                 reach = max(reach or 0.0, abs(interval.low), abs(interval.high))
     return results, reach

@@ -24,7 +24,7 @@ ATTEMPTS = Table(
         _text("workload", NEVER, "What is transferred."),
         _text("path", NEVER, "Path that it is transferred over."),
         _text("arm", NEVER, "What is compared; in A/A cells `ARM#1` or `ARM#2`."),
-        _text("baseline_arm", NEVER, "The arm that the cell's differences are relative to."),
+        _text("baseline_arm", NEVER, "The arm that its differences are relative to: itself of a baseline."),
         Column("block", pl.Int64, "", NEVER, "Number of the block within its cell, whose trials are compared."),
         Column("position", pl.Int64, "", NEVER, "Place in the order of the plan."),
         Column("attempt", pl.Int64, "", NEVER, "Counts from 1."),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from quiclab.compare.model import ArmResult, StudyAnalysis
+from quiclab.compare.program_factors import shared_name
 from quiclab.compare.study import Study
 
 SCHEMA = {
@@ -35,22 +36,8 @@ def places(study: Study) -> dict[str, tuple[str, str]]:
         paired = all(len(names) == 1 for names in ways.values())
         for way, names in ways.items():
             for name in names:
-                found[name] = (_common(ways[DIRECT][0], ways[PROXIED][0]) if paired else name, way)
+                found[name] = (shared_name([ways[DIRECT][0], ways[PROXIED][0]]) or name if paired else name, way)
     return {str(arm["name"]): found[str(arm["name"])] for arm in arms}
-
-
-def _common(direct: str, proxy: str) -> str:
-    """Common part of two arms' names: `direct-h3-curl` and `proxy-h3-curl` are both `h3-curl`."""
-    before = [len(part) for part in (direct, proxy)]
-    head = tail = 0
-    while head < min(before) and direct[head] == proxy[head]:
-        head += 1
-    while tail < min(before) - head and direct[-1 - tail] == proxy[-1 - tail]:
-        tail += 1
-    shared = (
-        direct[:head].rstrip("-_. ") + " " + (direct[len(direct) - tail :] if tail else "").lstrip("-_. ")
-    ).strip()
-    return shared or direct
 
 
 def means(analysis: StudyAnalysis, places: Mapping[str, tuple[str, str]]) -> pl.DataFrame:

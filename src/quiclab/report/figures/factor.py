@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any metric against one numeric factor of the study: a line per arm, with intervals, while all else is held fixed."""
+"""Any metric against one factor of the study: a line per arm, with intervals, while all else is held fixed. Along a
+program, which has no order, an arm has marks without a line."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import polars as pl
@@ -32,8 +34,8 @@ class Factor(Figure):
     tables = ("resolved.json", "tables/trials.parquet", "metrics.parquet")
     columns: ClassVar = {
         "panel": "what is held fixed: a panel each; empty where nothing else varies",
-        "arm": "a line each, the baseline first",
-        "x": "the factor",
+        "arm": "a line each, the baseline first; of a program, arms that differ in it alone, by what their names share",
+        "x": "the factor: a number, or the name of a program",
         "x_title": "what the factor is, with its unit",
         "median": "median of the metric; null where failed trials leave none",
         "low": "lower end of the median's interval; null where there is none",
@@ -62,11 +64,15 @@ class Factor(Figure):
         for text in figure.layout.annotations:
             text.merge({"font": {"size": 11.5}})
         figure.update_layout(legend={"y": 1 + 44 / height})
+        programs = _programs(data)
+        if programs:
+            data = data.with_columns(pl.col("arm").cast(pl.String), _places(data, programs))
         for arm, style in _style.arms(data):
             lines = data.filter(pl.col("arm") == arm).group_by("panel", maintain_order=True)
             for nth, ((panel,), points) in enumerate(lines):
-                self._line(figure, panels.index(panel), style, points.sort("x"), legend=nth == 0)
-        self._axes(figure, data, across, len(panels))
+                place = panels.index(panel)
+                self._line(figure, place, style, points.sort("x"), legend=nth == 0, programs=programs)
+        self._axes(figure, data, across, len(panels), programs)
         notes = textwrap.wrap(". ".join(filter(None, (data["left_out"][0], _gaps(data), alone))), _NOTE)
         if notes:
             figure.add_annotation(
@@ -78,8 +84,11 @@ class Factor(Figure):
         return figure
 
     @staticmethod
-    def _line(figure: go.Figure, place: int, style: _style.ArmStyle, points: pl.DataFrame, *, legend: bool) -> None:
-        label = _style.text(points["arm"][0])
+    def _line(
+        figure: go.Figure, place: int, style: _style.ArmStyle, points: pl.DataFrame, *, legend: bool,
+        programs: Sequence[str],
+    ) -> None:  # fmt: skip
+        label, at = _style.text(points["arm"][0]), "%{text}" if programs else "%{x:.5g}"
         spread = [(row["high"], row["low"], row["median"]) for row in points.iter_rows(named=True)]
         figure.add_scatter(
             x=points["x"].to_list(),
@@ -95,18 +104,22 @@ class Factor(Figure):
             name=label,
             legendgroup=label,
             showlegend=legend,
-            mode="lines+markers",
+            mode="markers" if programs else "lines+markers",
             line={"color": style.colour, "dash": style.dash, "width": 1.8},
             marker={"symbol": style.marker, "size": 7, "color": style.colour},
-            hovertemplate=f"%{{x:.5g}}: %{{y:.5g}} {_style.text(points['unit'][0])}<extra>{label}</extra>",
+            hovertemplate=f"{at}: %{{y:.5g}} {_style.text(points['unit'][0])}<extra>{label}</extra>",
+            **({"text": [_style.text(programs[round(x)]) for x in points["x"]]} if programs else {}),
             **go.in_panel(place),
         )
 
     @staticmethod
-    def _axes(figure: go.Figure, data: pl.DataFrame, across: int, panels: int) -> None:
+    def _axes(figure: go.Figure, data: pl.DataFrame, across: int, panels: int, programs: Sequence[str]) -> None:
         shared = {"automargin": True, "zeroline": False}
-        figure.update_xaxes(**_scale(data["x"]), **shared)
-        figure.update_yaxes(**_scale(data["median"], data["low"], data["high"]), **shared)
+        figure.update_xaxes(**(_names(programs) if programs else _scale(data["x"])), **shared)
+        values = _scale(data["median"], data["low"], data["high"])
+        if programs and "range" not in values:
+            values |= {"autorange": True}  # plotly takes none for axes that match beside others with a range
+        figure.update_yaxes(**values, **shared)
         metric = f"{_style.text(data['metric_title'][0])}, {_style.text(data['unit'][0])}".removesuffix(", ")
         for place in range(panels):
             number = go.axis_number(place)
@@ -117,6 +130,27 @@ class Factor(Figure):
                 figure.update_layout({f"xaxis{number}": {"title": title}})
             left = {"title": {"text": metric, "font": {"size": 12}}}
             figure.update_layout({f"yaxis{number}": {"showticklabels": False} if place % across else left})
+
+
+def _programs(data: pl.DataFrame) -> list[str]:
+    """Programs that are the x axis, in the order of the spec; none of a numeric factor."""
+    return data["x"].unique(maintain_order=True).to_list() if data.schema["x"] == pl.String else []
+
+
+def _places(data: pl.DataFrame, programs: Sequence[str]) -> pl.Expr:
+    """Places on the axis: that of the program, each arm a little beside the one before."""
+    arms = data["arm"].cast(pl.String).unique(maintain_order=True).to_list()
+    apart = {arm: (number - (len(arms) - 1) / 2) * min(0.12, 0.6 / len(arms)) for number, arm in enumerate(arms)}
+    of_program = {program: float(number) for number, program in enumerate(programs)}
+    place = pl.col("x").replace_strict(of_program, return_dtype=pl.Float64)
+    return place + pl.col("arm").cast(pl.String).replace_strict(apart, return_dtype=pl.Float64)
+
+
+def _names(programs: Sequence[str]) -> dict[str, object]:
+    """Scale of an axis of programs."""
+    labels = [_style.text(program) for program in programs]
+    numbers = list(range(len(programs)))
+    return {"type": "linear", "tickvals": numbers, "ticktext": labels, "range": [-0.5, len(programs) - 0.5]}
 
 
 def _wrapped(title: str, width: int) -> str:

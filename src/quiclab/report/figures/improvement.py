@@ -34,7 +34,7 @@ class Improvement(Figure):
     columns: ClassVar = {
         "path_title": "network: a panel each",
         "workload_title": "site: the x axis",
-        "baseline_arm": "the benchmark, at 0",
+        "baseline_arm": "the benchmark of the arm, at 0",
         "arm": "a mark each",
         "beta_pct": "β: per cent of the benchmark's time that is saved in the typical pair; null by failures",
         "significant": "whether the deciding test finds a difference",
@@ -119,7 +119,9 @@ class Improvement(Figure):
                 )  # fmt: skip
         figure.update_layout(_style.with_legend(height + 130))
         figure.update_layout(annotations=names, hovermode="closest")
-        told = f"{_style.text(data['metric_title'][0])} against {_style.text(data['baseline_arm'][0])}"
+        baselines = data["baseline_arm"].unique(maintain_order=True).to_list()
+        against = _style.text(baselines[0]) if len(baselines) == 1 else "each arm's baseline"
+        told = f"{_style.text(data['metric_title'][0])} against {against}"
         told += f"; full: different, by {data['matters_pct'][0]:g} % or more"
         figure.update_xaxes(
             title={"text": told}, automargin=True, type="category",

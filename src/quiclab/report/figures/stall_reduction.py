@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from quiclab.compare.metric_values import by_cell_and_arm, mean
+from quiclab.compare.model import MeasuredCell
 from quiclab.compare.study import Study
 from quiclab.report.figures import _canvas as go
 from quiclab.report.figures import _style
@@ -44,18 +45,20 @@ class StallReduction(Figure):
         analysis = asked.analysis
         counts = {key: mean(values) for key, values in by_cell_and_arm(asked.files, "stalls").items()}
         without = _without_loss(asked.files)
+        cells: dict[tuple[str | None, str], MeasuredCell] = {
+            (each.place.path, each.place.workload): each for each in analysis.cells().values() if analysis.comparisons
+        }
         rows: list[dict[str, object]] = []
         for path in analysis.paths:
             for workload in analysis.workloads:
-                here = [c for c in analysis.comparisons if (c.path, c.workload) == (path, workload)]
-                arms = [here[0].baseline.arm, *(c.other.arm for c in here)] if here else []
-                benchmark = without.get(path)
-                cell = next((c for c in analysis.comparisons if (c.path, c.workload) == (benchmark, workload)), None)
-                stalls = counts.get((cell.cell_id, cell.baseline.arm)) if cell else None
-                for arm in arms:
-                    own = counts.get((here[0].cell_id, arm))
+                here, benchmark = cells.get((path, workload)), without.get(path)
+                cell = cells.get((benchmark, workload))
+                for arm in [each.arm for each in here.arms] if here else []:
+                    own = counts.get((here.place.cell_id, arm)) if here else None
                     if own is None:
                         continue
+                    baseline = analysis.baselines.get(arm, arm)
+                    stalls = counts.get((cell.place.cell_id, baseline)) if cell else None
                     rows.append(
                         {
                             "path_title": analysis.path_titles.get(path, path),

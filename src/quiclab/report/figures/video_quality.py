@@ -54,10 +54,11 @@ class VideoQuality(Figure):
     def gather(self, asked: Asked) -> pl.DataFrame:
         """One row per cell, arm and metric that any verified trial tells."""
         told = {name: by_cell_and_arm(asked.files, name) for name in _SHOWN}
-        cells: dict[str, tuple[str, str, list[str]]] = {}
-        for c in asked.analysis.comparisons:
-            arms = cells.setdefault(c.cell_id, (c.path, c.workload, [c.baseline.arm]))[2]
-            arms.append(c.other.arm)
+        cells = {
+            cell_id: (cell.place.path, cell.place.workload, [each.arm for each in cell.arms])
+            for cell_id, cell in asked.analysis.cells().items()
+            if asked.analysis.comparisons
+        }
         rows: list[dict[str, object]] = []
         for cell_id, (path, workload, arms) in cells.items():
             for arm in arms:

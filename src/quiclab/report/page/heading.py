@@ -67,7 +67,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
     host = read_json(study.directory / "host.json", [])
     names = _arms(study, analysis)
     differences = tuple(_difference(line, names) for line in analysis.arms_differences)
-    points = [each.point for each in differences]
+    points = list(dict.fromkeys(each.point for each in differences))
     return Heading(
         when=_when(study),
         machine=machine_text(host),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from quiclab.compare import comparison_words
 from quiclab.compare.interim_analyses import looks_at
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.sequential import rule_of
@@ -133,9 +134,11 @@ def _design(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
 
 
 def _baselines(analysis: StudyAnalysis) -> str:
-    """Return the arms that others are compared with: `h2, the baseline`."""
-    names = dict.fromkeys(each.baseline.arm for each in analysis.comparisons)
-    return f"{number_text.listed(list(names))}, the baseline"
+    """Return the arm that others are compared with: `h2, the baseline`; of several, that of each arm."""
+    names = dict.fromkeys(analysis.baselines.values())
+    if len(names) == 1:
+        return f"{next(iter(names))}, the baseline"
+    return f"each arm's own baseline, {comparison_words.arms_compared(analysis.baselines)},"
 
 
 def _test(study: Study, analysis: StudyAnalysis) -> Iterator[str]:

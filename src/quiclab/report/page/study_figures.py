@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from quiclab.compare.factors import factor_title, factors_of, leading
+from quiclab.compare.factors import axes_of, factor_title
 from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.rows import distributions
 from quiclab.compare.study import Study
@@ -85,11 +85,12 @@ def _whole(figure: Figure, asked: Asked) -> Placed:
 def _by_factor(figure: Figure, asked: Asked) -> Placed:
     """Return a drawing for each factor that something can be followed along."""
     parts, tables = [], []
-    for name in leading(factors_of(asked.files, asked.analysis)):
+    for name in axes_of(asked.files, asked.analysis):
         data = figures.gathered(figure, replace(asked, factor=name))
         if data.is_empty():  # no cell along it is judged
             continue
-        tables.append(data.select(pl.lit(name).alias("factor"), pl.all()))
+        told = data.with_columns(pl.col("arm", "x").cast(pl.String))  # programs are no numbers
+        tables.append(told.select(pl.lit(name).alias("factor"), pl.all()))
         shown, rest = _fewer(name, data)
         parts.append(Part(f"{figure.name}-{name}", factor_title(name), rest, _spec(figure, shown)))
     return pl.concat(tables) if tables else pl.DataFrame(), parts

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.compare.comparison_words import difference_words, faster, percent_words, slower, span_words
+from quiclab.compare.comparison_words import arms_compared, difference_words, faster, percent_words, slower, span_words
 from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
 from quiclab.model.number_text import listed
 
@@ -49,7 +49,7 @@ def _sentences(row: Sequence[Comparison], analysis: StudyAnalysis) -> tuple[str,
         else:
             same.setdefault(rest, []).append(arm)
     for told, arms in same.items():
-        found[arms[0]] = f"{listed(arms)} against {row[0].baseline.arm}: {told}"
+        found[arms[0]] = f"{arms_compared({arm: by_arm[arm][0].baseline.arm for arm in arms})}: {told}"
     return tuple(f"{found[arm]}." for arm in by_arm if arm in found)
 
 

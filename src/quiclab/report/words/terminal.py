@@ -100,8 +100,11 @@ def _legend(analysis: StudyAnalysis) -> str:
     """Meaning of the columns, signs and words of the tables."""
     said = {comparison.conclusion for comparison in analysis.comparisons}
     matters, word = f"{analysis.matters_pct:g} %", comparison_words.faster(analysis.metric)
-    baseline = analysis.comparisons[0].baseline.arm
-    others = " or ".join(dict.fromkeys(comparison.other.arm for comparison in analysis.comparisons))
+    baselines = list(dict.fromkeys(analysis.baselines.values()))
+    others = " or ".join(analysis.baselines)
+    one = len(baselines) == 1
+    baseline = baselines[0] if one else "its baseline"
+    compared = f"{others} against {baseline}" if one else comparison_words.arms_compared(analysis.baselines)
     meanings = (
         (f"different, but by less than {matters}", Conclusion.SMALL),
         (f"different, perhaps by less than {matters}", Conclusion.PERHAPS_SMALL),
@@ -115,7 +118,7 @@ def _legend(analysis: StudyAnalysis) -> str:
     )
     told = "".join(f" {_word(each)}: {meaning}." for meaning, each in meanings if each in said)
     return (
-        f"Columns of arms: medians. difference: {others} against {baseline} in the typical pair, "
+        f"Columns of arms: medians. difference: {compared} in the typical pair, "
         f"{comparison_words.better_sign(analysis.metric)} is {word}; "
         f"orange: {others} is {word}, blue: {baseline} is {word}. p: {analysis.decided_by}. different: p is at most "
         f"{analysis.alpha:g}.{told} {comparison_words.interval_levels(analysis)}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.model.errors import SpecError, nearest
 from quiclab.model.mechanism_names import names_of
+from quiclab.model.number_text import listed
 from quiclab.model.study import Study
 from quiclab.spec.two_builds import Build
 from quiclab.store.layout import DECLARATION, StudyDir
@@ -189,18 +190,21 @@ def cell_of(study: Study, asked: str) -> tuple[str, str]:
 def arms_of(study: Study, asked: Asked) -> tuple[str, str]:
     """The baseline and the arm that is compared with it. Raises SpecError where several are, and none is chosen."""
     arms = [arm.name for arm in study.measured_arms]
-    baseline = asked.baseline or study.baseline
-    if baseline not in arms:
-        raise SpecError(f"the study has no arm {baseline!r} as a baseline", nearest(baseline, arms, "it has"))
-    others = [name for name in arms if name != baseline]
+    if asked.baseline is not None and asked.baseline not in arms:
+        told = f"the study has no arm {asked.baseline!r} as a baseline"
+        raise SpecError(told, nearest(asked.baseline, arms, "it has"))
+    baselines = {arm.name: asked.baseline or study.baseline_of(arm) for arm in study.measured_arms}
+    others = [name for name in arms if name != baselines[name]]
+    several = listed(list(dict.fromkeys(baselines[name] for name in others)))
     if asked.arm is not None and asked.arm not in others:
-        raise SpecError(f"no arm {asked.arm!r} is compared with {baseline}", nearest(asked.arm, others, "these are:"))
+        raise SpecError(f"no arm {asked.arm!r} is compared with {several}", nearest(asked.arm, others, "these are:"))
     if asked.arm is None and len(others) > 1:
         raise SpecError(
-            f"{len(others)} arms are compared with {baseline}",
+            f"{len(others)} arms are compared with {several}",
             "choose one: " + ", ".join(f"--arm {each}" for each in others),
         )
-    return baseline, asked.arm or others[0]
+    arm = asked.arm or others[0]
+    return baselines[arm], arm
 
 
 def _not_predicted(suspect: Suspect) -> str | None:

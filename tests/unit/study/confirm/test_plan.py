@@ -203,6 +203,18 @@ def test_another_baseline_than_the_specs(tmp_path: Path) -> None:
         arms_of(spec, Asked(tmp_path, "1MB/p", baseline="h3-c"))
 
 
+def test_an_arm_has_its_own_baseline(tmp_path: Path) -> None:
+    """Where arms have lists of servers, each is held against the baseline of its server."""
+    lists = SPEC.replace("server = {h2}", 'server = ["nginx", "caddy"]')
+    lists = lists.replace("server = {h3}", 'server = ["nginx", "caddy"]')
+    spec = read_study(write(tmp_path / "s", spec=lists) / "spec.toml")
+    assert arms_of(spec, Asked(tmp_path, "1MB/p", arm="h3-caddy")) == ("h2-caddy", "h3-caddy")
+    with pytest.raises(SpecError, match="2 arms are compared with h2-nginx and h2-caddy"):
+        arms_of(spec, Asked(tmp_path, "1MB/p"))
+    with pytest.raises(SpecError, match="no arm 'h2-caddy' is compared with"):
+        arms_of(spec, Asked(tmp_path, "1MB/p", arm="h2-caddy"))
+
+
 def test_a_cause_of_few_blocks_is_not_predicted(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         plan(write(tmp_path / "s", blocks=2), "send_buffer_limited")
