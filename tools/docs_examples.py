@@ -15,6 +15,7 @@ in docs/report.txt, do not, so that a test can tell whether the pictures are sti
 from __future__ import annotations
 
 import contextlib
+import functools
 import html
 import io
 import json
@@ -24,9 +25,12 @@ import sys
 import tarfile
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quiclab.compare.model import StudyAnalysis
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -137,14 +141,27 @@ def _pages() -> Iterator[tuple[Path, str, str]]:
             yield page, old, new
 
 
-def _causes(cell: str) -> str:
-    """First sentence of the explanation of a cell of the demo, as a quotation."""
+@functools.cache
+def _analysis(study: Path) -> StudyAnalysis:
+    """Analysis of a recorded study, of which several places of the docs show something."""
     from quiclab.compare.analyse import analyse_study
+
+    return analyse_study(study)
+
+
+@functools.cache
+def _leads() -> Mapping[str, str]:
+    """First sentence of the explanation of each cell of the demo."""
     from quiclab.report.words.explanation_text import lead
     from quiclab.why.explanation import readable_explanations
 
-    found = readable_explanations(DEMO_STUDY, analyse_study(DEMO_STUDY)) or ()
-    (told,) = (lead(each) for each in found if each.comparison.cell_id == cell)
+    found = readable_explanations(DEMO_STUDY, _analysis(DEMO_STUDY)) or ()
+    return {each.comparison.cell_id: lead(each) for each in found}
+
+
+def _causes(cell: str) -> str:
+    """First sentence of the explanation of a cell of the demo, as a quotation."""
+    told = _leads()[cell]
     lines = textwrap.wrap(f"{told[:1].upper()}{told[1:]}" if told.startswith("the ") else told, 100)
     return "\n".join(f"> {line}" for line in lines)
 
@@ -156,13 +173,12 @@ def _output(command: str) -> str:
     from rich.console import Console
 
     from quiclab.cli.main import main as quiclab
-    from quiclab.compare.analyse import analyse_study
     from quiclab.report.words.terminal import render
 
     printed = io.StringIO()
     program, verb, *arguments = shlex.split(command)
     if verb == "report":  # its logs are not recorded: what is printed is made from the tables that are
-        render(analyse_study(Path(arguments[0])), Console(file=printed, width=COLUMNS))
+        render(_analysis(Path(arguments[0])), Console(file=printed, width=COLUMNS))
     elif verb == "ask":  # it is not asked again: the answer is made from what was measured when it was
         for line in _answer(ASKED_STUDY):
             Console(file=printed, width=COLUMNS).print(line, highlight=False, markup=False)
@@ -177,10 +193,9 @@ def _output(command: str) -> str:
 def _answer(study: Path) -> Sequence[object]:
     """Return what `quiclab ask` prints at its end."""
     from quiclab.cli.ask import answer
-    from quiclab.compare.analyse import analyse_study
     from quiclab.study.specs import load_study
 
-    return answer(load_study(study / "spec.toml"), study, analyse_study(study)).lines
+    return answer(load_study(study / "spec.toml"), study, _analysis(study)).lines
 
 
 def _report(study: Path) -> Path:

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 
-def field_docs(cls: type[Any]) -> dict[str, str]:
+@functools.cache  # Python reads and parses the whole module for each class
+def field_docs(cls: type[Any]) -> Mapping[str, str]:
     """Docstrings under the fields of a dataclass, by name."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
@@ -17,4 +21,4 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
     for field, after in zip(body.body, body.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(after, ast.Expr):
             docs[field.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
-    return docs
+    return MappingProxyType(docs)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the generated pages of docs/reference: the spec from its dataclasses, and the lists of plugins and tables.
-Of docs/explanation/account.md it writes the tables of labels, and for editors the JSON Schema of a spec.
+Of docs/explanation/account.md it writes the tables of labels, for editors the JSON Schema of a spec, and for verbs that
+only read tables the names of all metrics.
 
 usage: generate_reference.py [--check]      --check writes nothing and fails where a page is out of date
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,6 +24,8 @@ import reference_pages
 import spec_schema
 from field_docs import field_docs
 
+from quiclab.evidence.made_by import DECLARED_METRICS
+from quiclab.evidence.metrics import METRICS
 from quiclab.model import address_change, study
 from quiclab.model.page import Page, Resources, ThirdParties
 from quiclab.spec import aqm, arms, effects, impairments, paths, random_rate, read, workloads
@@ -199,6 +203,7 @@ def main() -> int:
     }
     files = {FOLDER / name: text for name, text in pages.items()}
     files[SCHEMA] = spec_schema.schema_text()
+    files[DECLARED_METRICS] = json.dumps({metric.name: metric.unit for metric in METRICS}, indent=1) + "\n"
     files[ACCOUNT] = label_tables.with_tables(ACCOUNT.read_text(encoding="utf-8"))
     check = "--check" in sys.argv[1:]
     stale = [file for file, text in files.items() if not _is_written(file, text)]

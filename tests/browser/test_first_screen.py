@@ -20,7 +20,7 @@ from quiclab.why.account import Why
 
 pytestmark = needs_chromium
 
-SHAPE = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss", "far"), blocks=9, aa_blocks=0, voids=frozenset(),
+SHAPE = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=9, aa_blocks=0, voids=frozenset(),
                 failures=frozenset())  # fmt: skip
 RECORD = Path(__file__).parents[2] / "docs" / "demo-study.tar.xz"
 SCREEN_PX, MOST_SCREENS = 900, 6
@@ -34,7 +34,7 @@ BARS = """() => [...document.querySelectorAll('#because .cause')].filter((each) 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three cells of which h3 is faster in two; each trial with an account, the baseline's with a longer slow start."""
+    """Two cells of which h3 is faster in one; each trial with an account, the baseline's with a longer slow start."""
     directory = write_study(tmp_path_factory.mktemp("study"), SHAPE)
     for arm in analyse_study(directory).comparisons:
         for trials, slow_start_ms in ((arm.baseline.trials, 90), (arm.other.trials, 40)):
@@ -69,7 +69,7 @@ def test_each_cell_has_a_bar_per_arm_in_the_looks_of_the_timeline(
     """A wait's width is its share of the longer bar, its colour that of the timeline, and no name on it is cut."""
     with opened(browser, study / "report.html", size) as page:
         cells = page.evaluate(BARS)
-        assert len(cells) == 3
+        assert len(cells) == 2
         colours = page.evaluate("""() => Object.fromEntries(document.querySelector('[data-figure=median-timeline]').data
           .filter((trace) => trace.meta?.why).map((trace) => [trace.name, trace.marker.color]))""")
         order = [why.heading for why in Why]

@@ -21,7 +21,7 @@ pytestmark = needs_chromium
 
 SHAPE = replace(
     Shape(), workloads=("100 KB", "1 MB", "5 MB", "10 MB", "20 MB", "50 MB", "80 MB", "99 MB"), paths=("loss",),
-    blocks=2, aa_blocks=0, voids=frozenset(), failures=frozenset(),
+    blocks=1, aa_blocks=0, voids=frozenset(), failures=frozenset(),
 )  # fmt: skip
 CUT = """(names) => names.flatMap((name) => {
   const figure = document.querySelector(`[data-figure="${name}"]`), box = figure.getBoundingClientRect();

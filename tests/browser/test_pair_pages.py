@@ -22,7 +22,7 @@ from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 
-PACKETS = 60_000
+PACKETS = 20_000
 NASTY = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
 SMALL = replace(Shape(), workloads=("1 MB",), paths=("loss",), blocks=2, aa_blocks=0, voids=frozenset(),
                 failures=frozenset())  # fmt: skip

@@ -19,7 +19,7 @@ from quiclab.report.page.write import write_report
 
 pytestmark = needs_chromium
 
-SMALL = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=3, aa_blocks=2, voids=frozenset(),
+SMALL = replace(Shape(), workloads=("1 MB",), paths=("clean", "loss"), blocks=2, aa_blocks=0, voids=frozenset(),
                 failures=frozenset())  # fmt: skip
 IN_SIGHT = "(element) => { const { top } = element.getBoundingClientRect(); return top >= 0 && top < innerHeight; }"
 

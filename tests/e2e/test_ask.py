@@ -105,7 +105,7 @@ def test_each_option_is_in_the_spec_and_runs(
     """Trials transfer what was asked for, and `--json` has the answer as one document, disturbed or not."""
     _har(tmp_path)
     monkeypatch.chdir(tmp_path)
-    done = quiclab("ask", *words, "--minutes", "1", "--out", "study", "--json", timeout=500)
+    done = quiclab("ask", *words, "--minutes", "0.4", "--out", "study", "--json", timeout=500)
     if programs is not None and "are here" in done.stderr and done.returncode == ExitCode.HOST:
         pytest.skip(done.stderr)
     assert done.returncode in RAN, done.stderr

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of one block, whose captures hold their decryption secrets, as some programs write them."""
     folder = tmp_path_factory.mktemp("bundle")
-    done = quiclab("run", main_only(write_spec(folder)), "--out", folder / "study")
+    done = quiclab("run", main_only(write_spec(folder)), "--out", folder / "study", "--no-report")
     assert done.returncode == 0, done.stdout + done.stderr
     for raw in (folder / "study").glob("trials/*/raw"):
         server = raw / f"server.pcapng{SUFFIX}"
@@ -110,7 +110,7 @@ def test_it_opens_and_replays_elsewhere(study: Path, tmp_path: Path) -> None:
     again = quiclab("report", folder)
     assert again.returncode == 0, again.stdout + again.stderr
     assert package.open(folder).metrics.sort("trial_id", "name").equals(before)
-    run = quiclab("run", folder / "spec.toml", "--out", tmp_path / "again")
+    run = quiclab("run", folder / "spec.toml", "--out", tmp_path / "again", "--no-report")
     assert run.returncode == 0, run.stdout + run.stderr
     old, new = (
         sorted((trial["trial_id"], trial["row"]["arm"], trial["row"]["seed"]) for trial in trials(each))

@@ -11,6 +11,7 @@ import pytest
 from by_night import by_night
 from small_study import (
     lab_processes,
+    main_only,
     quiclab,
     start_quiclab,
     trials,
@@ -25,7 +26,7 @@ from quiclab.store.ledger import open_ledger
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns]
 _BLOCKS = 4
-_PLANNED = 2 * _BLOCKS + 4
+_PLANNED = 2 * _BLOCKS
 
 
 def _whole(study: Path) -> None:
@@ -45,7 +46,7 @@ def _whole(study: Path) -> None:
 def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
     """The first of each arm ran alone; the others are verified by their own packets, and their proof names them."""
     study = tmp_path / "study"
-    spec = write_spec(tmp_path, blocks=_BLOCKS, size="1 MB")
+    spec = main_only(write_spec(tmp_path, blocks=_BLOCKS, size="1 MB"))
     done = quiclab("run", spec, "--out", study, "--no-report", "--jobs", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     _whole(study)
@@ -65,7 +66,7 @@ def test_trials_share_a_link_process_and_nothing_else(tmp_path: Path) -> None:
 def test_killed_and_continued(tmp_path: Path, victim: str) -> None:
     """A worker that is killed, or its judge, costs its trial; the run goes on with the others. `kill -9` of the run
     leaves nothing behind, and the same command goes on, also one at a time."""
-    study, spec = tmp_path / "study", write_spec(tmp_path, blocks=_BLOCKS, size="300 KB")
+    study, spec = tmp_path / "study", main_only(write_spec(tmp_path, blocks=_BLOCKS, size="300 KB"))
     process = start_quiclab("run", spec, "--out", study, "--no-report", "--jobs", "3")
     wait_for_trials(study, 3)
     if victim != "everything":

@@ -15,15 +15,15 @@ _HEAD = """\
 [study]
 name = "alone"
 seed = 3
-blocks = 3
-aa = { blocks = 0 }
+blocks = 2
+aa = {{ blocks = 0 }}
 
 [limits]
 disturbance = "100 %"
 
 [[workload]]
 name = "object"
-size = ["20 KB", "60 KB"]
+size = {sizes}
 
 [[path]]
 name = "plain"
@@ -49,7 +49,8 @@ def test_one_arm_is_measured_and_two_studies_of_it_are_a_gate(tmp_path: Path) ->
     """Its numbers are printed and on the page, no packet is TCP's, and a gate has both cells of the grid."""
     studies = []
     for number in (1, 2):
-        study, told = _run(tmp_path / f"s{number}", _HEAD + _arm("quic", "reno"))
+        arm = '\n[[arm]]\nname = "quic"\nprotocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"\n'
+        study, told = _run(tmp_path / f"s{number}", _HEAD.format(sizes=["20 KB", "60 KB"]) + arm)
         studies.append(study)
         assert "One arm: nothing is compared." in told
     found = quiclab("sql", studies[0], "select distinct transport from packets", "--json")
@@ -65,7 +66,8 @@ def test_one_arm_is_measured_and_two_studies_of_it_are_a_gate(tmp_path: Path) ->
 
 def test_two_arms_of_http_3_need_no_tcp(tmp_path: Path) -> None:
     """Two congestion controls of one server are compared with each other."""
-    study, told = _run(tmp_path / "s", _HEAD + _arm("reno", "reno") + _arm("cubic", "cubic"))
+    arms = _arm("reno", "reno") + _arm("cubic", "cubic")
+    study, told = _run(tmp_path / "s", _HEAD.format(sizes='"20 KB"') + arms)
     assert "reno (HTTP/3) against cubic (HTTP/3)" in " ".join(told.split())
     found = quiclab("sql", study, "select distinct transport from packets", "--json")
     assert json.loads(found.stdout)["rows"] == [{"transport": "quic"}]

@@ -26,11 +26,11 @@ def test_uploads_arrive_whole_and_are_measured(tmp_path: Path) -> None:
     workload = 'sizes = ["10 KB", "0 B", "300 KB"]\nconcurrency = 2\ndirection = "upload"'
     spec = tmp_path / "spec.toml"
     spec.write_text(spec_text(arms, None, workload=workload))
-    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", timeout=300)
+    done = quiclab("run", main_only(spec), "--out", tmp_path / "study", "--no-report", timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     kept = {trial["trial_id"]: trial for trial in trials(tmp_path / "study") if trial["status"] != "void"}
     assert {trial["row"]["arm"] for trial in kept.values()} == set(arms)
-    metrics = pl.read_parquet(tmp_path / "study" / "metrics.parquet")
+    metrics = pl.read_parquet(tmp_path / "study" / "tables" / "metrics" / "*.parquet")
     for trial_id, trial in kept.items():
         assert trial["status"] == "verified", trial["reason"]
         assert [each["body_bytes"] for _, each in sorted(trial["received"].items())] == [10_000, 0, 300_000]

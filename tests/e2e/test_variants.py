@@ -89,7 +89,7 @@ def test_a_program_of_the_users_own(tmp_path: Path) -> None:
 def test_a_plain_user(tmp_path: Path) -> None:
     """The same study as an ordinary user without any capability."""
     with open_folder() as folder, as_plain_user() as before:
-        spec = write_spec(folder)
+        spec = main_only(write_spec(folder))
         done = quiclab("run", spec, "--out", folder / "study", before=before)
         assert done.returncode == 0, done.stdout + done.stderr
         assert {trial["status"] for trial in trials(folder / "study")} == {"verified"}

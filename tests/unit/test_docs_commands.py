@@ -7,6 +7,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,15 @@ DEMO = read_study(ROOT / "experiments" / "demo" / "spec.toml")
 CELLS = {f"{workload.name}/{path.name}" for workload in DEMO.workloads for path in DEMO.paths}
 
 
+@cache
+def quiclab() -> argparse.ArgumentParser:
+    """The parser of the command line; it reads many commands one after the other."""
+    return parser()
+
+
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """The parser of each verb."""
-    (actions,) = [each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)]
+    (actions,) = [each for each in quiclab()._actions if isinstance(each, argparse._SubParsersAction)]
     return dict(actions.choices)
 
 
@@ -68,6 +75,7 @@ def words(command: str) -> list[str]:
     return [_MEANT.get(word, word) for word in (found[: ends[0]] if ends else found)]
 
 
+@cache
 def texts() -> dict[str, str]:
     """Pages of the docs, and the help of each verb, by name."""
     helps = {name: f"{verb.epilog or ''}\n{verb.description or ''}" for name, verb in verbs().items()}
@@ -98,7 +106,7 @@ def test_a_command_is_one(page: str, command: str, whole: bool, capsys: pytest.C
     assert verb in known, f"{page}: no verb {verb!r}"
     if whole:
         try:
-            parser().parse_args([verb, *arguments])
+            quiclab().parse_args([verb, *arguments])
         except SystemExit:
             pytest.fail(f"{page}: quiclab {command}\n{capsys.readouterr().err}")
     options = {option for action in known[verb]._actions for option in action.option_strings}

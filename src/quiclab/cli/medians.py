@@ -21,7 +21,7 @@ from quiclab.store.layout import StudyDir
 from quiclab.store.look_records import InterimLook, keep_look
 from quiclab.store.resolved_form import read_spec
 from quiclab.study.observer import Observer
-from quiclab.study.trial_tables import kept_metrics
+from quiclab.study.tables_on_disk import kept_metrics
 
 
 class Medians(Observer):

@@ -62,7 +62,7 @@ def _lacking(study_dir: StudyDir) -> int:
     from quiclab.store.layout import DAMAGED
     from quiclab.store.ledger import look_into_ledger
     from quiclab.store.own_files import is_own_file, open_own
-    from quiclab.study.trial_tables import has_tables
+    from quiclab.study.tables_on_disk import has_tables
 
     trials = study_dir.tables / "trials.parquet"
     with look_into_ledger(study_dir) as ledger:

@@ -120,7 +120,7 @@ def code_of_run(study: Study, here: Presence) -> ExitCode:
 
 def power_of(study: Study, size: PlanSize, directory: Path | None) -> Power:
     """Numbers of pairs to find a difference that matters, by the study's own pairs where it has some."""
-    from quiclab.compare.power import power_to_see  # imported late: it loads the whole analysis
+    from quiclab.compare.power import power_to_see  # imported late: it loads NumPy
 
     has_run = directory is not None and (directory / "metrics.parquet").exists()
     power = attainable(study, _pairs(study, size))

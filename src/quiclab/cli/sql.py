@@ -70,13 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
     study = open_study(arguments.study, decoded=True)
     if arguments.query is None:
         return _list(study, as_json=arguments.json)
-    from quiclab.compare.interim_analyses import note_look
     from quiclab.compare.study_tables import is_of_accounts, shows_results
 
     answer = study.sql(arguments.query)
     for told in study.incomplete_accounts if is_of_accounts(arguments.query) else ():
         print(f"quiclab: {told}", file=sys.stderr)
     if shows_results(arguments.query):
+        from quiclab.compare.interim_analyses import note_look
+
         note_look(study.directory)
     if arguments.json:
         from quiclab.cli.sql_document import answer_document

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quiclab.compare.analyse import analyse
-from quiclab.compare.paired import within_pairs
 from quiclab.compare.statistics import pairs_for_noise, pairs_in_noise_of
-from quiclab.compare.study import read_study
 from quiclab.model import number_text
 
 NOISES_PCT = (1.0, 3.0, 10.0)
@@ -87,6 +84,11 @@ def power_to_see(
 
 
 def _by_cell(directory: Path, effect: float, level: float) -> tuple[Needed, ...]:
+    # Here: a plan that has not run needs nothing of what analyses a study.
+    from quiclab.compare.analyse import analyse
+    from quiclab.compare.paired import within_pairs
+    from quiclab.compare.study import read_study
+
     analysis = analyse(read_study(directory))
     found = []
     for each in analysis.comparisons:

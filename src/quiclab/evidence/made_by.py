@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import pkgutil
 from collections import Counter
 from collections.abc import Iterable
@@ -13,19 +14,22 @@ from pathlib import Path
 import polars as pl
 
 from quiclab import __version__
-from quiclab.evidence.metrics import METRICS
 from quiclab.model.number_text import counted, from_here
 from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.project import PACKAGE
 from quiclab.store.own_files import is_own_file, open_own, own_files
 
 MADE_BY = "made_by"
 """Key in the metadata of a Parquet file."""
 UNKNOWN = "a version that did not say so"
+DECLARED_METRICS = PACKAGE / "evidence" / "declared_metrics.json"
+"""Every metric with its unit, in the order of `METRICS`: a file of the package, written by
+`tools/generate_reference.py`. What only reads tables need not import all that computes metrics."""
 
 
 def _mechanisms() -> list[str]:
     """Names of the modules of mechanisms, one each. By their files: tables know nothing of what explains them."""
-    folder = Path(__file__).parents[1] / "why" / "mechanisms"
+    folder = PACKAGE / "why" / "mechanisms"
     return sorted(each.name for each in pkgutil.iter_modules([str(folder)]) if not each.name.startswith("_"))
 
 
@@ -34,7 +38,8 @@ def made_by() -> str:
     """The version, and a digest of what it declares: between two releases both tables and metrics are added."""
     known = {**OF_STUDY, **TABLES}
     columns = [(name, list(table.schema().items())) for name, table in sorted(known.items())]
-    declared = (columns, [(metric.name, metric.unit) for metric in METRICS], _mechanisms())
+    metrics = json.loads(DECLARED_METRICS.read_text(encoding="utf-8"))
+    declared = (columns, list(metrics.items()), _mechanisms())
     return f"quiclab {__version__} {hashlib.sha256(repr(declared).encode()).hexdigest()[:16]}"
 
 

@@ -30,11 +30,14 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 def unknown_word(account: pl.DataFrame | pl.LazyFrame) -> str | None:
     """Describe the first value of a table of accounts that no account has; None where all are known."""
-    for name, known in _KNOWN.items():
-        if name in account.lazy().collect_schema().names():
-            found = account.lazy().filter(~known.fill_null(False)).select(name).head(1).collect()
-            if found.height:
-                return f"{name} is {found[name][0]!r}"
+    rows = account.lazy()
+    columns = rows.collect_schema().names()
+    unknown = {name: ~known.fill_null(False) for name, known in _KNOWN.items() if name in columns}
+    any_unknown = rows.select(each.any().alias(name) for name, each in unknown.items()).collect()
+    for name in unknown:
+        if any_unknown[name].any():
+            value = rows.filter(unknown[name]).select(name).head(1).collect()[name][0]
+            return f"{name} is {value!r}"
     return None
 
 

@@ -3,9 +3,9 @@
 
 `trials.py` runs the blocks (`blocks.py`), and `trial.py` does with a trial's folder, in memory until then, what
 follows: decode once, judge, move into the study, enter into the ledger. `trial_tables.py` makes the tables of a trial
-from what was decoded, so that a report after a run decodes nothing; `tables.py` makes those that are missing, or were
-made by another version, or could not be made for a mistake of quiclab's own, which ends no run. What the rule of
-`--keep-raw` does not keep goes when a block is over.
+from what was decoded, so that a report after a run decodes nothing, and `tables_on_disk.py` says which are there;
+`tables.py` makes those that are missing, or were made by another version, or could not be made for a mistake of
+quiclab's own, which ends no run. What the rule of `--keep-raw` does not keep goes when a block is over.
 
 Before a run: `preflight.py` says what can be foreseen, `machine_check.py` tests the machine. With `--jobs`, blocks run
 side by side (`side_by_side.py`), a worker each (`worker.py`), as many as `guard.py` allows

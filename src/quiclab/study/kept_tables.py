@@ -19,7 +19,8 @@ from quiclab.store.layout import StudyDir
 from quiclab.store.own_files import is_own_file
 from quiclab.study.differences import Difference, metric_differences, stored_table_differences, table_differences
 from quiclab.study.tables import LedgerTrials, trials_table
-from quiclab.study.trial_tables import har_file, write_har
+from quiclab.study.tables_on_disk import har_file
+from quiclab.study.trial_tables import write_har
 
 OF_TRIALS = "the ledger and the tables of the trials"
 """Source of the tables of a whole study."""

@@ -25,7 +25,8 @@ from quiclab.store.ledger import Ledger, counting, look_into_ledger, open_ledger
 from quiclab.store.parquet import write_parquet
 from quiclab.store.record_form import view_of
 from quiclab.store.trial_views import TrialShortcomings, TrialTime
-from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
+from quiclab.study.tables_on_disk import has_tables, kept_metrics
+from quiclab.study.trial_tables import keep_tables
 
 _OF_PLAN = ("trial_id", "kind", "cell_id", "workload", "path", "arm", "baseline_arm", "block", "position")
 """Columns of the study's table `trials` that the plan's row has."""

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of one verified trial: made of its decoded logs, and written so that they count only when all are there.
 
-Its metrics are written last. Their file says which version of quiclab made the tables.
+Its metrics are written last. Their file says which version of quiclab made the tables (`tables_on_disk.py` reads it).
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
 
-from quiclab.evidence.made_by import MADE_BY, made_by, tables_made_by
+from quiclab.evidence.made_by import MADE_BY, made_by
 from quiclab.evidence.metrics import evidence_of, made_tables, metrics_of
 from quiclab.logs.exports import EXPORTS, Choice
 from quiclab.model.errors import DecodeError, QuiclabError, SpecError
-from quiclab.model.tables import OF_STUDY, TABLES
+from quiclab.model.tables import OF_STUDY
 from quiclab.model.trial_record import TrialRecord
 from quiclab.store.disk import disk_errors
 from quiclab.store.layout import StudyDir
-from quiclab.store.parquet import is_whole, write_parquet
+from quiclab.store.parquet import write_parquet
+from quiclab.study.tables_on_disk import KNOWN, har_file, table_file
 from quiclab.why.account import account_table, account_totals
 from quiclab.why.mechanisms import with_mechanisms
 
-_KNOWN = {**OF_STUDY, **TABLES}
 _ACCOUNTS = ("raw/client-trace.json", "raw/client-page.har")
 """A browser's own accounts of a page's load, the better one first."""
 
@@ -38,14 +38,14 @@ def keep_tables(
 ) -> None:
     """Make and write all tables of a trial: those of `tables_of`, and the load of a page as HAR."""
     tables = tables_of(trial_id, decoded, trial, account)
-    files = {name: _file(study_dir, name, trial_id) for name in tables}
+    files = {name: table_file(study_dir, name, trial_id) for name in tables}
     with disk_errors(study_dir.tables):
         files["metrics"].unlink(missing_ok=True)
         if trial.expected.page is not None:
             write_har(har_file(study_dir, trial_id), tables)
     for name, table in tables.items():
         stored_table_differences = {MADE_BY: made_by()} if name == "metrics" else {}
-        write_parquet(table, files[name], _KNOWN[name].metadata | stored_table_differences)
+        write_parquet(table, files[name], KNOWN[name].metadata | stored_table_differences)
 
 
 def tables_of(
@@ -75,37 +75,6 @@ def a_run_goes_on() -> Iterator[None]:
         raise
     except Exception:  # told when the run is over, by `without_tables`
         return
-
-
-def without_tables(study_dir: StudyDir, trials: Iterable[str]) -> list[str]:
-    """Return the trials, among these, that no tables have been made of yet."""
-    return [trial_id for trial_id in trials if not _file(study_dir, "metrics", trial_id).exists()]
-
-
-def kept_metrics(study_dir: StudyDir, trial_id: str) -> pl.DataFrame | None:
-    """The metrics of a trial, of whatever version; None where they are not there or cannot be read."""
-    file = _file(study_dir, "metrics", trial_id)
-    try:
-        return pl.read_parquet(file, glob=False) if is_whole(file) else None
-    except (OSError, pl.exceptions.PolarsError):
-        return None
-
-
-def has_tables(study_dir: StudyDir, trial_id: str) -> bool:
-    """True if every table that the study has is there of this trial, whole, and made by this version of quiclab."""
-    names = [name for name in _KNOWN if name == "metrics" or (study_dir.tables / name).is_dir()]
-    if not all(is_whole(_file(study_dir, name, trial_id)) for name in names):
-        return False
-    return tables_made_by(study_dir.root, trial_id) == made_by()
-
-
-def har_file(study_dir: StudyDir, trial_id: str) -> Path:
-    """File with the load of a page in a trial."""
-    return study_dir.tables / "har" / f"{trial_id}.har"
-
-
-def _file(study_dir: StudyDir, table: str, trial_id: str) -> Path:
-    return study_dir.tables / table / f"{trial_id}.parquet"
 
 
 def write_har(file: Path, tables: Mapping[str, pl.DataFrame]) -> None:

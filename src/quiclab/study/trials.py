@@ -51,8 +51,9 @@ from quiclab.study.specs import keep_versions
 from quiclab.study.stopping import Stop
 from quiclab.study.system_calls import count_system_calls
 from quiclab.study.tables import make_tables_of
+from quiclab.study.tables_on_disk import kept_metrics, without_tables
 from quiclab.study.trial import settler
-from quiclab.study.trial_tables import a_run_goes_on, kept_metrics, without_tables
+from quiclab.study.trial_tables import a_run_goes_on
 
 
 class RoomMaker(Observer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,24 @@ from specs import SMALL, changed, written
 from quiclab.cli.main import main
 
 _ASK = """\
-eval "$("$1" completion bash)"
-COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9 COMP_CWORD=1 COMP_WORDS=(quiclab)
-_python_argcomplete "$1"
-printf '%s\\n' "${COMPREPLY[@]}"
+program=$1
+shift
+eval "$("$program" completion bash)"
+for line; do
+    COMPREPLY=() COMP_LINE="$program $line" COMP_TYPE=9 COMP_CWORD=1 COMP_WORDS=(quiclab)
+    COMP_POINT=${#COMP_LINE}
+    _python_argcomplete "$program"
+    printf '%s\\n' "${COMPREPLY[@]}" --
+done
 """
 
 
-def offered(words: str, folder: Path) -> set[str]:
-    """What bash offers behind these words."""
-    command = ["bash", "-c", _ASK, "bash", str(QUICLAB), f"{QUICLAB} {words}"]
+def offered(lines: Iterable[str], folder: Path) -> list[set[str]]:
+    """Words that one bash offers behind each of these lines."""
+    command = ["bash", "-c", _ASK, "bash", str(QUICLAB), *lines]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    return {word.rstrip() for word in done.stdout.splitlines()}
+    answers = done.stdout.split("--\n")[:-1]
+    return [{word.rstrip() for word in answer.splitlines()} for answer in answers]
 
 
 def test_what_the_tab_key_offers(tmp_path: Path) -> None:
@@ -36,18 +43,22 @@ def test_what_the_tab_key_offers(tmp_path: Path) -> None:
     names = {"paths": ["near", "far"], "workloads": ["page"], "arms": ["tcp", "quic"]}
     resolved = {kind: [{"name": name} for name in of] for kind, of in names.items()}
     (study / "resolved.json").write_text(json.dumps(resolved))
-    assert offered("re", tmp_path) == {"report"}
-    assert offered("run --unt", tmp_path) == {"--until"}
-    assert offered("run sp", tmp_path) == {"spec.toml"}
-    assert offered("run spec.toml --cell ", tmp_path) == {"100KB/plain"}
     (tmp_path / "grid.toml").write_text(changed(('delay = "10 ms"', 'delay = ["10 ms", "20 ms"]')))
-    assert offered("run grid.toml --cell ", tmp_path) == {"100KB/plain-10ms", "100KB/plain-20ms"}
-    assert offered("compare study study --arm ", tmp_path) == {"tcp", "quic"}
-    assert offered("figure window study --cell page/", tmp_path) == {"page/near", "page/far"}
-    assert offered("figure seq", tmp_path) == {"sequence"}
-    assert offered("report study --metric setup", tmp_path) == {"setup_ms"}
-    assert offered("exec --profile lt", tmp_path) == {"lte"}
-    assert offered("trial no-such.toml --cell ", tmp_path) <= {"", "spec.toml", "study/"}
+    wanted = {
+        "re": {"report"},
+        "run --unt": {"--until"},
+        "run sp": {"spec.toml"},
+        "run spec.toml --cell ": {"100KB/plain"},
+        "run grid.toml --cell ": {"100KB/plain-10ms", "100KB/plain-20ms"},
+        "compare study study --arm ": {"tcp", "quic"},
+        "figure window study --cell page/": {"page/near", "page/far"},
+        "figure seq": {"sequence"},
+        "report study --metric setup": {"setup_ms"},
+        "exec --profile lt": {"lte"},
+    }
+    *answers, of_none = offered([*wanted, "trial no-such.toml --cell "], tmp_path)
+    assert dict(zip(wanted, answers, strict=True)) == wanted
+    assert of_none <= {"", "spec.toml", "study/", "grid.toml"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

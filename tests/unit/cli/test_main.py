@@ -48,7 +48,10 @@ def test_a_folder_that_is_no_study(tmp_path: Path, capsys: pytest.CaptureFixture
     [
         (["--version"], ["quiclab.cli.plan", "polars", "numpy", "rich"]),
         (["status", "STUDY"], ["quiclab.cli.plan", "polars", "numpy", "duckdb", "scipy", "plotly"]),
-        (["sql", "STUDY", "SELECT 1"], ["quiclab.cli.plan", "scipy", "plotly", "jinja2", "rich"]),
+        (
+            ["sql", "STUDY", "SELECT 1"],
+            ["quiclab.cli.plan", "quiclab.why", "numpy", "scipy", "plotly", "jinja2", "rich"],
+        ),
         (["decode", "CAPTURE", "-o", "OUT"], ["quiclab.cli.plan", "scipy", "plotly", "duckdb", "jinja2"]),
         (["figure", "--list"], ["quiclab.cli.plan", "scipy", "duckdb", "jinja2"]),
     ],

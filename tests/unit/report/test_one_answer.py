@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.report.page.write import write_report
 from quiclab.report.words.terminal import _STYLES, render
 
+CLEAR = Shape(workloads=("1 MB", "5 MB"))
 SHAPES = {
-    "clear": Shape(),
-    "few": Shape(blocks=5, aa_blocks=5),
-    "disturbed": Shape(disturbed={"h2": 14.0, "h3": 14.0}),
+    "clear": CLEAR,
+    "few": replace(CLEAR, blocks=5, aa_blocks=5),
+    "disturbed": replace(CLEAR, disturbed={"h2": 14.0, "h3": 14.0}),
     "lost": Shape(lost=frozenset(("clean/1 MB", arm, block) for arm in ("h2", "h3") for block in range(5))),
-    "slower": Shape(factors={"h3": 1.6}),
+    "slower": replace(CLEAR, factors={"h3": 1.6}),
 }
 _IN_A_COLUMN = {Conclusion.SMALL: "small", Conclusion.PERHAPS_SMALL: "small?", Conclusion.NOT_MEASURED: "no data",
                 Conclusion.MEDIAN_ALIKE: "median eq."}  # fmt: skip

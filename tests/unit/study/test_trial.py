@@ -15,7 +15,7 @@ from quiclab.logs.decoders import decode_trial
 from quiclab.model.errors import DecodeError, HostError
 from quiclab.store.layout import Attempt, StudyDir
 from quiclab.store.ledger import Ledger, counting, open_ledger
-from quiclab.study import trial, trial_tables
+from quiclab.study import tables_on_disk, trial, trial_tables
 from quiclab.study.tables import make_tables
 from quiclab.study.trial import judge_attempt, keep_attempt
 
@@ -139,10 +139,10 @@ def test_a_mistake_of_quiclabs_own_does_not_end_the_run(
     monkeypatch.setattr(trial_tables, "made_tables", lambda _: [][0])
     keep_attempt(study, ledger, judge_attempt(attempt_at(ROW, 1, tmp_path / "memory"), ROW.trial_id, 1))
     assert ledger.attempts()[ROW.trial_id][-1].status == "verified"
-    assert trial_tables.without_tables(study, counting(ledger.attempts(), ledger.damaged())) == [ROW.trial_id]
+    assert tables_on_disk.without_tables(study, counting(ledger.attempts(), ledger.damaged())) == [ROW.trial_id]
     with pytest.raises(IndexError) as met:
         make_tables(study)
     assert met.value.__notes__ == [f"met in the tables of trial {ROW.trial_id}"]
     monkeypatch.undo()
     make_tables(study)
-    assert trial_tables.without_tables(study, [ROW.trial_id]) == []
+    assert tables_on_disk.without_tables(study, [ROW.trial_id]) == []

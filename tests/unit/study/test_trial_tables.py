@@ -17,7 +17,8 @@ from quiclab.model.tables import TABLES
 from quiclab.model.trial_record import TrialRecord
 from quiclab.store.layout import StudyDir
 from quiclab.study import trial_tables
-from quiclab.study.trial_tables import has_tables, keep_tables, kept_metrics
+from quiclab.study.tables_on_disk import has_tables, kept_metrics
+from quiclab.study.trial_tables import keep_tables
 
 
 @pytest.fixture
