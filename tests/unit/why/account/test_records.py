@@ -12,6 +12,7 @@ from trial_records import record
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.model.tables import TABLES
+from quiclab.why.account.one_end import Instant
 from quiclab.why.account.one_recording import _record_begun
 from quiclab.why.account.request import answers_ns
 
@@ -60,9 +61,9 @@ def test_a_record_before_the_request_is_none_of_the_answer() -> None:
 @pytest.mark.parametrize(("starts", "begun"), [((60, 61), 61), ((60,), 60), ((40,), 80), ((), 80)])
 def test_one_end_sees_the_same(starts: tuple[int, ...], begun: int) -> None:
     """At the client, which asked at 50."""
-    up = pl.DataFrame({"time_ns": [50 * _MS], "app": True})
     at_ms = (40, 60, 61, 80)
     down = pl.DataFrame({"time_ns": [at * _MS for at in at_ms], "app": [at in starts for at in at_ms]})
-    recorded = cast(Any, SimpleNamespace(transport="tcp", up=up, down=down))
-    assert _record_begun(recorded, 80 * _MS) == begun * _MS
-    assert _record_begun(recorded, None) is None
+    recorded = cast(Any, SimpleNamespace(transport="tcp", down=down))
+    asked = Instant.exactly(50 * _MS)
+    assert _record_begun(recorded, 80 * _MS, asked) == begun * _MS
+    assert _record_begun(recorded, None, asked) is None
