@@ -2,9 +2,10 @@
 """Evidence for *why* where no log of the sender is: its congestion window by the bytes that its capture has in flight.
 
 A sender that an acknowledgment prompts had a limit of its own until then. Two limits leave their mark in the bytes in
-flight (RFC 5681 sections 3.1 and 3.2, RFC 9002 sections 7.3.1 and 7.3.2): in slow start they double within a round trip,
-which no buffer, no credit and no program of constant speed lets happen; and after a loss there are fewer than before it
-until the window has grown again, while all other limits are where they were. What shows neither stays without a name.
+flight (RFC 5681 sections 3.1 and 3.2, RFC 9002 sections 7.3.1 and 7.3.2). In slow start they double within a round
+trip, which no buffer, no credit and no program of constant speed lets happen. After a loss there are fewer than before
+it until the window has grown again, while all other limits are where they were. What shows neither stays without a
+name.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from quiclab.why.account.series import Steps, steps
 _DOUBLES = 1.5
 """Growth of the bytes in flight within a round trip that only slow start has; with delayed acknowledgments it is that
 (RFC 5681 section 3.1, RFC 3465)."""
+_LEAST_BYTES = 2 * 1_200
+"""Bytes in flight below which no window is full: two segments or datagrams are the least of one (RFC 5681 section 3.1,
+RFC 9002 section 7.2)."""
 _BELOW = 0.95
 """Share of the bytes in flight before a loss below which a window was reduced."""
 _EVIDENCE = "transport_metrics"
@@ -40,7 +44,7 @@ class CapturedWindow:
         """Reason why the sender had waited for the packet that came at an instant; None where the bytes in flight do
         not show it."""
         before = self.in_flight.before(time_ns)
-        if not before or self.round_trip_ns is None:
+        if before is None or before < _LEAST_BYTES or self.round_trip_ns is None:
             return None
         lost = self.losses.by(time_ns)
         if lost is None:
@@ -48,7 +52,7 @@ class CapturedWindow:
             return Reason(Why.SLOW_START, _EVIDENCE) if later >= _DOUBLES * before else None
         lost_ns = lost.event_ns or 0
         peak = self._most(lost_ns - 2 * self.round_trip_ns, lost_ns)
-        since = self._most(lost_ns + self.round_trip_ns, time_ns)
+        since = self._most(lost_ns + self.round_trip_ns, time_ns - 1)
         return lost if max(before, since) < _BELOW * peak else None
 
     def _most(self, from_ns: int, until_ns: int) -> int:
