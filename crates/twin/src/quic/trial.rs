@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A transfer over QUIC as a trial: its marks and what its files would show.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
@@ -218,7 +218,8 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>, captured: bool) {
     let source = if captured { SERVER } else { LOG };
     let begun_ns = world.down.log.first().map(|logged| logged.arrival_ns);
     let answers = world.up.log.iter().filter_map(Logged::due_ns);
-    let round_trip_ns = begun_ns.and_then(|begun| Some(answers.filter(|at| *at > begun).min()? - begun));
+    let round_trip_ns =
+        begun_ns.and_then(|begun| Some(answers.filter(|at| *at > begun).min()? - begun));
     let base = |at_ns: u64| {
         json!({
             "source": source, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
@@ -234,7 +235,7 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>, captured: bool) {
     for &(at_ns, window, in_flight) in &world.server.observer.metrics {
         let more = json!({
             "cwnd_bytes": if captured { None } else { Some(window) }, "bytes_in_flight": in_flight,
-            "min_rtt_ms": round_trip_ns.filter(|_| captured).map(|ns| ns as f64 / 1e6), "estimate": captured,
+            "min_rtt_ms": round_trip_ns.filter(|_| captured).map(|ns| Duration::from_nanos(ns).as_secs_f64() * 1e3), "estimate": captured,
         });
         tables.add("transport_metrics", with(base(at_ns), more));
     }

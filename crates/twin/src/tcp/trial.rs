@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A transfer over TCP as a trial: its marks and what its files would show.
 
+use std::time::Duration;
+
 use serde_json::{json, Value};
 
 use crate::case::Case;
@@ -244,7 +246,7 @@ fn in_flight(tables: &mut Tables, world: &World<Endpoint>) {
         let row = json!({
             "source": SERVER, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
             "transport": "tcp", "bytes_in_flight": next - acknowledged.min(next) - covered(&mut apart, acknowledged),
-            "min_rtt_ms": round_trip_ns.map(|ns: u64| ns as f64 / 1e6), "estimate": true, "uncertainty_ns": 0,
+            "min_rtt_ms": round_trip_ns.map(|ns| Duration::from_nanos(ns).as_secs_f64() * 1e3), "estimate": true, "uncertainty_ns": 0,
         });
         tables.add("transport_metrics", row);
     }

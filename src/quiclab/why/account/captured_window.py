@@ -26,8 +26,8 @@ _DOUBLES = 1.5
 _LEAST_BYTES = 2 * 1_200
 """Bytes in flight below which no window is full: two segments or datagrams are the least of one (RFC 5681 section 3.1,
 RFC 9002 section 7.2)."""
-_BELOW = 0.95
-"""Share of the bytes in flight before a loss below which a window was reduced."""
+_AS_MUCH = 0.95
+"""Share from which on as much is in flight as at another time: a full window, or one that no loss has reduced."""
 _EVIDENCE = "transport_metrics"
 
 
@@ -39,21 +39,27 @@ class CapturedWindow:
     losses: Steps[Reason]
     """The first loss of each round trip: what a window that is reduced since goes back to."""
     round_trip_ns: int | None
+    blocked: Steps[bool]
+    """True while TCP's receive window has no room for what the sender has to send."""
 
     def reason(self, time_ns: int) -> Reason | None:
-        """Reason why the sender had waited for the packet that came at an instant; None where the bytes in flight do
-        not show it."""
+        """Reason why the sender had waited for the packet that came at an instant; None where its capture does not show
+        it."""
+        if self.blocked.before(time_ns):
+            return Reason(Why.RECEIVE_WINDOW, "flow_control")
         before = self.in_flight.before(time_ns)
         if before is None or before < _LEAST_BYTES or self.round_trip_ns is None:
             return None
         lost = self.losses.by(time_ns)
         if lost is None:
             later = self._most(time_ns, time_ns + self.round_trip_ns)
-            return Reason(Why.SLOW_START, _EVIDENCE) if later >= _DOUBLES * before else None
+            lately = self._most(time_ns - self.round_trip_ns, time_ns - 1)
+            full = before >= _AS_MUCH * lately  # a sender that paces leaves room in its window
+            return Reason(Why.SLOW_START, _EVIDENCE) if full and later >= _DOUBLES * before else None
         lost_ns = lost.event_ns or 0
         peak = self._most(lost_ns - 2 * self.round_trip_ns, lost_ns)
         since = self._most(lost_ns + self.round_trip_ns, time_ns - 1)
-        return lost if max(before, since) < _BELOW * peak else None
+        return lost if max(before, since) < _AS_MUCH * peak else None
 
     def _most(self, from_ns: int, until_ns: int) -> int:
         """Most bytes in flight from one instant to another."""
@@ -79,5 +85,19 @@ def captured_window(evidence: Evidence, index_of: dict[int, int]) -> CapturedWin
         index = index_of.get(number) if kind == "1RTT" else segment
         events.append((time_ns, Reason(Why.WINDOW_AFTER_LOSS, _EVIDENCE, time_ns, index)))
     return CapturedWindow(
-        steps(rows, "bytes_in_flight"), Steps([at for at, _ in events], [why for _, why in events]), round_trip_ns
+        steps(rows, "bytes_in_flight"),
+        Steps([at for at, _ in events], [why for _, why in events]),
+        round_trip_ns,
+        _blocked(evidence),
     )
+
+
+def _blocked(evidence: Evidence) -> Steps[bool]:
+    rows = evidence.table("flow_control").filter(
+        pl.col("vantage") == evidence.sender,
+        pl.col("direction") == evidence.way,
+        pl.col("scope") == "receive_window",
+        pl.col("event").is_in(["blocked", "unblocked"]),
+    )
+    rows = rows.sort("time_ns", maintain_order=True)
+    return Steps(rows["time_ns"].to_list(), (rows["event"] == "blocked").to_list())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from quiclab.why.account.series import Steps
 _MS = 1_000_000
 _TRIP_NS = 40 * _MS
 _SEGMENT = 1_448
+_NEVER: Steps[bool] = Steps([], [])
 
 
 def _flights(*segments: int) -> Iterator[tuple[int, int]]:
@@ -32,6 +34,7 @@ def _window(*segments: int, lost_ms: float | None = None) -> CapturedWindow:
         Steps([time for time, _ in at], [flight for _, flight in at]),
         Steps([time for time, _ in events], [reason for _, reason in events]),
         _TRIP_NS,
+        _NEVER,
     )
 
 
@@ -76,5 +79,11 @@ def test_a_limit_that_a_loss_did_not_move_is_no_window() -> None:
 def test_without_a_round_trip_nothing_shows() -> None:
     """Growth is told by round trips."""
     window = _window(10, 20, 40)
-    assert CapturedWindow(window.in_flight, window.losses, None).reason(_TRIP_NS) is None
+    assert CapturedWindow(window.in_flight, window.losses, None, _NEVER).reason(_TRIP_NS) is None
     assert window.reason(-1) is None
+
+
+def test_a_receive_window_without_room_comes_first() -> None:
+    """Though more is in flight when it opens, as a receiver that tunes its buffer lets it double."""
+    window = replace(_window(10, 20, 40), blocked=Steps([10 * _MS, 40 * _MS], [True, False]))
+    assert [_why(window, trip) for trip in (1, 2)] == [Why.RECEIVE_WINDOW, Why.SLOW_START]
