@@ -129,13 +129,16 @@ class Why(enum.StrEnum):
     SLOW_START = (
         "slow_start", "slow start", BarStyle("#f2b04c", "/"),
         "The window is full and was never reduced.",
+        "Without a log of the sender: its capture has as much in flight as at any time of the round trip before, and "
+        "half as much again a round trip later.",
     )  # fmt: skip
     WINDOW_AFTER_LOSS = (
         "window_after_loss", "congestion window after loss", BarStyle("#d55e00"),
         "The window is full and was last reduced by a loss, which the row names.",
         "`event_ns` and `event_packet` do. Of a log that names no lost packets (quiche's) the captures tell them, or "
         "the recovery that begins then. A reduction that is taken back at once, as CUBIC's rollback does, counts no "
-        "more from then on.",
+        "more from then on. Without a log of the sender: its capture has had less in flight ever since the loss than "
+        "before it.",
     )  # fmt: skip
     WINDOW_AFTER_EXIT = (
         "window_after_exit", "congestion window after slow-start exit", BarStyle("#d55e00", "|"),
@@ -172,7 +175,8 @@ class Why(enum.StrEnum):
     )  # fmt: skip
     RECEIVE_WINDOW = (
         "receive_window", "TCP receive window", BarStyle("#56b4e9"),
-        "TCP: the kernel counts this time as limited by the receive window.",
+        "TCP: the kernel counts this time as limited by the receive window; without its samples the sender's capture "
+        "shows a window without room.",
     )  # fmt: skip
     SEND_BUFFER = (
         "send_buffer", "send buffer", BarStyle("#56b4e9", "\\"),

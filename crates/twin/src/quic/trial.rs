@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A transfer over QUIC as a trial: its marks and what its files would show.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
@@ -65,10 +65,11 @@ pub fn tables(case: &Case, world: &World<Endpoint>, marks: &Marks, logs: Logs) -
     }
     requests(&mut tables, case, world, marks);
     limits(&mut tables, case, world);
-    if logs != Logs::Captures {
+    let captured = logs == Logs::Captures;
+    if !captured {
         tables.source(LOG, "qlog", Some("server"));
-        metrics(&mut tables, world);
     }
+    metrics(&mut tables, world, captured);
     if logs == Logs::OwnWord {
         blocked(&mut tables, world);
     }
@@ -211,11 +212,17 @@ fn limits(tables: &mut Tables, case: &Case, world: &World<Endpoint>) {
     }
 }
 
-/// Metrics of the server's qlog: window, bytes in flight, losses, timers.
-fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
+/// Metrics of the server's qlog: window, bytes in flight, losses, timers. Of an opened capture, which shows bytes in
+/// flight and losses: neither window nor timers.
+fn metrics(tables: &mut Tables, world: &World<Endpoint>, captured: bool) {
+    let source = if captured { SERVER } else { LOG };
+    let begun_ns = world.down.log.first().map(|logged| logged.arrival_ns);
+    let answers = world.up.log.iter().filter_map(Logged::due_ns);
+    let round_trip_ns =
+        begun_ns.and_then(|begun| Some(answers.filter(|at| *at > begun).min()? - begun));
     let base = |at_ns: u64| {
         json!({
-            "source": LOG, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
+            "source": source, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
             "transport": "quic", "uncertainty_ns": 0,
         })
     };
@@ -226,7 +233,10 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
         row
     };
     for &(at_ns, window, in_flight) in &world.server.observer.metrics {
-        let more = json!({"cwnd_bytes": window, "bytes_in_flight": in_flight, "estimate": false});
+        let more = json!({
+            "cwnd_bytes": if captured { None } else { Some(window) }, "bytes_in_flight": in_flight,
+            "min_rtt_ms": round_trip_ns.filter(|_| captured).map(|ns| Duration::from_nanos(ns).as_secs_f64() * 1e3), "estimate": captured,
+        });
         tables.add("transport_metrics", with(base(at_ns), more));
     }
     for lost in &world.server.observer.mirror.lost {
@@ -237,11 +247,11 @@ fn metrics(tables: &mut Tables, world: &World<Endpoint>) {
         };
         let more = json!({
             "direction": "down", "packet_type": lost.space.name(), "packet_number": lost.number,
-            "length_bytes": lost.bytes, "sent_ns": lost.sent_ns, "rule": rule, "estimate": false,
+            "length_bytes": lost.bytes, "sent_ns": lost.sent_ns, "rule": rule, "estimate": captured,
         });
         tables.add("losses", with(base(lost.at_ns), more));
     }
-    for &at_ns in &world.server.observer.probes {
+    for &at_ns in world.server.observer.probes.iter().filter(|_| !captured) {
         let more = json!({
             "timer": "pto", "event": "expired", "packet_type": Space::Data.name(), "estimate": false,
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A transfer over TCP as a trial: its marks and what its files would show.
 
+use std::time::Duration;
+
 use serde_json::{json, Value};
 
 use crate::case::Case;
@@ -61,6 +63,7 @@ pub fn tables(case: &Case, world: &World<Endpoint>, marks: &Marks, kernel: bool)
     requests(&mut tables, case, world, marks);
     steps_of_set_up(&mut tables, world);
     losses(&mut tables, world);
+    in_flight(&mut tables, world);
     credit(&mut tables, world);
     if kernel {
         tables.source("raw/server.tcpinfo", "tcp_info", Some("server"));
@@ -215,6 +218,53 @@ fn losses(tables: &mut Tables, world: &World<Endpoint>) {
             }),
         );
     }
+}
+
+/// Bytes in flight as the server's capture shows them: sent, and neither acknowledged nor selectively so.
+fn in_flight(tables: &mut Tables, world: &World<Endpoint>) {
+    let sent = world.sent_down.iter().zip(&world.down.log);
+    let sent = sent.map(|(segment, logged)| (logged.arrival_ns, true, segment));
+    let came = world.sent_up.iter().zip(&world.up.log);
+    let came = came.filter_map(|(segment, logged)| Some((logged.due_ns()?, false, segment)));
+    let mut events: Vec<_> = sent.chain(came).collect();
+    events.sort_by_key(|(at_ns, is_sent, _)| (*at_ns, *is_sent));
+    let (mut next, mut acknowledged, mut begun_ns, mut round_trip_ns) = (0, 0, None, None);
+    let mut apart: Vec<(u64, u64)> = Vec::new();
+    for (at_ns, is_sent, segment) in events {
+        if is_sent {
+            begun_ns = begun_ns.or(Some(at_ns));
+            if segment.length == 0 {
+                continue;
+            }
+            next = next.max(segment.start + segment.length);
+        } else {
+            let Some(ack) = segment.ack else { continue };
+            round_trip_ns = round_trip_ns.or(begun_ns.map(|begun| at_ns - begun));
+            acknowledged = acknowledged.max(ack);
+            apart.extend(&segment.sack);
+        }
+        let row = json!({
+            "source": SERVER, "vantage": "server", "connection": CONNECTION, "time_ns": at_ns,
+            "transport": "tcp", "bytes_in_flight": next - acknowledged.min(next) - covered(&mut apart, acknowledged),
+            "min_rtt_ms": round_trip_ns.map(|ns| Duration::from_nanos(ns).as_secs_f64() * 1e3), "estimate": true, "uncertainty_ns": 0,
+        });
+        tables.add("transport_metrics", row);
+    }
+}
+
+/// Bytes of ranges above an acknowledgment; those that touch become one.
+fn covered(ranges: &mut Vec<(u64, u64)>, acknowledged: u64) -> u64 {
+    ranges.sort_unstable();
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for &(start, end) in ranges.iter().filter(|(_, end)| *end > acknowledged) {
+        let start = start.max(acknowledged);
+        match joined.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => joined.push((start, end)),
+        }
+    }
+    *ranges = joined;
+    ranges.iter().map(|(start, end)| end - start).sum()
 }
 
 /// HTTP/2's credit and its DATA frames, as the server's opened capture shows them.

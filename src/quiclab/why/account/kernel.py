@@ -205,7 +205,7 @@ def _history(evidence: Evidence, samples: list[Sample]) -> History:
         .sort("time_ns")
     )
     lost_ns = losses["time_ns"].to_list()
-    lost = _in_the_links_log(evidence, losses)
+    lost = in_the_links_log(evidence, losses)
     events: list[tuple[int, Reason]] = []
     threshold: int | None = _UNSET
     before_ns = samples[0].time_ns if samples else 0
@@ -221,7 +221,7 @@ def _history(evidence: Evidence, samples: list[Sample]) -> History:
     return History(Steps([at for at, _ in placed], [reason for _, reason in placed]), "tcp_info", bool(samples))
 
 
-def _in_the_links_log(evidence: Evidence, losses: pl.DataFrame) -> list[int | None]:
+def in_the_links_log(evidence: Evidence, losses: pl.DataFrame) -> list[int | None]:
     """`index` in link_packets of each segment that was lost; None where it is not found.
 
     The segments of one burst may have one time in the capture: the sequence number tells them apart.

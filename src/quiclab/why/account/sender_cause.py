@@ -20,6 +20,7 @@ from quiclab.model.cause import UNIONS, Why
 from quiclab.why.account.amplification import Amplification
 from quiclab.why.account.blocked_log import OwnWord, own_word
 from quiclab.why.account.buffer import SendBuffer, send_buffer
+from quiclab.why.account.captured_window import CapturedWindow, captured_window
 from quiclab.why.account.credit import Credit, credit
 from quiclab.why.account.critical_path import Before, Cause, Path, own_with_more
 from quiclab.why.account.edges import PROMPT_NS, Reason
@@ -48,6 +49,7 @@ class Judge:
     word: OwnWord
     timers: Expired
     window: LoggedWindow
+    captured: CapturedWindow
     kernel: Kernel
     small: SmallSegments
     credit: Credit
@@ -244,7 +246,8 @@ class Judge:
         if again:
             return Reason(Why.LOSS_DETECTION, "ip_packets")
         if full is None:
-            return Reason(Why.AWAITING_ACKS, "ip_packets")
+            shown = None if self.hidden_credit else self.captured.reason(came_ns)
+            return shown or Reason(Why.AWAITING_ACKS, "ip_packets")
         return Reason(Why.PACING_OR_PROGRAM, "transport_metrics")
 
     def _reason_by_loss(self, position: int, came_ns: int, idle_from_ns: int, *, full: bool | None) -> Reason:
@@ -336,6 +339,7 @@ def judge(evidence: Evidence, path: Path, completing: int, of: Objects, amplific
         own_word(evidence),
         expired(evidence),
         window,
+        captured_window(evidence, numbers),
         own_kernel,
         small_segments(evidence, own_kernel.full_bytes),
         credit(evidence, sent),
