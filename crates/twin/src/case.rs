@@ -76,6 +76,8 @@ pub struct Case {
     pub reaction_ns: u64,
     /// Congestion control of the server.
     pub control: Control,
+    /// QUIC: the server reduces its window at each loss, also during recovery from an earlier one.
+    pub reduces_in_recovery: bool,
     /// Initial window in packets.
     pub initial_window: u64,
     /// TCP: slow start ends at this window, in packets, without a loss.
@@ -140,6 +142,7 @@ impl Default for Case {
             queue_bytes: None,
             reaction_ns: 20_000,
             control: Control::Reno,
+            reduces_in_recovery: false,
             initial_window: 10,
             threshold: None,
             receive_window: None,

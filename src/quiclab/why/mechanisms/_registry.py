@@ -42,6 +42,7 @@ from quiclab.why.mechanisms.policed import POLICED
 from quiclab.why.mechanisms.proxy_without_processor import PROXY_WITHOUT_PROCESSOR
 from quiclab.why.mechanisms.receive_window_limited import RECEIVE_WINDOW_LIMITED
 from quiclab.why.mechanisms.receiver_application_limited import RECEIVER_APPLICATION_LIMITED
+from quiclab.why.mechanisms.reduced_in_recovery import REDUCED_IN_RECOVERY
 from quiclab.why.mechanisms.reordering_taken_for_loss import REORDERING_TAKEN_FOR_LOSS
 from quiclab.why.mechanisms.repeats import REPEATS
 from quiclab.why.mechanisms.request_and_last_flight import REQUEST_AND_LAST_FLIGHT
@@ -92,6 +93,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
     REQUESTS_ONE_AFTER_THE_OTHER,
     PATH_MTU_BLACK_HOLE,
     LARGE_PACKETS_LOST,
+    REDUCED_IN_RECOVERY,
     LARGEST_WINDOW,
     ACTIVE_QUEUE_MANAGEMENT,
     BBR_MODEL_LIMITED,
