@@ -80,6 +80,9 @@ pub struct Case {
     pub reduces_in_recovery: bool,
     /// Initial window in packets.
     pub initial_window: u64,
+    /// TCP: the window begins anew after an idle time (RFC 5681 section 4.1), as with Linux's
+    /// `tcp_slow_start_after_idle`.
+    pub restarts_after_idle: bool,
     /// TCP: slow start ends at this window, in packets, without a loss.
     pub threshold: Option<u64>,
     /// TCP's receive window, or QUIC's credit of the connection.
@@ -144,6 +147,7 @@ impl Default for Case {
             control: Control::Reno,
             reduces_in_recovery: false,
             initial_window: 10,
+            restarts_after_idle: false,
             threshold: None,
             receive_window: None,
             stream_window: None,
