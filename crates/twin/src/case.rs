@@ -43,6 +43,10 @@ pub enum LossBy {
 /// One transfer. A limit that is left out does not exist, so that its counterfactual is the same case without it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting that has no value, and none excludes another"
+)]
 pub struct Case {
     /// The transport.
     pub protocol: Protocol,
