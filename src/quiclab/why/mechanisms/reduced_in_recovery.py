@@ -31,7 +31,7 @@ def _claim(trial: Trial) -> Claim:
         (
             Fact("episodes", len(periods), ""),
             Fact("reductions", sum(each.reductions for each in periods), ""),
-            Fact("window_left_by_one", median(100 * each.once / each.before for each in periods), "%"),
+            Fact("window_left_by_the_first", median(100 * each.once / each.before for each in periods), "%"),
             Fact("window_left_by_all", median(100 * each.least / each.before for each in periods), "%"),
         ),
     )
@@ -47,7 +47,7 @@ REDUCED_IN_RECOVERY = Mechanism(
     "Waits for a full window smaller than the first reduction of the recovery period had left it, where all packets "
     "declared lost at a later reduction were sent before that, and less than half of the window is left.",
     Level.E0,
-    "RFC 9002 section 7.3.2, RFC 6582 section 3.2; quinn pull request 2640",
+    "RFC 9002 section 7.3.2, RFC 6582 section 3.2",
     _claim,
     (
         Rival("loss_on_the_path", "a packet that was sent after the first reduction was lost: that is another episode"),
