@@ -225,6 +225,7 @@ def _not_drawn(_: random.Random, __: Path) -> Drawn:
 OF_PROGRAMS = (
     Cause("no pacing", ("overshoot", *OF_A_LOSS[1:-1]), "pacing", _not_drawn),
     Cause("probes too early", ("spurious_probe", "spurious_retransmission"), "initial_rtt", _not_drawn),
+    Cause("window reduced at every loss", ("reduced_in_recovery",), "", _not_drawn),
     Cause("stream limit", ("stream_limit",), "max_streams", _not_drawn),
     Cause("proxy without a processor", ("proxy_without_processor",), "cpu", _not_drawn),
     Cause("false round-trip sample", ("bbr_model_limited",), "", _not_drawn),

@@ -151,6 +151,8 @@ def _cases() -> tuple[Real, ...]:
              {"name": "quinn", "congestion_control": "bbr", "initial_window": 32},
              ("server", "name", "quinn-faulty-rtt-sample"), "quinn", path={"rate": "4 Mbit/s", "delay": "57.5 ms"},
              size="1 MB"),
+        _quinn("quinn-every-loss", "window reduced at every loss", ("server", "name", "quinn-faulty-every-loss"),
+               "quinn", path={"queue": "0.25 bdp"}, size="1 MB"),
     )  # fmt: skip
     slow = (replace(each, name=f"{each.name}-slow", path={**_SLOW, **each.path}) for each in everywhere)
     return (*everywhere, *far_alone, *slow, *two, *others)

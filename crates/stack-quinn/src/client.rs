@@ -100,7 +100,11 @@ impl Visit {
         let mut config = ClientConfig::new(Arc::new(tls::client(job)?));
         config
             .initial_dst_cid_provider(Arc::new(move || original))
-            .transport_config(Arc::new(transport::transport(&job.knobs, log, None)));
+            .transport_config(Arc::new(transport::transport(
+                &job.knobs,
+                log,
+                transport::Faults::default(),
+            )));
         let (endpoint, replaceable) = endpoint(job)?;
         Ok(Self {
             endpoint,

@@ -16,17 +16,6 @@ macro_rules! forwarded {
     ($($name:ident),*) => {
         $(crate::congestion::forwarded!(@ $name);)*
 
-        fn on_congestion_event(
-            &mut self,
-            now: std::time::Instant,
-            sent: std::time::Instant,
-            persistent: bool,
-            lost_bytes: u64,
-        ) {
-            self.inner
-                .on_congestion_event(now, sent, persistent, lost_bytes);
-        }
-
         fn on_mtu_update(&mut self, new_mtu: u16) {
             self.inner.on_mtu_update(new_mtu);
         }
@@ -38,6 +27,18 @@ macro_rules! forwarded {
     (@ on_sent) => {
         fn on_sent(&mut self, now: std::time::Instant, bytes: u64, last_packet_number: u64) {
             self.inner.on_sent(now, bytes, last_packet_number);
+        }
+    };
+    (@ on_congestion_event) => {
+        fn on_congestion_event(
+            &mut self,
+            now: std::time::Instant,
+            sent: std::time::Instant,
+            persistent: bool,
+            lost_bytes: u64,
+        ) {
+            self.inner
+                .on_congestion_event(now, sent, persistent, lost_bytes);
         }
     };
     (@ on_end_acks) => {
@@ -176,7 +177,7 @@ impl Controller for Capped {
         self.inner.initial_window().min(self.max_window)
     }
 
-    forwarded!(on_sent, on_end_acks);
+    forwarded!(on_sent, on_end_acks, on_congestion_event);
 }
 
 #[cfg(test)]

@@ -135,7 +135,14 @@ impl Controller for Listener {
         told.get_or_insert(*rtt);
     }
 
-    forwarded!(on_sent, on_end_acks, window, metrics, initial_window);
+    forwarded!(
+        on_sent,
+        on_end_acks,
+        on_congestion_event,
+        window,
+        metrics,
+        initial_window
+    );
 
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self {
@@ -199,7 +206,13 @@ impl Controller for Misled {
         self.inner.on_ack(now, sent, bytes, app_limited, heard);
     }
 
-    forwarded!(on_end_acks, window, metrics, initial_window);
+    forwarded!(
+        on_end_acks,
+        on_congestion_event,
+        window,
+        metrics,
+        initial_window
+    );
 
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self {

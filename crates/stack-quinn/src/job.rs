@@ -36,6 +36,9 @@ pub struct ServerJob {
     pub trickle: Option<Trickle>,
     /// A fault on purpose: the congestion controller believes this round trip (`false_sample.rs`).
     pub false_rtt_sample_ns: Option<u64>,
+    /// A fault on purpose: each loss reduces the congestion window (`every_loss.rs`).
+    #[serde(default)]
+    pub every_loss_reduces: bool,
     #[serde(flatten)]
     pub knobs: Knobs,
     #[serde(flatten)]

@@ -6,6 +6,7 @@
 
 mod client;
 mod congestion;
+mod every_loss;
 mod false_sample;
 mod job;
 mod knobs;

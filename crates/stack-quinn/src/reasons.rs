@@ -119,7 +119,13 @@ impl Controller for Told {
         })
     }
 
-    forwarded!(on_sent, window, metrics, initial_window);
+    forwarded!(
+        on_sent,
+        on_congestion_event,
+        window,
+        metrics,
+        initial_window
+    );
 }
 
 #[cfg(test)]

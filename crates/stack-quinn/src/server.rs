@@ -12,13 +12,13 @@ use h3::server::{RequestResolver, RequestStream};
 use http::{header, Method, Response};
 use quinn::{Connecting, Connection, ConnectionError};
 use quinn::{Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt};
-use quinn_proto::RttEstimator;
 use stack_common::failure::Failure;
 use stack_common::files::Files;
 use stack_common::{http3, logs};
 use tokio::signal::unix::{signal, SignalKind};
 
 use crate::job::{ServerJob, Trickle};
+use crate::transport::Faults;
 use crate::{false_sample, qlog, socket, tls, transport};
 
 /// Longest time in which open connections send their `CONNECTION_CLOSE`.
@@ -44,7 +44,7 @@ struct Site {
     job: ServerJob,
     files: Files,
     config: ServerConfig,
-    false_sample: Option<RttEstimator>,
+    faults: Faults,
 }
 
 impl Site {
@@ -59,7 +59,11 @@ impl Site {
             false_sample::estimate(Duration::from_nanos(ns), client, server)
         });
         let false_sample = false_sample.transpose()?;
-        let transport = transport::transport(&job.knobs, None, false_sample);
+        let faults = Faults {
+            false_sample,
+            every_loss_reduces: job.every_loss_reduces,
+        };
+        let transport = transport::transport(&job.knobs, None, faults);
         config.transport_config(Arc::new(transport));
         if let Some(content_type) = &service.content_type {
             header::HeaderValue::from_str(content_type).map_err(|_| {
@@ -70,7 +74,7 @@ impl Site {
             job,
             files,
             config,
-            false_sample,
+            faults,
         })
     }
 
@@ -83,7 +87,7 @@ impl Site {
             config.transport_config(Arc::new(transport::transport(
                 &self.job.knobs,
                 log,
-                self.false_sample,
+                self.faults,
             )));
         }
         Arc::new(config)

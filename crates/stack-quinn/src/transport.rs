@@ -9,10 +9,19 @@ use stack_common::job::Scheduler;
 
 use crate::knobs::{CongestionControl, Knobs, FIRST_PAYLOAD};
 use crate::qlog::{Events, Log};
-use crate::{congestion, false_sample, reasons};
+use crate::{congestion, every_loss, false_sample, reasons};
 
 /// quinn's own choice, named because a report must name it.
 const DEFAULT_CONGESTION_CONTROL: CongestionControl = CongestionControl::Cubic;
+
+/// Faults on purpose of a congestion controller.
+#[derive(Clone, Copy, Default)]
+pub struct Faults {
+    /// The round trip that it believes without a measurement.
+    pub false_sample: Option<RttEstimator>,
+    /// True if each loss reduces its window.
+    pub every_loss_reduces: bool,
+}
 
 /// The congestion controller of a connection with these knobs.
 pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
@@ -22,26 +31,17 @@ pub fn congestion_control(knobs: &Knobs) -> CongestionControl {
 }
 
 /// Transport configuration of one connection, because a qlog belongs to one.
-pub fn transport(
-    knobs: &Knobs,
-    log: Option<Log>,
-    false_sample: Option<RttEstimator>,
-) -> TransportConfig {
+pub fn transport(knobs: &Knobs, log: Option<Log>, faults: Faults) -> TransportConfig {
     let mut config = TransportConfig::default();
     let (stream, events) = log.map(|log| (log.stream, log.events)).unzip();
     config.qlog_stream(stream);
-    sending(&mut config, knobs, events, false_sample);
+    sending(&mut config, knobs, events, faults);
     receiving(&mut config, knobs);
     recovery(&mut config, knobs);
     config
 }
 
-fn sending(
-    config: &mut TransportConfig,
-    knobs: &Knobs,
-    events: Option<Events>,
-    sample: Option<RttEstimator>,
-) {
+fn sending(config: &mut TransportConfig, knobs: &Knobs, events: Option<Events>, faults: Faults) {
     let first_payload = u64::from(knobs.max_payload_bytes.unwrap_or(FIRST_PAYLOAD));
     let initial_window = knobs
         .initial_window
@@ -51,9 +51,14 @@ fn sending(
         initial_window,
         knobs.max_window_bytes,
     );
-    let factory = match sample {
+    let factory = match faults.false_sample {
         Some(sample) => false_sample::misled(factory, sample),
         None => factory,
+    };
+    let factory = if faults.every_loss_reduces {
+        every_loss::counted(factory)
+    } else {
+        factory
     };
     config.congestion_controller_factory(match events {
         Some(events) => reasons::told(factory, events),
@@ -122,7 +127,7 @@ mod tests {
 
     fn debug(job: &str) -> String {
         let knobs: Knobs = serde_json::from_str(job).expect(job);
-        format!("{:?}", transport(&knobs, None, None))
+        format!("{:?}", transport(&knobs, None, Faults::default()))
     }
 
     #[test]

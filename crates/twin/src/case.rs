@@ -43,6 +43,10 @@ pub enum LossBy {
 /// One transfer. A limit that is left out does not exist, so that its counterfactual is the same case without it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting that has no value, and none excludes another"
+)]
 pub struct Case {
     /// The transport.
     pub protocol: Protocol,
@@ -76,8 +80,13 @@ pub struct Case {
     pub reaction_ns: u64,
     /// Congestion control of the server.
     pub control: Control,
+    /// QUIC: the server reduces its window at each loss, also during recovery from an earlier one.
+    pub reduces_in_recovery: bool,
     /// Initial window in packets.
     pub initial_window: u64,
+    /// TCP: the window begins anew after an idle time (RFC 5681 section 4.1), as with Linux's
+    /// `tcp_slow_start_after_idle`.
+    pub restarts_after_idle: bool,
     /// TCP: slow start ends at this window, in packets, without a loss.
     pub threshold: Option<u64>,
     /// TCP's receive window, or QUIC's credit of the connection.
@@ -140,7 +149,9 @@ impl Default for Case {
             queue_bytes: None,
             reaction_ns: 20_000,
             control: Control::Reno,
+            reduces_in_recovery: false,
             initial_window: 10,
+            restarts_after_idle: false,
             threshold: None,
             receive_window: None,
             stream_window: None,

@@ -80,6 +80,7 @@ pub fn server(case: &Case, ear: Ear) -> ServerConfig {
     let mut told = Listened {
         inner: None,
         bound: bound.map(|packets| packets * u64::from(case.datagram_bytes)),
+        reduces_in_recovery: case.reduces_in_recovery,
         ear,
     };
     match case.control {

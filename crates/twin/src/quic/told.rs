@@ -42,6 +42,8 @@ pub struct Listened {
     pub inner: Option<Factory>,
     /// Window beyond which none grows.
     pub bound: Option<u64>,
+    /// True if each loss reduces the window, also one of a packet that was sent before the last reduction.
+    pub reduces_in_recovery: bool,
     /// Ear that is told.
     pub ear: Ear,
 }
@@ -52,6 +54,7 @@ impl ControllerFactory for Listened {
         Box::new(Listening {
             inner: inner.map(|inner| inner.build(now, current_mtu)),
             bound: self.bound,
+            reduces_in_recovery: self.reduces_in_recovery,
             ear: self.ear.clone(),
         })
     }
@@ -60,6 +63,7 @@ impl ControllerFactory for Listened {
 struct Listening {
     inner: Option<Box<dyn Controller>>,
     bound: Option<u64>,
+    reduces_in_recovery: bool,
     ear: Ear,
 }
 
@@ -105,6 +109,7 @@ impl Controller for Listening {
         lost_bytes: u64,
     ) {
         let before = self.window();
+        let sent = if self.reduces_in_recovery { now } else { sent };
         if let Some(inner) = &mut self.inner {
             inner.on_congestion_event(now, sent, persistent, lost_bytes);
         }
@@ -131,6 +136,7 @@ impl Controller for Listening {
         Box::new(Self {
             inner: self.inner.as_ref().map(|inner| inner.clone_box()),
             bound: self.bound,
+            reduces_in_recovery: self.reduces_in_recovery,
             ear: self.ear.clone(),
         })
     }

@@ -102,6 +102,8 @@ pub struct Sender {
     pub timeouts: Vec<u64>,
     /// Segments with payload that were sent.
     pub segments_sent: u64,
+    /// Instant at which the last of them was.
+    sent_ns: u64,
 }
 
 impl Sender {
@@ -123,6 +125,7 @@ impl Sender {
             declared: Vec::new(),
             timeouts: Vec::new(),
             segments_sent: 0,
+            sent_ns: 0,
         }
     }
 
@@ -292,7 +295,12 @@ impl Sender {
         if self.stop().is_some() {
             return None;
         }
+        if self.pieces.is_empty() && self.segments_sent > 0 {
+            let rto_ns = self.rto_ns();
+            self.window.after_idle(now - self.sent_ns, rto_ns);
+        }
         self.segments_sent += 1;
+        self.sent_ns = now;
         self.timer_ns = self.timer_ns.or(Some(now + self.rto_ns()));
         let lost = |piece: &&mut Piece| piece.waits();
         if let Some(piece) = self.pieces.iter_mut().find(lost) {

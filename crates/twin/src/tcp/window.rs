@@ -17,6 +17,8 @@ pub struct Window {
     /// Segments that may be on their way.
     pub segments: u64,
     bound: u64,
+    /// Window that it begins with again after an idle time; `None` where it stays as it is.
+    restart: Option<u64>,
     /// Slow start ends here; `None` before anything has set it.
     pub threshold: Option<u64>,
     /// Event that last tightened it.
@@ -42,6 +44,7 @@ impl Window {
                 initial.min(bound)
             },
             bound,
+            restart: case.restarts_after_idle.then_some(initial),
             threshold: if unlimited { None } else { threshold },
             tightened: if exited {
                 Tightened::ByExit
@@ -104,6 +107,20 @@ impl Window {
         let reno = begun + 3.0 * (1.0 - BETA) / (1.0 + BETA) * rounds;
         let target = target.max(reno).clamp(window, 1.5 * window);
         (window / (target - window).max(1e-3)).clamp(1.0, 1e6) as u64
+    }
+
+    /// Something is sent after an idle time. Linux halves the window for each retransmission timeout of it and remembers
+    /// three quarters as the threshold, where it has one (`tcp_cwnd_restart`).
+    pub fn after_idle(&mut self, idle_ns: u64, rto_ns: u64) {
+        let Some(restart) = self.restart.filter(|_| idle_ns > rto_ns) else {
+            return;
+        };
+        let least = restart.min(self.segments);
+        self.threshold = self.threshold.map(|at| at.max(self.segments * 3 / 4));
+        for _ in 0..idle_ns / rto_ns {
+            self.segments = (self.segments / 2).max(least);
+        }
+        (self.counted, self.epoch_ns) = (0, None);
     }
 
     /// A loss: with `in_flight` segments on their way.

@@ -32,6 +32,7 @@ from quiclab.lab.endpoints.servers.ngtcp2 import Ngtcp2Server
 from quiclab.lab.endpoints.servers.quic_go import QuicGoServer
 from quiclab.lab.endpoints.servers.quiche import QuicheServer
 from quiclab.lab.endpoints.servers.quinn import (
+    QuinnFaultyEveryLoss,
     QuinnFaultyInitialPto,
     QuinnFaultyRttSample,
     QuinnFaultyThreshold,
@@ -55,6 +56,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     QuinnFaultyInitialPto(),
     QuinnFaultyTrickle(),
     QuinnFaultyRttSample(),
+    QuinnFaultyEveryLoss(),
     AioquicFaultyImplicitAck(),
     CommandServer(),
     Envoy(),

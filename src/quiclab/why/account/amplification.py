@@ -14,6 +14,8 @@ from quiclab.evidence.metrics import Evidence, Unknown, quic
 
 _TIMES = 3
 """RFC 9000 section 8.1."""
+_FULL_BYTES = 1200
+"""Least size of a datagram with an Initial packet that asks for an acknowledgment (RFC 9000 section 14.1)."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class Amplification:
         silent_ns = self.sent_ns[before - 1]
         size = self.sent[at] - self.sent[at - 1]
         return silent_ns < self.known_ns and self.sent[before - 1] + size > _TIMES * self._came_by(silent_ns)
+
+    def has_no_room(self, time_ns: int) -> bool:
+        """True if a server that had begun to answer could send no full datagram at an instant, by the limit."""
+        at = bisect_right(self.sent_ns, time_ns)
+        sent = self.sent[at - 1] if at else 0
+        return sent > 0 and time_ns < self.known_ns and sent + _FULL_BYTES > _TIMES * self._came_by(time_ns)
 
     def exceeded(self) -> bool:
         """True if the server began a datagram without any room before packets told it the address: then a token had."""

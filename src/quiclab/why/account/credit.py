@@ -43,28 +43,38 @@ class Credit:
 
 def credit(evidence: Evidence, sent: Iterable[tuple[int, Content]]) -> Credit:
     """Limits at the sender's end. QUIC's use is told by its packets, in order of sending; HTTP/2's by DATA frames."""
-    rows = evidence.table("flow_control").filter(
-        pl.col("vantage") == evidence.sender, pl.col("event") == "limit", pl.col("direction") == evidence.way
-    )
-    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
-    captured = rows.filter(pl.col("source").is_in(captures))
-    rows = captured if captured.height else rows
+    rows = limits(evidence)
     used, in_all = _by_packets(sent) if evidence.quic else _by_frames(_data_frames(evidence))
     connection = _highest(rows.filter(pl.col("scope") == "connection"))
     return Credit(_streams(evidence, rows.filter(pl.col("scope") == "stream"), used), connection, used, in_all)
 
 
+def limits(evidence: Evidence) -> pl.DataFrame:
+    """Rows of flow_control with a limit that the receiver gave, as they came to the sender; by its capture, if any."""
+    rows = evidence.table("flow_control").filter(
+        pl.col("vantage") == evidence.sender, pl.col("event") == "limit", pl.col("direction") == evidence.way
+    )
+    captures = evidence.table("sources").filter(pl.col("format").is_in(CAPTURES))["source"].to_list()
+    captured = rows.filter(pl.col("source").is_in(captures))
+    return captured if captured.height else rows
+
+
+def announced_for_streams(evidence: Evidence) -> int | None:
+    """The credit that the receiver announced for each stream, in bytes; None where no log shows it."""
+    return setting(evidence, _announced(evidence))
+
+
 def _streams(evidence: Evidence, rows: pl.DataFrame, used: Iterable[int]) -> dict[int, Steps[int]]:
     """The limits of each stream, which begin with the one that the receiver announced for all."""
-    announced = setting(evidence, _announced(evidence))
+    announced = announced_for_streams(evidence)
     found: dict[int, Steps[int]] = {}
     for stream in used:
         told = rows.filter(pl.col("stream_id").is_null() | (pl.col("stream_id") == stream))
-        limits = _highest(told)
+        given = _highest(told)
         if announced is not None:
-            limits = Steps([0, *limits.at_ns], [announced, *limits.values])
-        if limits.at_ns:
-            found[stream] = limits
+            given = Steps([0, *given.at_ns], [announced, *given.values])
+        if given.at_ns:
+            found[stream] = given
     return found
 
 

@@ -42,6 +42,7 @@ from quiclab.why.mechanisms.policed import POLICED
 from quiclab.why.mechanisms.proxy_without_processor import PROXY_WITHOUT_PROCESSOR
 from quiclab.why.mechanisms.receive_window_limited import RECEIVE_WINDOW_LIMITED
 from quiclab.why.mechanisms.receiver_application_limited import RECEIVER_APPLICATION_LIMITED
+from quiclab.why.mechanisms.reduced_in_recovery import REDUCED_IN_RECOVERY
 from quiclab.why.mechanisms.reordering_taken_for_loss import REORDERING_TAKEN_FOR_LOSS
 from quiclab.why.mechanisms.repeats import REPEATS
 from quiclab.why.mechanisms.request_and_last_flight import REQUEST_AND_LAST_FLIGHT
@@ -52,6 +53,7 @@ from quiclab.why.mechanisms.scheduling import SCHEDULING
 from quiclab.why.mechanisms.send_buffer_limited import SEND_BUFFER_LIMITED
 from quiclab.why.mechanisms.server_without_processor import SERVER_WITHOUT_PROCESSOR
 from quiclab.why.mechanisms.slow_start import SLOW_START
+from quiclab.why.mechanisms.slow_start_after_idle import SLOW_START_AFTER_IDLE
 from quiclab.why.mechanisms.slow_start_left_without_loss import SLOW_START_LEFT_WITHOUT_LOSS
 from quiclab.why.mechanisms.spurious_probe import SPURIOUS_PROBE
 from quiclab.why.mechanisms.spurious_retransmission import SPURIOUS_RETRANSMISSION
@@ -92,6 +94,8 @@ MECHANISMS: tuple[Mechanism, ...] = (
     REQUESTS_ONE_AFTER_THE_OTHER,
     PATH_MTU_BLACK_HOLE,
     LARGE_PACKETS_LOST,
+    SLOW_START_AFTER_IDLE,
+    REDUCED_IN_RECOVERY,
     LARGEST_WINDOW,
     ACTIVE_QUEUE_MANAGEMENT,
     BBR_MODEL_LIMITED,

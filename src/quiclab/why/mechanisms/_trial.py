@@ -13,6 +13,7 @@ import polars as pl
 
 from quiclab.evidence.metrics import Evidence
 from quiclab.evidence.metrics.evidence import Direction
+from quiclab.evidence.metrics.unacknowledged import unacknowledged
 from quiclab.model.tables.drop_reasons import DropKind, reasons_of
 from quiclab.why.account import What, Why
 from quiclab.why.mechanisms._course import at_sender, client_rows, course
@@ -169,6 +170,12 @@ class Trial:
         """True for each edge whose event's packet was dropped for a reason of some kinds."""
         reasons = reasons_of(*kinds)
         return pl.Series([fate in reasons for fate in self.event_fates], dtype=pl.Boolean)
+
+    @cached_property
+    def unacknowledged(self) -> pl.DataFrame:
+        """Bytes of the bodies that had been sent and not acknowledged, over time: a table that is made of others."""
+        stored = self.evidence.table("unacknowledged")
+        return stored if stored.height else unacknowledged(self.evidence)
 
     @cached_property
     def after_the_answer(self) -> pl.Series:

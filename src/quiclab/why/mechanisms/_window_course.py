@@ -31,16 +31,22 @@ def windows(trial: Trial) -> pl.DataFrame:
     """Instants (`time_ns`) and the window from each on, in full packets (`packets`); no row where nothing tells."""
     evidence = trial.evidence
     if not evidence.quic:
-        rows = sender_samples(evidence).drop_nulls("snd_cwnd")
-        if rows.height:  # of several connections the one that sends the bodies
-            sent = rows.group_by("connection").agg(pl.col("data_segs_out").max()).sort("data_segs_out", "connection")
-            rows = rows.filter(pl.col("connection") == sent["connection"][-1])
+        rows = kernel_samples(trial)
         # In recovery the kernel keeps it at what is in flight, on its way to the threshold (RFC 6937).
         aim = pl.when(pl.col("ca_state") == "recovery").then(pl.max_horizontal("snd_cwnd", "snd_ssthresh"))
         packets = aim.otherwise("snd_cwnd").cast(pl.Float64).alias("packets")
         return rows.sort("time_ns").select("time_ns", packets)
     rows = _logged(trial).drop_nulls("cwnd_bytes")
     return rows.select("time_ns", (pl.col("cwnd_bytes") / full_bytes(trial)).alias("packets"))
+
+
+def kernel_samples(trial: Trial) -> pl.DataFrame:
+    """Samples of the kernel with a window: of several connections of that which sends the bodies."""
+    rows = sender_samples(trial.evidence).drop_nulls("snd_cwnd")
+    if rows.height:
+        sent = rows.group_by("connection").agg(pl.col("data_segs_out").max()).sort("data_segs_out", "connection")
+        rows = rows.filter(pl.col("connection") == sent["connection"][-1])
+    return rows
 
 
 def _logged(trial: Trial) -> pl.DataFrame:

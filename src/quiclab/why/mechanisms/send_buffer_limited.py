@@ -16,7 +16,7 @@ def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.SEND_BUFFER)
     if not edges.any():
         return Claim(edges)
-    most = trial.evidence.table("unacknowledged")["unacknowledged_bytes"].max()
+    most = trial.unacknowledged["unacknowledged_bytes"].max()
     trip_ns = trial.round_trip_ns
     facts = []
     if isinstance(most, int):

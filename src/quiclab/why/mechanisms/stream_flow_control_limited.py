@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from quiclab.model.cause import Why
 from quiclab.why.account.levels import Level
-from quiclab.why.mechanisms._api import Claim, Fact, Family, Mechanism, Rival, Setting
-from quiclab.why.mechanisms._credit_lead import beyond
+from quiclab.why.mechanisms._api import Claim, Family, Mechanism, Rival, Setting
+from quiclab.why.mechanisms._credit_lead import beyond, window
 from quiclab.why.mechanisms._trial import Trial
 
 
@@ -14,7 +14,7 @@ def _claim(trial: Trial) -> Claim:
     edges = trial.why(Why.STREAM_CREDIT)
     if not edges.any():
         return Claim(edges)
-    return Claim(edges, (Fact("waits", trial.waits(edges), ""), *beyond(trial, edges)))
+    return Claim(edges, (*window(trial, edges, "stream"), *beyond(trial, edges)))
 
 
 STREAM_FLOW_CONTROL_LIMITED = Mechanism(

@@ -14,6 +14,7 @@ import pytest
 from quiclab.lab.endpoints._api import Available, Unsupported
 from quiclab.lab.endpoints.clients.quinn import QuinnClient
 from quiclab.lab.endpoints.servers.quinn import (
+    QuinnFaultyEveryLoss,
     QuinnFaultyInitialPto,
     QuinnFaultyRttSample,
     QuinnFaultyThreshold,
@@ -73,6 +74,7 @@ def test_an_address_changes_at_a_place_in_the_body() -> None:
         (QuinnFaultyInitialPto(), QuinnServer(), "initial_rtt_ns"),
         (QuinnFaultyTrickle(), QuinnServer(), "trickle"),
         (QuinnFaultyRttSample(), QuinnServer(), "false_rtt_sample_ns"),
+        (QuinnFaultyEveryLoss(), QuinnServer(), "every_loss_reduces"),
     ],
 )
 def test_a_faulty_server_differs_from_its_twin_in_one_thing(faulty: QuinnServer, twin: QuinnServer, thing: str) -> None:

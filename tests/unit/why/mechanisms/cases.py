@@ -18,6 +18,37 @@ def _after_loss(reason: str, **packet: object) -> Case:
     return Case([SET_UP, busy(), *AFTER_LOSS, busy()]).window((0, 20), (10, 10)).packet("down", 5, 1, reason, **packet)
 
 
+def _restarted(protocol: str = "h2", idle_ms: float = 300, *, lost: bool = False) -> Case:
+    """The window falls from 40 packets to 10 at the end of an idle time, and is back a round trip later."""
+    again = [edge(Why.APPLICATION, idle_ms, What.SERVER), busy(), *full(Why.SLOW_START), busy(), *full(Why.SLOW_START)]
+    case = Case([SET_UP, busy(), *full(Why.SLOW_START), busy(), *again], protocol, threshold=2**31 - 1)
+    metric = "tcp_info" if protocol == "h2" else "transport_metrics"
+    steps = ((0, 20), (20, 40), (33 + idle_ms, 10), (54 + idle_ms, 40))
+    for number, ms in enumerate((11, 32, 32 + idle_ms, 53 + idle_ms)):
+        case.captured("server", "down", number, ms)
+    if lost:
+        case.add("losses", vantage="server", direction="down", time_ns=ns(32 + idle_ms), estimate=False)
+    return case.packet("down", 0, 11).packet("up", 0, 22).window(*steps, metric=metric)
+
+
+def _reduced_again(*, same_episode: bool = True, left: int = 5) -> Case:
+    """The window falls from 20 packets to 10 and then to `left`; what the second loss was sent before or after."""
+    case = Case([SET_UP, busy(), *full(Why.WINDOW_AFTER_LOSS, event_ns=ns(20), event_packet=6), busy()])
+    case.window((0, 20), (10, 10), (20, left))
+    for number, sent_ms, lost_ms in ((5, 1, 10), (6, 2 if same_episode else 10.5, 20)):
+        case.packet("down", number, sent_ms, "loss_entry").logged("server", "down", number, "sent", time_ns=ns(sent_ms))
+        case.add(
+            "losses",
+            vantage="server",
+            transport="quic",
+            estimate=False,
+            time_ns=ns(lost_ms),
+            packet_type="1RTT",
+            packet_number=number,
+        )
+    return case
+
+
 def _waits(why: Why, protocol: str = "h3", **columns: object) -> Case:
     return Case([SET_UP, busy(), *full(why, **columns), busy()], protocol)
 
@@ -118,6 +149,8 @@ CASES: dict[str, tuple[Callable[[], Case], float]] = {
     "slow_start_left_without_loss": (_left_slow_start, 20),
     "bbr_model_limited": (_modelled, 20),
     "minimum_window": (lambda: _after_loss("loss_entry").window((11, 2)), 20),
+    "slow_start_after_idle": (_restarted, 20),
+    "reduced_in_recovery": (_reduced_again, 20),
     "largest_window": (
         lambda: (
             Case([busy(), *(10 * full(Why.SLOW_START)), busy()])

@@ -51,6 +51,8 @@ class Case:
     protocol: str = "h3"
     record: dict[str, Any] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    threshold: int = 0
+    """Slow-start threshold of TCP in packets; 0 of one that is always the window."""
 
     def add(self, table: str, **row: Any) -> Case:
         """Add a row to a table."""
@@ -90,7 +92,12 @@ class Case:
         """The server's congestion window in packets from each instant on."""
         for ms, packets in steps:
             if metric == "tcp_info":
-                told: Row = {"snd_cwnd": packets, "snd_ssthresh": packets, "ca_state": "open", "data_segs_out": 1}
+                told: Row = {
+                    "snd_cwnd": packets,
+                    "snd_ssthresh": self.threshold or packets,
+                    "ca_state": "open",
+                    "data_segs_out": 1,
+                }
                 self.add("tcp_info", vantage="server", connection="c", time_ns=ns(ms), **told)
             else:
                 row = {"vantage": "server", "transport": "quic", "estimate": False, "cwnd_bytes": 1200 * packets}

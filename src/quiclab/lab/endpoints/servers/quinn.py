@@ -14,6 +14,8 @@ for that thing:
 `quinn`: as fast as the library takes them |
 | `quinn-faulty-rtt-sample` | tells its congestion control of a round trip of 10 ms that nobody measured, unless a \
 HelloRetryRequest was measured before; only BBR minds | `quinn`: what acknowledgments measure |
+| `quinn-faulty-every-loss` | reduces its window at each loss, also of packets sent before the last reduction \
+| `quinn`: once in an episode (RFC 9002 section 7.3.2) |
 
 The first is how quinn itself behaves.
 """
@@ -160,3 +162,17 @@ class QuinnFaultyRttSample(QuinnServer):
     def command(self, context: Context) -> Command:
         """Command with the round trip that is believed."""
         return quinn_command(context, "server", {"false_rtt_sample_ns": _FALSE_SAMPLE.ns})
+
+
+class QuinnFaultyEveryLoss(QuinnServer):
+    """quinn whose window each loss reduces, during recovery too. Its correct twin is `quinn`."""
+
+    name = "quinn-faulty-every-loss"
+
+    def traits(self, program: Program, protocol: Protocol, tcp: Tcp) -> Mapping[str, str]:
+        """Facts about the sender, with the fault by name."""
+        return {**super().traits(program, protocol, tcp), "recovery": "faulty on purpose: each loss reduces the window"}
+
+    def command(self, context: Context) -> Command:
+        """Command with every loss counted."""
+        return quinn_command(context, "server", {"every_loss_reduces": True})
