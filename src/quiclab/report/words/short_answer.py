@@ -41,7 +41,10 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
     kind = "Not judged" if comparison.conclusion is Conclusion.NOT_JUDGED else "Not measured"
     # The command that goes on stands below.
     why = comparison.why.replace(TOLERATE_MORE, "").replace(AGAIN, "").removeprefix("Disturbed: ").strip()
-    return f"{kind}: {why or 'no trial has a result'}"
+    measured = ""
+    if comparison.difference_pct is not None:
+        measured = f" Measured: {other} takes {found}; the interval allows for what this machine added."
+    return f"{kind}: {why or 'no trial has a result.'}{measured}"
 
 
 def because(explanation: Explanation | None) -> str:
