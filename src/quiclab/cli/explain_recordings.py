@@ -141,16 +141,17 @@ def _recordings(arguments: argparse.Namespace) -> list[Recording]:
 
 
 def _alike(arguments: argparse.Namespace, asked: Sequence[tuple[Sequence[Path], Transport | None]]) -> list[Recording]:
-    """The recordings; of several requests in the second one that of the first's address, unless one is named."""
+    """The recordings; of several requests in the second one that of the first's address, as streams of two connections
+    have numbers of their own."""
     from quiclab.why.account.chosen_request import Wanted, path_of
 
     wanted = Wanted(arguments.url, arguments.stream)
     shown: list[Recording] = []
     for files, transport in asked:
         shown.append(_recording(files, arguments.keys, transport, wanted))
-        first = shown[0].account.seen
-        if wanted == Wanted() and first.request is not None and first.request.url is not None:
-            wanted = Wanted(path_of(first.request.url))
+        request = shown[0].account.seen.request
+        if request is not None and request.url is not None:
+            wanted = Wanted(path_of(request.url))
     return shown
 
 

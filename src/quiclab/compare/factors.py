@@ -143,7 +143,13 @@ def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl
     if name is None and len(candidates) == 1:
         name = candidates[0]
     if name is None or name not in known:
-        what = f"{name!r} does not vary" if name else "several factors vary" if known else "no numeric factor varies"
+        what = (
+            f"no line of cells or arms differs in {name!r} alone"
+            if name
+            else "several factors vary"
+            if known
+            else "no numeric factor varies"
+        )
         raise SpecError(f"in this study {what}", f"--factor {' or '.join(known)}" if known else "")
     return (
         program_data(analysis, name, programs[name]) if name in programs else factor_data(analysis, name, found[name])

@@ -74,6 +74,8 @@ def test_two_recordings_are_compared_by_the_same_request(capsys: pytest.CaptureF
     assert {told["first"]["url"], told["second"]["url"]} == {"https://server.test/four~1"}
     told = _told([*_words("h2", "h3"), "--url", "/four~4"], capsys)
     assert {told["first"]["url"], told["second"]["url"]} == {"https://server.test/four~4"}
+    told = _told([*_words("h2", "h3"), "--stream", "3"], capsys)
+    assert {told["first"]["url"], told["second"]["url"]} == {"https://server.test/four~2"}
     assert told["total"]["difference"]["time_ms"] == pytest.approx(
         told["total"]["second"]["time_ms"] - told["total"]["first"]["time_ms"]
     )

@@ -60,6 +60,8 @@ class Heading:
     differences: tuple[Difference, ...]
     differ_in: str
     """Points in which the arms differ, as a list in a sentence; "" where none is known."""
+    one_protocol: bool
+    """True if all arms are known to speak one version of HTTP."""
 
 
 def heading(study: Study, analysis: StudyAnalysis) -> Heading:
@@ -76,6 +78,7 @@ def heading(study: Study, analysis: StudyAnalysis) -> Heading:
         arms=tuple(ArmLine(name, _arm(name, study.arms.get(name), names, host, differences)) for name in names),
         differences=differences,
         differ_in=number_text.listed(points),
+        one_protocol=len({arm.protocol if (arm := study.arms.get(name)) else name for name in names}) == 1,
     )
 
 

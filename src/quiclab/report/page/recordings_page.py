@@ -26,6 +26,7 @@ _LONGEST = 8
 _MOST_FRAMES = 4
 """Frames of a packet that its line names."""
 _BEFORE_ANSWER = (Part.SET_UP, Part.REQUEST)
+_SINCE_REQUEST = "the request's first packet"
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,15 @@ def recordings_page(shown: Sequence[Recording], found: Recordings | None) -> str
 
 
 def _spells(recording: Recording, parts: Sequence[Stretch]) -> pl.DataFrame:
-    zero_ns = recording.account.seen.zero_ns
+    zero_ns, request = recording.account.seen.zero_ns, recording.account.seen.request
+    alone = request is not None and not request.waited_for_handshake
     rows = [
         {
             "arm": recording.name,
             "why": each.part.label,
             "what": each.part.heading,
             "evidence": str(recording.account.level),
-            "since": "the client's first packet",
+            "since": _SINCE_REQUEST if alone else "the client's first packet",
             "from_ms": (each.from_ns - zero_ns) / 1e6,
             "until_ms": (each.until_ns - zero_ns) / 1e6,
             "edge": place,

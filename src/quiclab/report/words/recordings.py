@@ -124,7 +124,10 @@ def limits(accounts: Sequence[OneEnd]) -> str:
     told = f"{told} The path's rate and delay are taken for constant."
     levels = {each.level for each in accounts}
     if Level.E2 in levels:
-        told += " Without keys the answer's beginning and end are told by the sizes of packets."
+        told += (
+            " Without keys the answer's beginning and end are told by the sizes of packets, and several requests look "
+            "like one."
+        )
     if not all(each.end_is_shown for each in accounts):
         told += (
             " No packet of QUIC shows without keys that the answer ended: a capture that stopped early, or a transfer "
