@@ -29,7 +29,7 @@ def _told(folder: Path, arms: dict[str, str], path: str) -> dict[str, dict[str, 
 
 
 def test_the_clients_first_packet_is_repeated_after_a_second(tmp_path: Path) -> None:
-    """Of TCP its SYN, of QUIC its Initial, by a timer of the client; a far server is no lost packet."""
+    """The client's timer repeats TCP's SYN and QUIC's Initial; a far server is no lost packet."""
     need(("client", "curl-cffi"), ("server", "nginx"), ("client", "quinn"), ("server", "quinn"))
     nginx = 'protocol = "{}"\nclient = "curl-cffi"\nserver = "nginx"'
     quinn = 'protocol = "h3"\nclient = "quinn"\nserver = "quinn"'

@@ -33,7 +33,7 @@ def _ms(told: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize(("name", "slowest", "total_ms"), [("h2", 1, 142.6), ("h3", 4, 100.6)])
 def test_the_slowest_is_told(name: str, slowest: int, total_ms: float, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its time begins with its connection, as it waited for the handshake, and the other one of the first two came
+    """The time begins with the connection, as the request waited for the handshake; the other one of the first two came
     before it over the same path."""
     told = _told(_words(name), capsys)
     recording = told["recording"]
@@ -47,7 +47,7 @@ def test_the_slowest_is_told(name: str, slowest: int, total_ms: float, capsys: p
 @pytest.mark.parametrize("name", ["h2", "h3"])
 @pytest.mark.parametrize("url", ["/four~3", "https://server.test/four~3"])
 def test_one_is_asked_for_by_its_address(name: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its connection was there, so it has no handshake, and a round trip and its own bytes are its lower bound."""
+    """A request on a connection that was there has no handshake; a round trip and its own bytes are its lower bound."""
     told = _told([*_words(name), "--url", url], capsys)
     assert told["recording"]["url"] == "https://server.test/four~3"
     parts = _ms(told)
@@ -58,7 +58,7 @@ def test_one_is_asked_for_by_its_address(name: str, url: str, capsys: pytest.Cap
 
 
 def test_a_stream_says_which_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a client's qlog, which has no addresses: as the capture of the same connection, to a step of its times."""
+    """A client's qlog has no addresses; its times agree with the capture's to a step of its clock."""
     log, capture = [str(_HERE / "h3-four-requests.sqlog.gz")], _words("h3")
     for stream in ("0", "8"):
         of_log = _told([*log, "--stream", stream], capsys)
@@ -82,7 +82,7 @@ def test_two_recordings_are_compared_by_the_same_request(capsys: pytest.CaptureF
 
 
 def test_words_and_page_name_the_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Which of how many, with or without the handshake, and what came beside it."""
+    """Both name the request, its handshake, and the bytes of other answers."""
     page = tmp_path / "why.html"
     assert main(["explain", *_words("h3"), "--url", "/four~3", "-o", str(page)]) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
@@ -113,13 +113,13 @@ def test_words_and_page_name_the_request(tmp_path: Path, capsys: pytest.CaptureF
 def test_what_is_not_there_is_refused(
     words: list[str], code: ExitCode, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what there is, or what would show it."""
+    """The error lists the requests that are there, or says what would show them."""
     assert main(["explain", *words]) == code
     assert told in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_browsers_log_is_asked_for_an_object(capsys: pytest.CaptureFixture[str]) -> None:
-    """Over TCP and over QUIC, as when it is the only one."""
+    """A chosen object has the account that it has as the only one, over TCP and over QUIC."""
     for name in ("h2", "h3"):
         log = str(_NETLOGS / f"chromium-{name}.json.gz")
         alone = _told([log], capsys)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the console does to all that is printed."""
+"""The console writes commands as they are typed here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> VisibleConsole:
 
 
 def test_a_command_can_be_copied_however_it_is_printed(printed: VisibleConsole) -> None:
-    """As a string, as text, and within something else."""
+    """Strings, texts, and texts within something else are printed alike."""
     styled = Text("go on: quiclab run c", style="bold")
     styled.stylize("red", 0, 2)
     for each in ("quiclab run a", Padding(Text("quiclab run b"), 1), styled):
@@ -33,7 +33,7 @@ def test_a_command_can_be_copied_however_it_is_printed(printed: VisibleConsole) 
 
 
 def test_the_text_itself_stays_as_it_is(printed: VisibleConsole) -> None:
-    """It may be kept elsewhere."""
+    """Printing changes a copy."""
     text = Text("quiclab run a")
     printed.print(text)
     assert text.plain == "quiclab run a"

@@ -121,7 +121,7 @@ def test_what_there_is_nothing_of_is_told_truly(
 
 
 def test_cells_that_are_not_judged_are_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where no cell is left along a factor, they are named, and not the figure's question."""
+    """A figure without a judged cell names the cells, and not its question."""
     shape = Shape(workloads=("100 KB", "1 MB"), paths=("loss",), aa_blocks=0, failures=frozenset())
     study = write_study(tmp_path / "study", replace(shape, disturbed={"h2": 60.0, "h3": 60.0}))
     out = tmp_path / "x.csv"

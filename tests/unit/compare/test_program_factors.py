@@ -72,7 +72,7 @@ def test_one_baseline_may_be_asked_for(directory: Path) -> None:
 
 
 def test_an_arm_that_has_not_run_yet_has_its_baseline(tmp_path: Path) -> None:
-    """From the spec, as the table of trials does not know it."""
+    """The spec names the baseline of an arm that the table of trials does not have."""
     import polars as pl
 
     study = write_study(tmp_path, SHAPE)
@@ -83,7 +83,7 @@ def test_an_arm_that_has_not_run_yet_has_its_baseline(tmp_path: Path) -> None:
 
 
 def test_words_name_the_baseline_of_each_arm(analysis: StudyAnalysis) -> None:
-    """In the legend, and in the answers."""
+    """Legend and answers both name it."""
     printed = io.StringIO()
     render(analysis, Console(file=printed, width=200))
     text = " ".join(printed.getvalue().split())
@@ -127,7 +127,7 @@ def test_the_figure_has_programs_on_its_axis(directory: Path, analysis: StudyAna
 
 
 def test_a_program_that_differs_within_a_comparison_is_no_factor(tmp_path: Path) -> None:
-    """With one baseline, another server comes together with whatever else the arm has."""
+    """Another server that comes together with whatever else the arm has is no factor."""
     shape = Shape(("1 MB",), ("loss",), baselines=dict.fromkeys(BASELINES, "h2-nginx"))
     study = write_study(tmp_path, shape)
     assert program_factors(read_study(study), analyse_study(study)) == {}
@@ -140,5 +140,5 @@ def test_a_program_that_differs_within_a_comparison_is_no_factor(tmp_path: Path)
     [(["h3-nginx-curl", "h3-caddy-curl"], "h3 curl"), (["h3-nginx", "h3-caddy"], "h3"), (["a", "b"], ""), (["x"], "x")],
 )
 def test_arms_are_called_by_what_their_names_share(names: list[str], shared: str) -> None:
-    """At both ends."""
+    """Both ends of the names count."""
     assert shared_name(names) == shared

@@ -67,7 +67,7 @@ def test_it_agrees_with_the_correction_itself(small: Study, cells: int, blocks: 
 
 
 def test_each_arm_with_a_baseline_is_a_comparison(small: Study) -> None:
-    """Of four arms with two baselines, two are compared in a cell."""
+    """Four arms with two baselines make two comparisons in a cell."""
     arms = [dataclasses.replace(arm, name=f"{arm.name}{n}", baseline=f"h2{n}") for n in "ab" for arm in small.arms]
     assert attainable(dataclasses.replace(small, arms=tuple(arms))).comparisons == 2
 

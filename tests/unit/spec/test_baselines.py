@@ -74,14 +74,14 @@ def test_lists_of_clients_and_servers_make_all_combinations(tmp_path: pathlib.Pa
 
 
 def test_a_program_with_settings_is_matched_by_its_name(tmp_path: pathlib.Path) -> None:
-    """Those of HTTP/3 are keys of the program, those of HTTP/2 are TCP's."""
+    """Settings of HTTP/3 are keys of the program, and settings of HTTP/2 are TCP's."""
     own = 'server = [{name = "nginx", congestion_control = "cubic"}, {name = "caddy", gso = false}]'
     found = baselines(study_of(tmp_path, spec(arm("h2"), arm("h3", own))))
     assert (found["h3-nginx"], found["h3-caddy"]) == ("h2-nginx", "h2-caddy")
 
 
 def test_an_arm_without_a_list_has_the_baseline_of_its_own_program(tmp_path: pathlib.Path) -> None:
-    """Its server is one of those that the baseline's list has; the variants of another arm have theirs."""
+    """An arm with one server is compared with the baseline's variant of that server."""
     found = baselines(study_of(tmp_path, spec(arm("h2"), arm("h3a", NGINX), arm("h3b"))))
     assert (found["h3a"], found["h3b-nginx"], found["h3b-caddy"]) == ("h2-nginx", "h2-nginx", "h2-caddy")
 
@@ -147,7 +147,7 @@ def test_an_unclear_baseline_is_refused_with_what_to_write(
 
 
 def test_an_arm_that_only_competes_has_no_baseline(tmp_path: pathlib.Path) -> None:
-    """It is compared with nothing."""
+    """An arm that only competes is compared with nothing."""
     told = problems_of(
         tmp_path, spec(arm("h2", NGINX), arm("h3", f'{NGINX}\nbaseline = "h2"\nonly_for = "competition"'))
     )
@@ -155,7 +155,7 @@ def test_an_arm_that_only_competes_has_no_baseline(tmp_path: pathlib.Path) -> No
 
 
 def test_an_arm_takes_the_tcp_settings_of_its_own_baseline(tmp_path: pathlib.Path) -> None:
-    """Not those of another arm that comes first."""
+    """The baseline of an arm, and no other arm that comes first, gives it its settings."""
     first = arm("h2-other", f'{NGINX}\nbaseline = "h2-other"\ntcp = {{congestion_control = "reno"}}')
     compared = arm("h3-other", f'{NGINX}\nbaseline = "h2-other"')
     study = study_of(tmp_path, spec(first, compared, arm("h2"), arm("h3"), study='baseline = "h2"'))

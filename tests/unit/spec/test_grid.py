@@ -156,7 +156,7 @@ def test_a_wrong_list_is_one_problem(tmp_path: pathlib.Path, lines: str, told: l
     ],
 )
 def test_lists_have_no_meaning_elsewhere(tmp_path: pathlib.Path, old: str, new: str, told: list[str]) -> None:
-    """Of an arm only its programs make a grid."""
+    """Lists of programs alone make a grid in an arm."""
     problem = only_problem(tmp_path, changed((old, new)))
     assert all(part in problem for part in told), problem
 

@@ -19,7 +19,7 @@ ONE = replace(Shape(), workloads=("1 MB",), paths=("loss",), aa_blocks=0, voids=
 
 @pytest.mark.parametrize(("protocols", "one"), [({}, False), ({"h2": "h3"}, True)])
 def test_arms_of_one_protocol_do_not_differ_in_it(tmp_path: Path, protocols: dict[str, str], one: bool) -> None:
-    """As two builds of one program, or two servers of HTTP/3."""
+    """Two builds of one program, or two servers of HTTP/3, are of one protocol."""
     study = write_study(tmp_path / "study", ONE)
     resolved = json.loads((study / "resolved.json").read_text())
     for arm in resolved["arms"]:

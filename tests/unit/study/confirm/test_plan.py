@@ -204,7 +204,7 @@ def test_another_baseline_than_the_specs(tmp_path: Path) -> None:
 
 
 def test_an_arm_has_its_own_baseline(tmp_path: Path) -> None:
-    """Where arms have lists of servers, each is held against the baseline of its server."""
+    """Arms with lists of servers are each held against the baseline of the same server."""
     lists = SPEC.replace("server = {h2}", 'server = ["nginx", "caddy"]')
     lists = lists.replace("server = {h3}", 'server = ["nginx", "caddy"]')
     spec = read_study(write(tmp_path / "s", spec=lists) / "spec.toml")

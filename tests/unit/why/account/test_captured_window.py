@@ -44,7 +44,7 @@ def _why(window: CapturedWindow, trip: int) -> Why | None:
 
 
 def test_a_window_that_doubles_is_in_slow_start() -> None:
-    """In every round trip until the flight that no larger one follows."""
+    """Slow start is told in every round trip until the flight that no larger one follows."""
     window = _window(10, 20, 40, 80, 80)
     assert [_why(window, trip) for trip in (1, 2, 3, 4)] == [Why.SLOW_START, Why.SLOW_START, Why.SLOW_START, None]
 
@@ -62,7 +62,7 @@ def test_so_few_bytes_fill_no_window() -> None:
 
 
 def test_a_window_below_that_of_a_loss_was_reduced_by_it() -> None:
-    """Until as much is in flight as before; the loss is named."""
+    """The reduced window is told, with its loss, until as much is in flight as before."""
     window = _window(20, 40, 40, 28, 30, 39, 41, 42, lost_ms=81)
     assert [_why(window, trip) for trip in (4, 5)] == [Why.WINDOW_AFTER_LOSS, Why.WINDOW_AFTER_LOSS]
     assert [_why(window, trip) for trip in (6, 7)] == [None, None]
@@ -72,7 +72,7 @@ def test_a_window_below_that_of_a_loss_was_reduced_by_it() -> None:
 
 
 def test_a_limit_that_a_loss_did_not_move_is_no_window() -> None:
-    """As much is in flight as before: a buffer or the program."""
+    """A limit that holds as much in flight after a loss as before is a buffer or the program."""
     assert _why(_window(20, 20, 20, 20, 20, lost_ms=41), 4) is None
 
 
@@ -84,6 +84,6 @@ def test_without_a_round_trip_nothing_shows() -> None:
 
 
 def test_a_receive_window_without_room_comes_first() -> None:
-    """Though more is in flight when it opens, as a receiver that tunes its buffer lets it double."""
+    """A full receive window is told although the bytes in flight double when it opens."""
     window = replace(_window(10, 20, 40), blocked=Steps([10 * _MS, 40 * _MS], [True, False]))
     assert [_why(window, trip) for trip in (1, 2)] == [Why.RECEIVE_WINDOW, Why.SLOW_START]

@@ -43,7 +43,7 @@ def test_no_other_fall_of_the_window_is_a_second_reduction(left: int) -> None:
 @pytest.mark.parametrize("control", ["reno", "cubic"])
 @pytest.mark.parametrize("path", [_FULL_QUEUE, _LOSSY], ids=["full queue", "losses"])
 def test_the_twin_is_named_where_it_reduces_again_and_nowhere_else(control: str, path: dict[str, Any]) -> None:
-    """Of a full queue many losses are of one flight: the fault costs about what it is told to have."""
+    """A full queue loses many packets of one flight; the fault costs about what it is told to have."""
     wrong, right = built().runs([{**path, "control": control, "reduces_in_recovery": each} for each in (True, False)])
     assert "reduced_in_recovery" not in _named_ms(right)
     told_ms, effect_ms = _named_ms(wrong)["reduced_in_recovery"], (wrong.total_ns - right.total_ns) / _MS

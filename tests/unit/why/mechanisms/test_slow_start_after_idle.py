@@ -23,7 +23,7 @@ _PAUSING: dict[str, Any] = {
 
 @pytest.mark.parametrize("protocol", ["h2", "h3"])
 def test_a_smaller_window_after_an_idle_time_has_the_waits_until_it_is_back(protocol: str) -> None:
-    """Of the kernel's samples and of a log of QUIC alike; the idle time itself is the program's."""
+    """The kernel's samples and a log of QUIC show it alike; the idle time itself is the program's."""
     assert named(restarted(protocol))[_NAME] == 20
     found = facts(restarted(protocol), _NAME)
     assert (found["restarts"], found["longest_idle_time"]) == (1, 300)
@@ -36,12 +36,12 @@ def test_a_short_time_without_data_is_no_idle_time() -> None:
 
 
 def test_a_timeout_is_no_idle_time() -> None:
-    """What is sent at its end had been lost."""
+    """A retransmission after a timeout follows a loss, and no idle time."""
     assert _NAME not in named(restarted(lost=True))
 
 
 def test_bbr_looks_for_its_round_trip_with_a_small_window() -> None:
-    """That the sender had nothing to send meanwhile is chance."""
+    """BBR probes for its round trip whether or not its sender has something to send."""
     case = restarted("h3")
     case.record = {"asked": {"congestion_control": "bbr"}}
     assert _NAME not in named(case)
