@@ -10,49 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 from accounts import account_of, sums_ms
+from pausing_server import PROGRAM, WORDS
 from stack_study import need, run_arms
 
 pytestmark = [pytest.mark.e2e, pytest.mark.netns, pytest.mark.alone]
 
-_SERVER = """\
-import socket, ssl, sys, threading, time
-from pathlib import Path
-how, address, port, root, cert, key, keylog = sys.argv[1:]
-context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-context.load_cert_chain(cert, key)
-context.set_alpn_protocols(["http/1.1"])
-if keylog:
-    context.keylog_filename = keylog
-
-def serve(plain):
-    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, how in ("nodelay", "paced"))
-    with context.wrap_socket(plain, server_side=True) as connection:
-        asked = b""
-        while not asked.endswith(b"\\r\\n\\r\\n"):
-            more = connection.recv(4096)
-            if not more:
-                return
-            asked += more
-        file = Path(root, asked.split()[1].decode().strip("/"))
-        body = file.read_bytes() if file.is_file() else b""
-        state = "200 OK" if file.is_file() else "404 Not Found"
-        head = f"HTTP/1.1 {state}\\r\\nContent-Length: {len(body)}\\r\\nConnection: close\\r\\n\\r\\n".encode()
-        if how == "corked":
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
-        step = 400 if how in ("nagle", "nodelay") else len(body) or 1
-        connection.sendall(head)
-        for at in range(0, len(body), step):
-            connection.sendall(body[at : at + step])
-        if how == "corked":
-            time.sleep(0.12)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
-        time.sleep(0.5)
-
-listening = socket.create_server((address, int(port)), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
-while True:
-    threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
-"""
-_WORDS = '"{address}", "{port}", "{root}", "{cert}", "{key}", "{keylog}"'
 _TRIP_MS = 40.0
 
 
@@ -61,16 +23,14 @@ def totals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, floa
     """Arm → ms by reason, of 2 KB over a round trip of 40 ms."""
     need(("client", "curl"))
     folder = tmp_path_factory.mktemp("kept")
-    program = folder / "server.py"
-    program.write_text(_SERVER)
-    arms = {how: _arm(program, how) for how in ("nagle", "nodelay", "corked", "paced")}
+    arms = {how: _arm(how) for how in ("nagle", "nodelay", "corked", "paced")}
     arms["paced"] += '\ntcp = { congestion_control = "cubic", pacing = true }'
     found = run_arms(folder, arms, "2 KB", delay=f"{_TRIP_MS / 2} ms")
     return {arm: _sums(folder, trial) for arm, trial in found.items()}
 
 
-def _arm(program: Path, how: str) -> str:
-    argv = f'["{sys.executable}", "-I", "{program}", "{how}", {_WORDS}]'
+def _arm(how: str) -> str:
+    argv = f'["{sys.executable}", "-I", "{PROGRAM}", "{how}", {WORDS}]'
     return f'protocol = "h1"\nclient = "curl"\nserver = {{ argv = {argv}, ready = "tcp" }}'
 
 

@@ -24,6 +24,18 @@ macro_rules! forwarded {
             self
         }
     };
+    (@ on_ack) => {
+        fn on_ack(
+            &mut self,
+            now: std::time::Instant,
+            sent: std::time::Instant,
+            bytes: u64,
+            app_limited: bool,
+            rtt: &quinn_proto::RttEstimator,
+        ) {
+            self.inner.on_ack(now, sent, bytes, app_limited, rtt);
+        }
+    };
     (@ on_sent) => {
         fn on_sent(&mut self, now: std::time::Instant, bytes: u64, last_packet_number: u64) {
             self.inner.on_sent(now, bytes, last_packet_number);

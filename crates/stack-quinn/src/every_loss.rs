@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quinn::congestion::{Controller, ControllerFactory};
-use quinn_proto::RttEstimator;
 
 use crate::congestion::{forwarded, Factory};
 
@@ -32,17 +31,6 @@ struct EveryLoss {
 }
 
 impl Controller for EveryLoss {
-    fn on_ack(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        bytes: u64,
-        app_limited: bool,
-        rtt: &RttEstimator,
-    ) {
-        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
-    }
-
     fn on_congestion_event(
         &mut self,
         now: Instant,
@@ -60,7 +48,14 @@ impl Controller for EveryLoss {
         })
     }
 
-    forwarded!(on_sent, on_end_acks, window, metrics, initial_window);
+    forwarded!(
+        on_ack,
+        on_sent,
+        on_end_acks,
+        window,
+        metrics,
+        initial_window
+    );
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quinn::congestion::{Controller, ControllerFactory};
-use quinn_proto::RttEstimator;
 use serde_json::{json, Value};
 use stack_common::blocked;
 
@@ -81,17 +80,6 @@ struct Told {
 }
 
 impl Controller for Told {
-    fn on_ack(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        bytes: u64,
-        app_limited: bool,
-        rtt: &RttEstimator,
-    ) {
-        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
-    }
-
     fn on_end_acks(
         &mut self,
         now: Instant,
@@ -120,6 +108,7 @@ impl Controller for Told {
     }
 
     forwarded!(
+        on_ack,
         on_sent,
         on_congestion_event,
         window,
