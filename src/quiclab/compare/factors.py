@@ -144,7 +144,7 @@ def factor(study: Study, analysis: StudyAnalysis, name: str | None = None) -> pl
         name = candidates[0]
     if name is None or name not in known:
         what = (
-            f"no line of cells or arms differs in {name!r} alone"
+            f"no two cells and no two comparisons differ in {name!r} alone"
             if name
             else "several factors vary"
             if known

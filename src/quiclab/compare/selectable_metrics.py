@@ -47,5 +47,5 @@ def nothing_to_show(directory: Path, files: Iterable[str], question: str, left_o
     if absent:
         return SpecError(f"this study has no {' and no '.join(absent)}, of which the figure is made")
     if left_out:
-        return SpecError("no cell that the figure could show is judged", left_out)
+        return SpecError("none of the cells that the figure could show is judged", left_out)
     return SpecError("this study has nothing that the figure could show", f"the figure answers: {question}")

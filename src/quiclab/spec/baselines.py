@@ -159,7 +159,7 @@ def _report(node: Node, candidates: Sequence[Node], tables: Sequence[_Written]) 
     names = [each.value["name"] for each in candidates]
     keys = " and ".join(".".join(map(str, key)) for key in _keys(candidates, tables))
     node.report(
-        f'"{node.value["name"]}" has the {keys} of no single one of its baselines, {", ".join(names)}; '
+        f'no baseline, or more than one, has the {keys} of "{node.value["name"]}": there are {", ".join(names)}; '
         f'give it the same {keys}, or write baseline = "{names[0]}" or another'
     )
 

@@ -241,7 +241,9 @@ def _is_labelled(source: Source, at: KeyPath, table: Toml, factors: Sequence[_Fa
     names = {"-".join([name, *each]) for each in itertools.product(*slugs)}
     if len(names) == count and all(map(is_name, names)) and all(each for of in slugs for each in of):
         return True
-    told = f"{count} combinations ({order}, of which the last varies fastest) have no short names of their own"
+    told = (
+        f"no short and different names can be made for {count} combinations of {order}; the last of them varies fastest"
+    )
     source.report((*at, "name"), f'{told}; write name = ["…", "…"] with one for each')
     return False
 

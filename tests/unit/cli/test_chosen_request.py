@@ -47,7 +47,7 @@ def test_the_slowest_is_told(name: str, slowest: int, total_ms: float, capsys: p
 @pytest.mark.parametrize("name", ["h2", "h3"])
 @pytest.mark.parametrize("url", ["/four~3", "https://server.test/four~3"])
 def test_one_is_asked_for_by_its_address(name: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A request on a connection that was there has no handshake; a round trip and its own bytes are its lower bound."""
+    """A request on an open connection has no handshake; a round trip and its own bytes are its lower bound."""
     told = _told([*_words(name), "--url", url], capsys)
     assert told["recording"]["url"] == "https://server.test/four~3"
     parts = _ms(told)
@@ -86,13 +86,13 @@ def test_words_and_page_name_the_request(tmp_path: Path, capsys: pytest.CaptureF
     page = tmp_path / "why.html"
     assert main(["explain", *_words("h3"), "--url", "/four~3", "-o", str(page)]) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
-    assert "one of 4 requests (https://server.test/four~3), on a connection that was there" in words
+    assert "one of 4 requests (https://server.test/four~3), on a connection that was open already" in words
     assert "The lower bound is a round trip for the request," in words
     assert "one of 4 requests (https://server.test/four~3)" in page.read_text(encoding="utf-8")
     assert main(["explain", *_words("h2")]) == ExitCode.OK
     words = " ".join(capsys.readouterr().out.split())
     assert "the slowest of 4 requests (https://server.test/four~1), with its connection's handshake" in words
-    assert "of other answers there came 6.0 kB before its first byte" in words
+    assert "6.0 kB of other answers came before its first byte" in words
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_cells_that_are_not_judged_are_the_reason(tmp_path: Path, capsys: pytest
     out = tmp_path / "x.csv"
     assert main(["figure", "factor", str(study), "-o", str(out)]) == ExitCode.SPEC
     said = " ".join(capsys.readouterr().err.split())
-    assert "no cell that the figure could show is judged" in said
+    assert "none of the cells that the figure could show is judged" in said
     assert "Left out, as they are not judged: 1 % loss, 100 KB; 1 % loss, 1 MB" in said
     assert not out.exists()
 

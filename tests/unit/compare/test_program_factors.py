@@ -131,7 +131,7 @@ def test_a_program_that_differs_within_a_comparison_is_no_factor(tmp_path: Path)
     shape = Shape(("1 MB",), ("loss",), baselines=dict.fromkeys(BASELINES, "h2-nginx"))
     study = write_study(tmp_path, shape)
     assert program_factors(read_study(study), analyse_study(study)) == {}
-    with pytest.raises(SpecError, match="differs in 'server' alone"):
+    with pytest.raises(SpecError, match="differ in 'server' alone"):
         factor(read_study(study), analyse_study(study), "server")
 
 

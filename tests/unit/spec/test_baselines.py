@@ -124,7 +124,10 @@ def test_names_and_baselines_may_be_given(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("arms", "told"),
     [
-        ((arm("h2"), arm("h3", 'server = ["nginx", "caddy", "h2o"]')), ["arm[h3]", '"h3-h2o" has the server', "h2-n"]),
+        (
+            (arm("h2"), arm("h3", 'server = ["nginx", "caddy", "h2o"]')),
+            ["arm[h3]", 'has the server of "h3-h2o"', "h2-n"],
+        ),
         ((arm("h2"), arm("h3", NGINX)), ["arm[h2]", 'nothing is compared with "h2-caddy"', "take it out"]),
         ((arm("h2"), arm("h3", f'{SERVERS}\nbaseline = "h4"')), ["arm[h3].baseline", "no arm is called so"]),
         (

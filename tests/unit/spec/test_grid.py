@@ -127,7 +127,7 @@ def test_profiles_in_a_list_keep_their_titles(tmp_path: pathlib.Path) -> None:
         ('queue = ["1 bdp", "4 bdp"]', ["path[p].queue", "two bounds of the same unit", '[["1 bdp"], ["4 bdp"]]']),
         ('name = ["a", "b"]\nrate = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"]', [".name", "there are 2", "3 combinations"]),
         ('loss = [{model = "bernoulli", probability = "1 %"}, "0 %"]', ["path[p].name", "write name ="]),
-        (f'name = "{"p" * 60}"\nmtu = [1400, 1500]', ["].name", "2 combinations (mtu", "write name ="]),
+        (f'name = "{"p" * 60}"\nmtu = [1400, 1500]', ["].name", "2 combinations of mtu", "write name ="]),
         (
             MILLION,
             ["path[p]: its lists make 1000000 combinations; at most 1000 are possible"],

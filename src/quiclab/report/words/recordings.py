@@ -88,8 +88,8 @@ def evidence(name: str, account: OneEnd) -> str:
     ]
     before, during = seen.bytes_meanwhile.others_before, seen.bytes_meanwhile.others_during
     came = ((before, "before its first byte"), (during, "from its first byte to its last"))
-    if beside := [f"{_sizes(each)[0]} {when}" for each, when in came if each >= _FEW_BYTES]:
-        told.append(f"of other answers there came {number_text.listed(beside)}")
+    if beside := [f"{_sizes(each)[0]} of other answers came {when}" for each, when in came if each >= _FEW_BYTES]:
+        told.append(number_text.listed(beside))
     if seen.level is Level.E2:
         told.append(f"the answer's packets have {_sizes(seen.answer_bytes)[0]}")
     if account.missing_ms:
@@ -102,7 +102,9 @@ def _chosen(request: Request) -> str:
     """Say which of several requests it is, and what of its connection is in its time."""
     which = "the slowest" if request.is_slowest else "one"
     name = request.url or ("" if request.stream_id is None else f"stream {request.stream_id}")
-    before = "with its connection's handshake" if request.waited_for_handshake else "on a connection that was there"
+    before = (
+        "with its connection's handshake" if request.waited_for_handshake else "on a connection that was open already"
+    )
     return f"{which} of {request.others + 1} requests ({name}), {before}"
 
 

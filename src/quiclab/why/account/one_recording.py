@@ -84,7 +84,7 @@ def _asked(of: Recorded) -> Instant:
     if not can:
         if of.transport == "tcp" and of.table("http_requests").height:
             raise Unknown(
-                "its request is not encrypted, and an account is of HTTPS: parts of one begin with a TLS handshake"
+                "its request is not encrypted: explain takes HTTP over TLS or QUIC, whose time begins with a handshake"
             )
         raise Unknown("the connection is never set up: the client sends nothing that can carry a request")
     if of.transport == "tcp":

@@ -40,7 +40,7 @@ def test_a_block_can_be_chosen(directory: Path) -> None:
         ("distributions", {"cell": "2 GB/moon"}, "no cell"),
         ("window", {"block": 99}, "no trial in block 99"),
         ("differences", {"other": "h4"}, "no arm 'h4'"),
-        ("factor", {"factor": "rate"}, "differs in 'rate' alone"),
+        ("factor", {"factor": "rate"}, "differ in 'rate' alone"),
     ],
 )
 def test_what_the_study_lacks_is_told(directory: Path, name: str, asked: dict[str, Any], told: str) -> None:
