@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import english
 import pytest
 
 TOOL = Path(__file__).resolve().parents[3] / "tools" / "english.py"
@@ -97,6 +98,13 @@ def test_rust(tmp_path: Path) -> None:
         1,
         ['5: begins with "Of": Of the body.', '8: asks: begins with "What": What ends it.'],
     )
+
+
+def test_faults_in_tests_become_fewer() -> None:
+    """More of them are refused, and fewer are to be declared."""
+    assert english.problem_in_tests(english.IN_TESTS) is None
+    assert "tools/english.py tests lists them" in str(english.problem_in_tests(english.IN_TESTS + 1))
+    assert f"IN_TESTS = {english.IN_TESTS - 1}" in str(english.problem_in_tests(english.IN_TESTS - 1))
 
 
 @pytest.mark.nightly  # `make lint` runs the same with every push
