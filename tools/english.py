@@ -2,7 +2,7 @@
 """List docstrings that do not say by themselves what the thing is, comments that speak of programs as of people, and
 sentences with a word of ours for what the field has a word of its own.
 
-usage: english.py [FOLDER …]      every folder that holds sources, by default, and the number of faulty docstrings of tests
+usage: english.py [FOLDER …]      every folder of sources, by default, and the number of faulty docstrings of tests
 
 An editor shows a docstring without its surroundings, so it has to begin with a noun or a verb, and to say instead of
 asking. The rules look at the first words only, and at a few relative pronouns: they miss much bad English, and seldom
