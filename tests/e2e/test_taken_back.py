@@ -46,9 +46,10 @@ def _ran_and_lacked(folder: Path) -> tuple[int, int]:
 @pytest.mark.parametrize("fails", ["", "-fails"])
 def test_a_client_that_computes_waits_for_itself(tmp_path: Path, fails: str) -> None:
     """The time that it ran is no wait that the laboratory owes it, however many threads or processes it has."""
+    # So long that what begins and ends between two looks is a small part.
     kinds = ("threads8", "processes3")
     arms = {kind: f'protocol = "h2"\nserver = "caddy"\nclient = {_client(kind + fails, "h2")}\n' for kind in kinds}
-    for kind, trial in run_arms(tmp_path, arms, size="1 MB").items():
+    for kind, trial in run_arms(tmp_path, arms, size="1 MB", delay="100 ms").items():
         ran_ns, lacked_ns = _ran_and_lacked(_folder(tmp_path / "study", trial))
         all_ns = trial["host"]["cost"]["client"]["transfer"]["cpu_ns"]
         assert ran_ns >= all_ns / 2, (kind, ran_ns, all_ns)

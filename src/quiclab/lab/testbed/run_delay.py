@@ -12,6 +12,7 @@ import json
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ _MANY_THREADS = 32
 """Threads of a program from which on it is looked at less often, because each has a file of its own."""
 _LOOKS_PER_LIST = 2
 """Looks for each one before which threads are listed anew."""
+_LOOKS_KEPT = 20
+"""Looks before, in which a wait may have begun that ends in this one."""
 _NOT_OPEN = -1
 _OF_PROCESS = 2
 """Clock of a process by the scheduler's count, in the low bits of a clock's number (CPUCLOCK_SCHED, Linux,
@@ -72,17 +75,42 @@ def _used_ns(pid: int) -> int | None:
         return None
 
 
-def held(threads: Sequence[tuple[int, int]], ran_ns: int, time_ns: int) -> tuple[int, int]:
+@dataclass(frozen=True)
+class Stretch:
+    """Time between two looks at a program."""
+
+    since_ns: int
+    until_ns: int
+    lacking_ns: int
+    """Time of one processor that the program did not run."""
+
+
+def held(
+    threads: Sequence[tuple[int, int]], ran_ns: int, time_ns: int, before: Sequence[Stretch] = ()
+) -> tuple[int, int]:
     """Waits of all threads of a program together, and of one of them at most, that the program itself does not explain.
 
     A laboratory owes a program one processor. So what the program ran is no part of a wait: its threads compete with
     each other. `threads` are what each ran and waited in a stretch of `time_ns`, in which the program ran for `ran_ns`
-    in all; a wait that began before the stretch has its first part elsewhere.
+    in all; a wait that began before the stretch has its first part in those `before` it, in order of time.
     """
     lacking_ns = max(0, time_ns - ran_ns)
-    each_held = [waited - max(0, min(waited, time_ns - ran) - lacking_ns) for ran, waited in threads]
+    each_held = []
+    for ran, waited in threads:
+        within_ns = max(0, min(waited, time_ns - ran))
+        each_held.append(min(within_ns, lacking_ns) + _held_before(waited - within_ns, before))
     longest_ns = max(each_held)
     return max(longest_ns, min(sum(each_held), lacking_ns)), longest_ns
+
+
+def _held_before(waited_ns: int, before: Sequence[Stretch]) -> int:
+    """The most that the last `waited_ns` of the stretches before owe a thread; in full what began before all of them."""
+    owed_ns = 0
+    for stretch in reversed(before):
+        part_ns = min(waited_ns, stretch.until_ns - stretch.since_ns)
+        owed_ns += min(part_ns, stretch.lacking_ns)
+        waited_ns -= part_ns
+    return owed_ns + waited_ns
 
 
 def _close(fd: int) -> None:
@@ -192,6 +220,7 @@ class _Program:
         self._files: dict[tuple[int, int], int] = {}
         self._seen: dict[tuple[int, int], tuple[int, int]] = {}
         """Thread → what it has run and waited so far, in ns."""
+        self._before: deque[Stretch] = deque(maxlen=_LOOKS_KEPT)
 
     def sample(self) -> dict[str, int] | None:
         """Look at all threads; return what they have waited since the look before, if they have."""
@@ -211,11 +240,13 @@ class _Program:
         known = [(now, self._seen[thread]) for thread, now in seen.items() if thread in self._seen]
         self._seen = seen
         threads = [(now[0] - before[0], now[1] - before[1]) for now, before in known]
+        ran_ns, time_ns = max(together, sum(ran for ran, _ in threads)), self.at_ns - since_ns
+        before = [stretch for stretch in self._before if stretch.until_ns <= since_ns]
+        self._before.append(Stretch(since_ns, self.at_ns, max(0, time_ns - ran_ns)))
         if not any(waited for _, waited in threads):
             return None
-        ran_ns = max(together, sum(ran for ran, _ in threads))
         waited_ns, longest_ns = sum(waited for _, waited in threads), max(waited for _, waited in threads)
-        held_ns, longest_held_ns = held(threads, ran_ns, self.at_ns - since_ns)
+        held_ns, longest_held_ns = held(threads, ran_ns, time_ns, before)
         return {
             "since_ns": since_ns,
             "ran_ns": ran_ns,

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quiclab.lab.testbed.run_delay import RunDelayCourse, held
+from quiclab.lab.testbed.run_delay import RunDelayCourse, Stretch, held
 from quiclab.logs.decoders import Context, decoder_of
 
 MS = 1_000_000
@@ -48,6 +48,20 @@ def test_a_program_is_owed_one_processor(threads: list[tuple[int, int]], ran: in
     """In 100 ms each thread ran and waited for so long; the program does not explain all of it."""
     found = held([(ran * MS, waited * MS) for ran, waited in threads], ran * MS, 100 * MS)
     assert [each // MS for each in found] == [together, one]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "longest"),
+    [((), 30), ((0,), 0), ((20,), 20), ((50,), 30), ((20, 0), 10), ((15, 10), 20), ((5, 10), 15)],
+    ids=["not seen", "ran", "lacked 20", "lacked all", "ran in the last", "spans both", "spans both, ran more"],
+)
+def test_a_wait_that_began_before_is_judged_by_the_looks_before(lacking: tuple[int, ...], longest: int) -> None:
+    """A thread that waited 130 ms by the end of 100 ms in which others ran all the time; looks of 20 or 50 ms before."""
+    length = 50 if len(lacking) == 1 else 20
+    ends = [-(len(lacking) - at - 1) * length for at in range(len(lacking))]
+    before = [Stretch((end - length) * MS, end * MS, each * MS) for end, each in zip(ends, lacking, strict=True)]
+    found = held([(0, 130 * MS), (100 * MS, 0)], 100 * MS, 100 * MS, before)
+    assert found == (longest * MS, longest * MS)
 
 
 def test_a_program_that_takes_all_processors_waits_for_itself(tmp_path: Path) -> None:
