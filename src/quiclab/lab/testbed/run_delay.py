@@ -104,7 +104,7 @@ def held(
 
 
 def _held_before(waited_ns: int, before: Sequence[Stretch]) -> int:
-    """The most that the last `waited_ns` of the stretches before owe a thread; in full what began before all of them."""
+    """The most that the last `waited_ns` of the stretches before owe a thread; all of what began before them."""
     owed_ns = 0
     for stretch in reversed(before):
         part_ns = min(waited_ns, stretch.until_ns - stretch.since_ns)

@@ -56,7 +56,7 @@ def test_a_program_is_owed_one_processor(threads: list[tuple[int, int]], ran: in
     ids=["not seen", "ran", "lacked 20", "lacked all", "ran in the last", "spans both", "spans both, ran more"],
 )
 def test_a_wait_that_began_before_is_judged_by_the_looks_before(lacking: tuple[int, ...], longest: int) -> None:
-    """A thread that waited 130 ms by the end of 100 ms in which others ran all the time; looks of 20 or 50 ms before."""
+    """A thread waited 130 ms by the end of 100 ms in which others ran all the time; looks of 20 or 50 ms before."""
     length = 50 if len(lacking) == 1 else 20
     ends = [-(len(lacking) - at - 1) * length for at in range(len(lacking))]
     before = [Stretch((end - length) * MS, end * MS, each * MS) for end, each in zip(ends, lacking, strict=True)]
