@@ -126,6 +126,8 @@ class TrialResult:
     """Least that the value may be without what the laboratory added to the trial; None where that is the value."""
     most: float | None = None
     """Most that it may be; None where that is the value."""
+    began_utc: str = ""
+    """Date and time of its start; "" where that is not known."""
 
     @property
     def is_disturbed(self) -> bool:
@@ -353,7 +355,7 @@ class StudyAnalysis:
         if not self.tested:
             return "exact signed-rank test (no cell could be tested)"
         if self.sequential:
-            return f"confidence sequence of the median within pairs, Bonferroni {over}"
+            return f"sequential signed-rank test, Bonferroni {over}"
         return f"exact signed-rank test, Benjamini–Hochberg {over}"
 
     @property

@@ -79,6 +79,11 @@ def within_pairs(baseline: ArmResult, other: ArmResult, metric: Metric) -> Withi
     return WithinPairs(kept, found, has_ratios, metric.lower_is_better, between)
 
 
+def when_complete(pair: tuple[TrialResult, TrialResult]) -> str:
+    """Date and time at which the later of two trials began, by which pairs are put in the order in which they came."""
+    return max(trial.began_utc for trial in pair)
+
+
 def _advantages(values: tuple[FloatArray, FloatArray], metric: Metric, *, has_ratios: bool) -> FloatArray:
     """Advantage of the other arm in each pair: the log ratio, or the difference."""
     first, second = (statistics.logarithms(each) if has_ratios else each for each in values)

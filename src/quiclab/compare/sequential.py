@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study that went on until each cell was decided: tested so that the error rate holds however often it was looked at.
 
-Each comparison has a confidence sequence of the median of its log ratios within pairs, at alpha divided by the number
-of comparisons: with all of them together, at any time, the chance of one wrong statement is at most alpha.
+Each comparison has the sequential signed-rank test of its log ratios within pairs, with the confidence sequence of
+their pseudomedian, at alpha divided by the number of comparisons: with all of them together, at any time, the chance of
+one wrong statement is at most alpha.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from quiclab.compare import comparison_words, statistics
 from quiclab.compare.between_ends import greatest_p
 from quiclab.compare.cell_comparison import decide, with_typical
 from quiclab.compare.model import Comparison, Conclusion, Metric, StudyAnalysis
-from quiclab.compare.paired import FloatArray, within_pairs
+from quiclab.compare.paired import FloatArray, when_complete, within_pairs
 from quiclab.compare.statistics import Shift
 from quiclab.compare.study import Study
 from quiclab.model import number_text
@@ -48,18 +49,29 @@ def rule_of(study: Study) -> Rule | None:
 
 def sequentially(main: Sequence[Comparison], metric: Metric, alpha: float) -> list[Comparison]:
     """The comparisons with p and intervals that hold at any time, corrected after Bonferroni, and their outcomes."""
-
-    def typical(values: FloatArray) -> Shift:
-        return Shift(float(statistics.median(values)), statistics.median_sequence(values, alpha / len(main)))
-
     decided = []
     for comparison in main:
         pairs = within_pairs(comparison.baseline, comparison.other, metric)
-        p = greatest_p(pairs.between, statistics.anytime_p, statistics.median) if comparison.pairs else None
+        order = _in_time(comparison, pairs.blocks)
+
+        def typical(values: FloatArray, order: list[int] = order) -> Shift:
+            return statistics.anytime_shift(values[order], alpha / len(main))
+
+        def p_of(values: FloatArray, order: list[int] = order) -> float:
+            return statistics.anytime_p(values[order])
+
+        p = greatest_p(pairs.between, p_of, lambda values: typical(values).estimate) if comparison.pairs else None
         found = with_typical(replace(comparison, p=p), pairs, typical)
         least_p = statistics.anytime_p(np.ones(comparison.pairs)) * len(main)
         decided.append(decide(found, None if p is None else min(1.0, p * len(main)), alpha, least_p))
     return decided
+
+
+def _in_time(comparison: Comparison, blocks: Sequence[int]) -> list[int]:
+    """Places of these blocks' pairs, in the order in which they came: a block that was void at first comes later."""
+    arms = [{trial.block: trial for trial in arm.trials} for arm in (comparison.baseline, comparison.other)]
+    came = [when_complete((arms[0][block], arms[1][block])) for block in blocks]
+    return sorted(range(len(blocks)), key=came.__getitem__)
 
 
 def state(comparison: Comparison) -> str:
@@ -102,7 +114,7 @@ def sequential_table(study: Study, analysis: StudyAnalysis) -> list[TextTable]:
     return [
         TextTable(
             "When it stopped",
-            "The difference in the median pair (median of the log ratios, told in per cent of the baseline), with the "
+            "The difference in the typical pair (Hodges–Lehmann, in per cent of the baseline), with the "
             "interval in which it lies at any time. The number of pairs was not fixed: it follows from what was "
             "measured.",
             (

@@ -80,7 +80,7 @@ def test_blocks_that_were_added_after_a_look_are_said_and_decided_by_the_sequenc
         assert each.interval_pct.confidence == 1 - 0.05 / 2
     page = write_report(tmp_path).read_text()
     assert "Blocks were added after an interim look" in page
-    assert "confidence sequence of the median within pairs" in page
+    assert "sequential signed-rank test, Bonferroni" in page
     assert "exact signed-rank test of the pairs decides" not in page
 
 

@@ -54,7 +54,7 @@ def test_its_spec_is_read_as_it_was_meant(tmp_path: Path) -> None:
 
 
 def test_its_pairs_are_the_fewest_that_can_decide() -> None:
-    """By the confidence sequence, where all have one sign."""
+    """By the sequential test, where all have one sign."""
     assert anytime_p(np.ones(LEAST_PAIRS)) <= 0.05 < anytime_p(np.ones(LEAST_PAIRS - 1))
 
 
@@ -80,5 +80,5 @@ def test_minutes_that_hold_too_few_pairs_are_refused_before_anything_runs(tmp_pa
     """With as many as would do."""
     study = dataclasses.replace(study_of(tmp_path, SMALL), blocks=LEAST_PAIRS)
     refuse_too_long(study, 3)
-    with pytest.raises(SpecError, match="8 pairs are the least"):
+    with pytest.raises(SpecError, match=f"{LEAST_PAIRS} pairs are the least"):
         refuse_too_long(study, 0.01)

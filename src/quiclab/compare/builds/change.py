@@ -14,7 +14,7 @@ from quiclab.compare.between_ends import Between, greatest_p, growth, widened
 from quiclab.compare.conclusions import conclusion_of
 from quiclab.compare.model import ArmResult, Conclusion, Metric, Outcome, TailState
 from quiclab.compare.not_judged import bare, why_not_judged
-from quiclab.compare.paired import MEASURED, Ends, FloatArray, values_of
+from quiclab.compare.paired import MEASURED, Ends, FloatArray, values_of, when_complete
 from quiclab.compare.statistics import Interval, Shift
 from quiclab.compare.tail_quantiles import tail_of
 from quiclab.model import number_text
@@ -33,11 +33,11 @@ class Change:
     pairs: int | None
     """Blocks that both have; None where trials do not pair up."""
     ratio: Shift
-    """Change in per cent: the Hodges–Lehmann estimate of the logarithm of NEW / OLD, or its median where `sequential`,
-    and its interval, both turned back into per cent. NaN without an interval where a value has no logarithm (a count
+    """Change in per cent: the Hodges–Lehmann estimate of the logarithm of NEW / OLD and its interval, both turned
+    back into per cent. NaN without an interval where a value has no logarithm (a count
     of zero)."""
     shift: Shift
-    """Change in the metric's unit: Hodges–Lehmann, or the median where `sequential`; infinite where failures own it."""
+    """Change in the metric's unit: Hodges–Lehmann; infinite where failures own it."""
     confidence: float
     """Level that was asked for of the intervals."""
     p: float | None
@@ -53,8 +53,8 @@ class Change:
     refused: bool = False
     """True if the cell cannot be tested, whatever its values: nothing was measured, or there are too few trials."""
     sequential: bool = False
-    """True if the number of blocks could follow from looks: then the median within pairs is compared, by a confidence
-    sequence, and trials that do not pair up are not tested at all."""
+    """True if the number of blocks could follow from looks: then pairs are compared by the sequential
+    signed-rank test, and trials that do not pair up are not tested at all."""
     disturbance_pct: float = 0.0
     """Points of per cent by which what the laboratory added to the trials widened the interval, at the wider side."""
 
@@ -122,10 +122,10 @@ def _tested_within_pairs(both: _Both) -> FloatArray:
 
 
 def _typical(differences: FloatArray, found: Change, confidence: float) -> Shift:
-    """The Hodges–Lehmann estimate with its exact interval, or the median with its confidence sequence."""
+    """The Hodges–Lehmann estimate, with its exact interval or its confidence sequence."""
     if not found.sequential:
         return statistics.hodges_lehmann(differences, confidence)
-    return Shift(statistics.median(differences), statistics.median_sequence(differences, 1 - confidence))
+    return statistics.anytime_shift(differences, 1 - confidence)
 
 
 def _shift(both: _Both, found: Change, confidence: float) -> Shift:
@@ -215,11 +215,13 @@ _Both = tuple[FloatArray, FloatArray]
 
 
 def _samples(found: Change) -> Between[_Both]:
-    """Values of both builds, where they pair up in the blocks that both have; the lower end is that of the change."""
+    """Values of both builds, where they pair up in the blocks that both have, in the order in which these came; the
+    lower end is that of the change."""
     old, new = found.old.trials, found.new.trials
     if found.pairs is not None:
         before, after = ({trial.block: trial for trial in trials} for trials in (old, new))
-        blocks = sorted(before.keys() & after.keys())
+        both = sorted(before.keys() & after.keys())
+        blocks = sorted(both, key=lambda block: when_complete((before[block], after[block])))
         old, new = tuple(before[each] for each in blocks), tuple(after[each] for each in blocks)
 
     def at(ends: Ends) -> _Both:

@@ -235,12 +235,12 @@ def _beyond(value: float, limit: float, bound: Bound) -> bool:
 
 
 def _too_few(found: Change, error: float) -> str:
-    """Reason why no outcome could have failed the cell, and how many trials are enough."""
+    """Reason why no outcome could have failed the cell, and the fewest trials of which one could."""
     told = f"Too few: with {trials_of(found)}, a change in this cell alone could not fail the gate"
     if found.pairs is not None:
-        return f"{told}; {_pairs_needed(found, error)} pairs are enough."
+        return f"{told}; {_pairs_needed(found, error)} pairs are the fewest that can."
     each = next(n for n in itertools.count(2) if statistics.smallest_p_of_two(n, n) <= error)
-    return f"{told}; {each} and {each} trials are enough."
+    return f"{told}; {each} and {each} trials are the fewest that can."
 
 
 def _pairs_needed(found: Change, error: float) -> int:

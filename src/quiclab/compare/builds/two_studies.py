@@ -36,7 +36,7 @@ from quiclab.model import number_text
 from quiclab.store.go_on import going_on
 
 _INTERLEAVED = "Interleaved: each block ran both builds back to back, each as often first"
-_EXACT, _SEQUENCE = "exact signed-rank test", "confidence sequence of the median"
+_EXACT, _SEQUENCE = "exact signed-rank test", "sequential signed-rank test"
 Place = tuple[str, str, str]
 """Workload, path, arm."""
 
@@ -224,7 +224,7 @@ def _missing(before: dict[Place, ArmResult], after: dict[Place, ArmResult], pair
     return notes
 
 
-# Everything that was asked of two builds, corrected together: by the exact tests, or by confidence sequences.
+# Everything that was asked of two builds, corrected together: by the exact tests, or by the sequential ones.
 _Correct = Callable[[list[Change], float, float], list[Change]]
 
 
@@ -239,8 +239,8 @@ def corrected(changes: list[Change], alpha: float, matters_pct: float) -> list[C
 
 
 def corrected_by_sequence(changes: list[Change], alpha: float, matters_pct: float) -> list[Change]:
-    """Return the changes as confidence sequences decide them, corrected after Bonferroni: right however often one
-    looks, and whatever made the number of blocks."""
+    """Return the changes as the sequential signed-rank test decides them, corrected after Bonferroni: right however
+    often one looks, and whatever made the number of blocks."""
     return _judged(changes, alpha, matters_pct, _corrected_by_sequence)
 
 

@@ -2,14 +2,14 @@
 """Statistics that survive noise: pure functions of arrays that know nothing of HTTP. One concept a file.
 
 Each test names its source, and a test of ours holds it against another implementation: `signed_rank.py`,
-`benjamini_hochberg.py`, `confidence_sequence.py`, `factorial.py` and the others.
+`benjamini_hochberg.py`, `sequential_signed_rank.py`, `hodges_lehmann.py` and the others.
 """
 
 from quiclab.compare.statistics.attainable import pairs_needed, smallest_adjusted_p, smallest_p
 from quiclab.compare.statistics.benjamini_hochberg import adjusted_p_values
 from quiclab.compare.statistics.censoring import censored, differences_in_order, median, paired_differences
 from quiclab.compare.statistics.cliffs_delta import Delta, cliffs_delta_within
-from quiclab.compare.statistics.confidence_sequence import anytime_p, median_sequence
+from quiclab.compare.statistics.confidence_sequence import median_sequence
 from quiclab.compare.statistics.correlation import Correlation, Stronger, rank_correlation, stronger
 from quiclab.compare.statistics.drift import Drift, drift, far_out
 from quiclab.compare.statistics.hodges_lehmann import Shift, hodges_lehmann
@@ -21,6 +21,7 @@ from quiclab.compare.statistics.planned_pairs import pairs_by_resampling, pairs_
 from quiclab.compare.statistics.proportions import binomial_p, fisher_exact_p, mid_p_interval, share_interval
 from quiclab.compare.statistics.quantiles import Quantile, quantile
 from quiclab.compare.statistics.ratio import log_ratio, logarithms, per_cent, shift_in_per_cent
+from quiclab.compare.statistics.sequential_signed_rank import anytime_p, anytime_shift
 from quiclab.compare.statistics.signed_rank import SignedRank, signed_rank
 from quiclab.compare.statistics.stratified_shift import stratified_shift
 from quiclab.compare.statistics.tail_ratio import least_for_tail, tail_difference
@@ -43,6 +44,7 @@ __all__ = [
     "Stronger",
     "adjusted_p_values",
     "anytime_p",
+    "anytime_shift",
     "binomial_p",
     "censored",
     "cliffs_delta_within",

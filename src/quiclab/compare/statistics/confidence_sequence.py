@@ -45,14 +45,6 @@ def needed_above(pairs: int, alpha: float) -> int | None:
     return found
 
 
-def anytime_p(differences: FloatArray) -> float:
-    """Two-sided p for a median of zero: the chance that it ever falls to alpha or below is at most alpha. NaN is left
-    out."""
-    known = differences[~np.isnan(differences)]
-    most = max(int((known > 0).sum()), int((known < 0).sum()))
-    return min(1.0, 2 * math.exp(-log_evidence(most, known.size))) if known.size else 1.0
-
-
 def median_sequence(differences: FloatArray, alpha: float) -> Interval | None:
     """Interval of the median, as far as is known: with probability 1 − alpha the intervals of all looks contain it.
 

@@ -146,6 +146,10 @@ def _test(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
         return
     cells = len(analysis.comparisons)
     level = f"{analysis.alpha:g}"
+    typical = (
+        f"Differences are those of the typical pair in per cent of {_baselines(analysis)} (the Hodges–Lehmann "
+        "estimate of the log ratios within pairs)"
+    )
     if analysis.sequential:
         rule = rule_of(study)
         if rule is not None:
@@ -154,15 +158,14 @@ def _test(study: Study, analysis: StudyAnalysis) -> Iterator[str]:
                 f"{rule.at_most} pairs, and results were looked at {rule.looks} times."
             )
         yield (
-            "Differences are medians of the log ratios within pairs, decided by a confidence sequence, which errs with "
-            f"a probability of at most {level} however often one looks, corrected after Bonferroni over "
+            f"{typical}, tested by a sequential signed-rank test with its confidence sequence, which errs with a "
+            f"probability of at most {level} however often one looks, corrected after Bonferroni over "
             f"{number_text.counted(cells, 'cell')}."
         )
     else:
         yield (
-            f"Differences are those of the typical pair in per cent of {_baselines(analysis)} (the Hodges–Lehmann "
-            "estimate of the log ratios within pairs), tested by the exact two-sided Wilcoxon signed-rank test at the "
-            f"level {level} after the correction of Benjamini and Hochberg over {number_text.counted(cells, 'cell')}."
+            f"{typical}, tested by the exact two-sided Wilcoxon signed-rank test at the level {level} after the "
+            f"correction of Benjamini and Hochberg over {number_text.counted(cells, 'cell')}."
         )
     sure = sorted({round(100 * each.interval_pct.confidence, 1) for each in analysis.comparisons if each.interval_pct})
     if sure:

@@ -61,7 +61,7 @@ def test_one_cell_of_nine_needs_nine_pairs_and_nine_of_nine_need_six() -> None:
     few = judge(BOUND, [cell(230, blocks=8), *[cell(150, 250, blocks=8)] * 8], 0.05)
     assert {each.verdict for each in few} == {Verdict.NOT_JUDGED}
     assert few[0].reason == (
-        "Too few: with 8 pairs, a change in this cell alone could not fail the gate; 9 pairs are enough."
+        "Too few: with 8 pairs, a change in this cell alone could not fail the gate; 9 pairs are the fewest that can."
     )
     within = judge(BOUND, [cell(190, 195, blocks=8)] * 9, 0.05)
     assert {each.verdict for each in within} == {Verdict.PASSED}  # what an interval excludes is excluded
