@@ -172,7 +172,7 @@ def holds(shape: Shape, pairs: int, factor: float, runs: int) -> float:
 
 
 def ever_alarms(shape: Shape, looks: Sequence[int], runs: int, *, sequence: bool) -> float:
-    """Share of studies of one cell that some look calls different: by the confidence sequence, or by the test of a
+    """Share of studies of one cell that some look calls different: by the sequential test, or by the test of a
     fixed number of pairs at each."""
     rng = _rng(shape, len(looks), sequence)
     found = 0

@@ -132,7 +132,7 @@ def failing_at_some_look(
 def test_adding_blocks_after_looks_does_not_fail_more_builds(
     shape: Callable[[np.random.Generator], tuple[Times, Times]], cells: int
 ) -> None:
-    """Over all looks together, as confidence sequences decide then."""
+    """The rate holds over all looks together, as the sequential test decides then."""
     runs = 400 if cells == 1 else 100
     found = failing_at_some_look(shape, cells, sequential=True, runs=runs)
     assert found <= ALPHA / 2 + 3 * math.sqrt(ALPHA / 2 * (1 - ALPHA / 2) / runs)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Ask whether HTTP/3 is faster than HTTP/2 for one transfer over one network. It writes the spec of a study, runs pairs of
-trials until a confidence sequence decides or the minutes are over, and prints who is faster, because of what, and what
+trials until the sequential test decides or the minutes are over, and prints who is faster, because of what, and what
 would change it, with the path of the full report.
 """
 

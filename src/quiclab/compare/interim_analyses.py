@@ -3,7 +3,7 @@
 
 A test of a fixed number of pairs keeps its level only if nobody chose that number by the result. So it decides where a
 cell has as many blocks as were planned before its result was first seen. With fewer (a look before the end, or a study
-that was ended early) or with more (blocks added after a look) the confidence sequence decides, whose level holds
+that was ended early) or with more (blocks added after a look) the sequential test decides, whose level holds
 whenever one looks and stops. Blocks that stayed void count as run: what voids a block is not its result.
 """
 
@@ -152,15 +152,15 @@ def _notes_on_blocks(looks: Looks) -> tuple[str, ...]:
             f"Blocks were added after an interim look: {_first_plans(looks, looks.added)} were planned when the result "
             f"was first seen, {_span(looks.added)} have run, and the study was looked at "
             f"{_times(looks.with_fewer_blocks)} before. Adding blocks until a test at 5 % finds a difference finds one "
-            "between equal arms in 12 to 23 % of studies. So this one is decided by a confidence sequence, which errs "
+            "between equal arms in 12 to 23 % of studies. So this one is decided by the sequential test, which errs "
             f"in {100 * looks.now.alpha:g} % at most however often one looks, and needs more pairs. For the usual test "
             "plan a new study with another seed and all of its blocks.",
         )
     if looks.fewer:
         return (
             f"Only {_span(looks.fewer)} of the {_first_plans(looks, looks.fewer)} blocks that were planned have run. "
-            "A study may be stopped for what an interim look shows, so until all have run it is decided by a "
-            f"confidence sequence, which errs in {100 * looks.now.alpha:g} % at most however often one looks, and "
+            "A study may be stopped for what an interim look shows, so until all have run it is decided by the "
+            f"sequential test, which errs in {100 * looks.now.alpha:g} % at most however often one looks, and "
             "needs more pairs.",
         )
     return ()

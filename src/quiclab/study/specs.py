@@ -217,7 +217,7 @@ def _told_growth(study_dir: StudyDir, study: Study) -> tuple[str, ...]:
         return ()
     return (
         f"{looks[0].planned} blocks were planned when a result of this study was first seen, and now {study.blocks} "
-        "are: it will be decided by a confidence sequence, which needs more pairs. A new study with another seed has "
+        "are: it will be decided by the sequential test, which needs more pairs. A new study with another seed has "
         "the usual test (docs/how-to/write-a-study.md)",
     )
 

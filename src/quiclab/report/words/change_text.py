@@ -51,7 +51,7 @@ def opening(found: StudiesCompared) -> list[str]:
 
 
 _SEQUENTIAL = (
-    "The number of blocks may follow from a look at the result (see below). So a confidence sequence decides: it is "
+    "The number of blocks may follow from a look at the result (see below). So the sequential test decides: it is "
     "right however often one looks, and needs more pairs than the usual test. For the usual test run a new study, with "
     "all of its blocks planned before the first look."
 )

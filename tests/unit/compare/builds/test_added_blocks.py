@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gate whose number of blocks could follow from looks is decided by a confidence sequence, or not at all."""
+"""A gate whose number of blocks could follow from looks is decided by the sequential test, or not at all."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_blocks_added_after_a_look_are_judged_by_the_sequence(tmp_path: Path) ->
     assert {each.conclusion for each in found.changes} == {Conclusion.DIFFERENT}
     judged = gate(found)
     assert {each.verdict for each in judged} == {Verdict.FAILED}
-    assert any("a confidence sequence decides" in line for line in opening(found))
+    assert any("the sequential test decides" in line for line in opening(found))
     assert "corrected for 2 comparisons (Bonferroni)" in legend(found)
     assert "at most 2.5 % for all 2 cells together, however often it is looked at." in gate_lines(found, judged)[-1]
 
