@@ -195,6 +195,8 @@ class PlanDocument:
     """Numbers of pairs to find a difference that matters."""
     warnings: tuple[str, ...]
     """Reasons why the plan would disappoint, a sentence each."""
+    errors: tuple[str, ...]
+    """Reasons why an arm cannot run, each with the arm: what its programs cannot do, and programs that are not here."""
     order: tuple[Mapping[str, object], ...]
     """Every trial in the order in which they run, with `expected_ns`."""
 

@@ -112,7 +112,9 @@ def explain_recordings(arguments: argparse.Namespace) -> int:
     first = shown[0]
     told = recordings.difference_told(found) if found else recordings.one_told(first.name, first.account)
     console.print(Text(told, style="bold"))
-    console.print(recordings.parts_table(found) if found else recordings.one_table(first.name, first.account))
+    console.print(
+        recordings.parts_table(found, console.width) if found else recordings.one_table(first.name, first.account)
+    )
     for each in shown:
         console.print(Text(recordings.evidence(each.name, each.account)))
     console.print(Text(recordings.limits([each.account for each in shown]), style="dim"))

@@ -16,10 +16,11 @@ from quiclab.cli.console import VisibleConsole
 from quiclab.cli.own_programs import own_programs, programs_here
 from quiclab.cli.plan_text import order_lines, order_table, print_plan
 from quiclab.cli.streams import is_read
+from quiclab.cli.trouble import tell
 from quiclab.cli.voice import add_json, documents
-from quiclab.lab.endpoints import Presence, objections
+from quiclab.lab.endpoints import Presence, objections_to
 from quiclab.lab.endpoints.senders import senders_of
-from quiclab.model.errors import ExitCode
+from quiclab.model.errors import ExitCode, HostError, QuiclabError, SpecError
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import Path as NetworkPath
 from quiclab.model.study import Study
@@ -93,29 +94,44 @@ def run(arguments: argparse.Namespace) -> int:
     matters = power_of(study, size, arguments.spec if begun else None)
     here = programs_here(study)
     senders = senders_of(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
-    code = code_of_run(study, here)
+    rows = _in_order(study, begun, grown)
     if arguments.json:
-        _print_json(plan_json(study, size, matters, here, senders), _in_order(study, begun, grown), study, senders)
-        return code
-    console = VisibleConsole(highlight=False, soft_wrap=False)
-    told = warnings(study, size, here, senders)
-    print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence, senders)
-    if arguments.all:
-        rows = _in_order(study, begun, grown)
+        _print_json(plan_json(study, size, matters, here, senders), rows, study, senders)
+    else:
+        console = VisibleConsole(highlight=False, soft_wrap=False)
+        told = warnings(study, size, here, senders)
+        print_plan(console, study, size, describe_arms(study, here.versions), told, matters.sentence, senders)
+        _print_order(console, study, rows, size, senders, whole=arguments.all)
+    if (refused := refusal(study, here)) is None:
+        return ExitCode.OK
+    sys.stdout.flush()  # the plan stands before what is wrong with it
+    tell(refused)
+    return refused.exit_code
+
+
+def _print_order(
+    console: VisibleConsole, study: Study, rows: Iterator[PlanRow], size: PlanSize, senders: Senders, *, whole: bool
+) -> None:
+    if whole:
         for line in takewhile(lambda _: is_read(sys.stdout), order_lines(study, rows, size, senders)):
             print(visible(line))
-        return code
-    console.print(order_table(study, islice(_in_order(study, begun, grown), SHOWN_TRIALS), senders, console))
+        return
+    console.print(order_table(study, islice(rows, SHOWN_TRIALS), senders, console))
     if size.trials > SHOWN_TRIALS:
         console.print(f"… and {size.trials - SHOWN_TRIALS} more (--all lists them)", highlight=False)
-    return code
 
 
-def code_of_run(study: Study, here: Presence) -> ExitCode:
-    """Exit code with which `quiclab run` would refuse this study, as an arm cannot run; 0 where all can."""
-    if any(objections(arm, workloads) for arm, workloads in study.runs()):
-        return ExitCode.SPEC
-    return ExitCode.HOST if here.missing else ExitCode.OK
+def refusal(study: Study, here: Presence) -> QuiclabError | None:
+    """Error with the code by which `quiclab run` would refuse this study, as an arm cannot run; None where all can.
+    `here` has the programs that were found."""
+    if unable := objections_to(study):
+        hint = "give these arms other programs; `quiclab doctor` lists what each can"
+        told = "error: an arm cannot run, as it asks for what its programs cannot do"
+        return SpecError(told, hint, (*unable, *here.missing))
+    if here.missing:
+        hint = "mend that, or leave these arms out; `quiclab run --anyway` compares the others, if two are left"
+        return HostError("error: an arm cannot run, as a program of it is not here", hint, here.missing)
+    return None
 
 
 def power_of(study: Study, size: PlanSize, directory: Path | None) -> Power:
@@ -154,14 +170,12 @@ def _print_json(document: dict[str, object], rows: Iterable[PlanRow], study: Stu
 
 
 def warnings(study: Study, size: PlanSize, here: Presence, senders: Senders) -> list[str]:
-    """Sentences about what would disappoint in this plan; `here` has the programs that were found."""
+    """Sentences about what would disappoint in this plan; `here` has the programs that were found. Arms that cannot run
+    are no warning but a `refusal`."""
     found = []
     power = attainable(study, _pairs(study, size))
     if power.comparisons and (power.together is None or power.together > max(1, power.comparisons // 2)):
         found.append(power.sentence)
-    for arm, workloads in study.runs():
-        found += [f"Arm {arm.name} cannot run: {reason}." for reason in objections(arm, workloads)]
-    found += [f"Not on this machine: {reason}." for reason in here.missing]
     found += foreseen(dataclasses.replace(study, arms=tuple(in_versions(arm, here.versions) for arm in study.arms)))
     if (own := own_programs(study)) is not None:
         found.append(own)
@@ -181,7 +195,7 @@ def _links(path: NetworkPath) -> dict[str, object]:
 
 def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, senders: Senders) -> dict[str, object]:
     """Everything that `quiclab plan` prints, for programs, but for the order."""
-    power = attainable(study, _pairs(study, size))
+    power, refused = attainable(study, _pairs(study, size)), refusal(study, here)
     return {
         "version": 1,
         "study": resolved_json(study),
@@ -194,4 +208,5 @@ def plan_json(study: Study, size: PlanSize, matters: Power, here: Presence, send
         "power": {**dataclasses.asdict(power), "sentence": power.sentence},
         "matters": {**dataclasses.asdict(matters), "sentence": matters.sentence},
         "warnings": warnings(study, size, here, senders),
+        "errors": [] if refused is None else refused.problems,
     }

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from quiclab.model.name_lines import name_lines
 from quiclab.model.plan_row import PlanRow
 from quiclab.model.study import (
     Change,
@@ -34,6 +35,8 @@ from quiclab.spec.random_rate import drawn_rates
 
 _ANY_WIDTH = 10_000
 """More columns than any table of a plan needs."""
+_NARROW_NAME = 14
+"""Columns of the name of a cell or an arm where there is no room for more."""
 _ORDER = {"#": True, "Cell": False, "Block": True, "Arm": False, "Expected": True, "Trial": False}
 """Columns of the order, and whether their values stand to the right."""
 
@@ -186,12 +189,24 @@ def _minutes(seconds: float) -> str:
 
 
 def order_table(study: Study, rows: Iterable[PlanRow], senders: Senders, console: Console) -> Table:
-    """Return trials in their order as a table; where a cell is too long for the console, its path begins a line."""
+    """Return trials in their order as a table; where names are too long for the console, a cell's path begins a line,
+    then names of cells and arms are broken between their words."""
     told = [_row_texts(study, row, senders) for row in rows]
     table = _order_of(told)
-    if console.measure(table, options=console.options.update(max_width=_ANY_WIDTH)).maximum > console.width:
+    if _width(table, console) > console.width:
         table = _order_of([(number, cell.replace("/", "/\n"), *others) for number, cell, *others in told])
+    if _width(table, console) > console.width:
+        lines = [
+            (number, name_lines(cell, _NARROW_NAME), block, name_lines(arm, _NARROW_NAME), *others)
+            for number, cell, block, arm, *others in told
+        ]
+        table = _order_of(lines)
     return table
+
+
+def _width(table: Table, console: Console) -> int:
+    """Columns that a table takes where no line of it is broken."""
+    return console.measure(table, options=console.options.update(max_width=_ANY_WIDTH)).maximum
 
 
 def _order_of(rows: Iterable[Sequence[str]]) -> Table:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +18,13 @@ from quiclab.cli.voice import add_json, print_document
 from quiclab.evidence.verify.disturbed import PREFIX
 from quiclab.lab.testbed.pressure import pressure
 from quiclab.model.errors import ExitCode
+from quiclab.model.name_lines import name_lines
 from quiclab.store.layout import DECLARATION, StudyDir
 from quiclab.store.no_study import need_ledger, no_study
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from quiclab.cli.status_document import StatusDocument
     from quiclab.study.progress import Progress
 
@@ -93,11 +98,11 @@ def status_document(study_dir: StudyDir, found: Progress) -> StatusDocument:
 
 def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> None:
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
     from quiclab.cli.console import VisibleConsole
     from quiclab.model import number_text
+    from quiclab.report.words.arm_heads import fitting
 
     console = VisibleConsole(highlight=False)
     whole = asdict(document.trials)
@@ -115,13 +120,8 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
         waits = ", ".join(f"{name} {share:.0f} %" for name, share in document.pressure_pct.items())
         console.print(Text(f"waited for in the last 10 s (pressure of the machine): {waits}"))
     kinds = [kind for kind in whole if kind in ("planned", "verified", "not_run") or whole[kind]]
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("cell", "arm", *(kind.replace("_", " ") for kind in kinds)):
-        table.add_column(heading, justify="left" if heading in ("cell", "arm") else "right")
-    for cell in document.cells:
-        numbers = asdict(cell.trials)
-        table.add_row(cell.cell_id, cell.arm, *(str(numbers[kind] or "–") for kind in kinds))
-    console.print(table)
+    wide = _cells_table(document, kinds, _ANY_WIDTH)
+    console.print(fitting(console.width, wide, partial(_cells_table, document, kinds, _NARROW_NAME)))
     if found.trouble:
         console.print(Text("What went wrong, attempts that were run again included:"))
     for each in found.trouble[:_MOST_TROUBLE]:
@@ -137,6 +137,25 @@ def _print(study_dir: StudyDir, found: Progress, document: StatusDocument) -> No
     if found.holder is None:
         for line in _to_go_on(study_dir, found):
             print(as_typed(line))
+
+
+_ANY_WIDTH, _NARROW_NAME = 10_000, 14
+"""Columns of the names of cells and arms: more than any takes, and few, where the numbers leave no room for more."""
+
+
+def _cells_table(document: StatusDocument, kinds: Sequence[str], width: int) -> Table:
+    """Numbers of trials of each arm in each cell, whose names are broken between their words."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("cell", "arm", *(kind.replace("_", " ") for kind in kinds)):
+        table.add_column(heading, justify="left" if heading in ("cell", "arm") else "right")
+    for cell in document.cells:
+        numbers = asdict(cell.trials)
+        names = (name_lines(name, width) for name in (cell.cell_id, cell.arm))
+        table.add_row(*map(Text, names), *(str(numbers[kind] or "–") for kind in kinds))
+    return table
 
 
 def _to_go_on(study_dir: StudyDir, found: Progress) -> list[str]:

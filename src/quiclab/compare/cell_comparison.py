@@ -12,6 +12,7 @@ import numpy as np
 
 from quiclab.compare import statistics
 from quiclab.compare.between_ends import greatest_p, growth, widened
+from quiclab.compare.comparison_words import least_pairs_words
 from quiclab.compare.model import ArmResult, Comparison, Metric, Outcome, Selection, TrialResult
 from quiclab.compare.paired import FloatArray, WithinPairs, values_of, within_pairs
 from quiclab.compare.statistics import Interval, Shift
@@ -192,6 +193,6 @@ def refusal(comparison: Comparison, alpha: float) -> tuple[Outcome, str] | None:
     if statistics.smallest_p(pairs) > alpha:
         return Outcome.UNDECIDED, (
             f"Too few pairs: with {pairs}, even the clearest difference is not significant at {alpha:g}; "
-            f"{statistics.pairs_needed(alpha, 1)} are the least."
+            f"{least_pairs_words(alpha)}."
         )
     return None

@@ -9,8 +9,17 @@ from functools import partial
 from types import MappingProxyType
 
 from quiclab.compare.model import Alone, ArmResult, Comparison, Conclusion, Metric, StudyAnalysis, Tail, TailState
-from quiclab.compare.statistics import smallest_p
-from quiclab.model.number_text import ends_text, interval_text, level, level_text, listed, percent, quantity
+from quiclab.compare.statistics import pairs_needed, smallest_p
+from quiclab.model.number_text import (
+    counted,
+    ends_text,
+    interval_text,
+    level,
+    level_text,
+    listed,
+    percent,
+    quantity,
+)
 
 _TIMES = frozenset({"ms", "us", "s"})
 
@@ -78,6 +87,24 @@ def span_words(comparison: Comparison, metric: Metric) -> str:
     return f"at least {ends[0]}" if math.isinf(high) else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
+def measured_parts(comparison: Comparison, metric: Metric) -> tuple[str, ...]:
+    """Return the difference as it was measured, whatever was concluded: its size, its interval with the level, and the
+    pairs: `9.0 % less time`, `−21.1 … +12.1 %, − is faster`, `95 % confidence`, `37 pairs`; empty where nothing is
+    known of it."""
+    found, interval = difference_words(comparison, metric), comparison.interval_pct or comparison.interval
+    if not found:
+        return ()
+    pairs = counted(comparison.pairs, "pair")
+    if interval is None:
+        return found, pairs
+    span = span_words(comparison, metric) or estimate_interval(comparison, metric, interval.confidence)
+    return found, span, f"{level(interval.confidence)} confidence", pairs
+
+
+ALLOWED_FOR = "allows for what this machine added"
+"""Predicate of an interval: it holds whatever the machine did to the trials, as that of a cell that is not judged."""
+
+
 def better_sign(metric: Metric) -> str:
     """Sign of a difference by which the other arm is better: `−` of what is better low, such as a time."""
     return "−" if metric.lower_is_better else "+"
@@ -134,6 +161,12 @@ def conclusion_words(comparison: Comparison, matters_pct: float) -> str:
 
 LEAST_TOLD_PCT = 0.1
 """Points of per cent from which on it is told how much of a difference may be the machine's."""
+
+
+def least_pairs_words(alpha: float) -> str:
+    """Return the fewest pairs that a comparison takes at `alpha`, and that this holds for one alone: a plan counts
+    those that several take."""
+    return f"{pairs_needed(alpha, 1)} are the least for one comparison, before any correction for several"
 
 
 def disturbance_words(disturbance_pct: float) -> str:

@@ -38,6 +38,23 @@ def program_factors(study: Study, analysis: StudyAnalysis) -> dict[str, list[Pro
     return {role: of for role, of in found.items() if of}
 
 
+def pair_titles(study: Study, analysis: StudyAnalysis) -> dict[str, str]:
+    """Title of each comparison, by its arm: both arms, and their programs of each role in which comparisons differ from
+    each other: `h3-nginx against h2-nginx (server nginx)`; where the two of one differ, both programs."""
+    pairs = analysis.baselines
+    known = {name: study.arms[name] for pair in pairs.items() for name in pair if name in study.arms}
+    varied = [role for role in TITLES if len({_program(each, role) for each in known.values()}) > 1]
+    titles = {}
+    for arm, baseline in pairs.items():
+        both = [known[name] for name in (arm, baseline) if name in known]
+        programs = (
+            (TITLES[role], list(dict.fromkeys(_program(each, role) or "none" for each in both))) for role in varied
+        )
+        told = ", ".join(f"{title} {' against '.join(names)}" for title, names in programs if names)
+        titles[arm] = f"{arm} against {baseline}" + (f" ({told})" if told else "")
+    return titles
+
+
 def _lines(study: Study, analysis: StudyAnalysis, role: str) -> Iterator[ProgramLine]:
     pairs = [(baseline, arm) for arm, baseline in analysis.baselines.items()]
     if not all(name in study.arms for pair in pairs for name in pair):

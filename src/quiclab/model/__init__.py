@@ -4,5 +4,5 @@
 Nothing here reads a file, starts a program or knows another room. `units.py` and `errors.py` are below everything;
 `plan_row.py` identifies a trial; `activity.py` and `cause.py` are the labels of time and the unions to which they
 fall back, `metric_scope.py` says of what an account is; `number_text.py` and `text_table.py` are the words of
-numbers, and `terminal_escape.py` keeps a terminal harmless.
+numbers, `name_lines.py` breaks long names between their words, and `terminal_escape.py` keeps a terminal harmless.
 """

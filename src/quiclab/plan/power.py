@@ -12,10 +12,6 @@ _LEAST_TOLD = 1e-9
 """A smaller p decides nothing that this one does not."""
 
 
-def _comparisons(number: int) -> str:
-    return "1 comparison" if number == 1 else f"{number} comparisons"
-
-
 @dataclass(frozen=True)
 class Attainable:
     """The best case of the deciding test: every block differs in the same direction."""
@@ -31,7 +27,7 @@ class Attainable:
     """Number of comparisons that must differ at once before any is significant; None if not even all of them are
     enough."""
     blocks_alone: int
-    """Number of blocks with which one comparison can be significant by itself."""
+    """Number of blocks with which one comparison can be significant by itself, after the correction over all."""
 
     @property
     def sentence(self) -> str:
@@ -42,10 +38,13 @@ class Attainable:
             )
         p = f"{self.smallest_p:.2g}" if self.smallest_p >= _LEAST_TOLD else f"less than {_LEAST_TOLD:g}"
         best = f"With {self.blocks} {'block' if self.blocks == 1 else 'blocks'} the smallest p is {p}"
-        test = f"at alpha {self.alpha:g} after correction over {_comparisons(self.comparisons)}"
-        more = f"{self.blocks_alone} blocks would let one be significant by itself"
+        several = self.comparisons > 1
+        over = f" after correction over {self.comparisons} comparisons" if several else ""
+        test = f"at alpha {self.alpha:g}{over}"
+        blocks = f"{self.blocks_alone} blocks would let"
+        more = f"{blocks} one be significant by itself after that correction" if several else f"{blocks} it be"
         if self.together == 1:
-            return f"{best}: a single comparison can be significant {test}."
+            return f"{best}: {'a single' if several else 'the only'} comparison can be significant {test}."
         if self.together is None:
             return f"{best}: nothing can be significant {test}; {more}."
         return f"{best}: {self.together} comparisons must differ at once to be significant {test}; {more}."

@@ -84,6 +84,21 @@ def test_it_fits_80_columns(capsys: pytest.CaptureFixture[str], tmp_path: pathli
         assert max(len(line) for line in run(capsys, spec, "--all").splitlines()) <= 80
 
 
+def test_long_names_of_cells_and_arms_are_broken_between_their_words(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """The first trials have whole words in 80 columns, and whole ids."""
+    text = changed(("blocks = 4", "blocks = 7"), ('"plain"', '"satellite-evening-bursts-5mbit"'))
+    spec = written(tmp_path, text.replace('name = "h3"', 'name = "h3-caddy-curl-cffi"'))
+    printed = run(capsys, spec)
+    order = printed[printed.index("Cell ") :].splitlines()
+    assert max(map(len, order)) <= 80
+    words = [word for line in order for word in line.split()]
+    assert {"evening-", "h3-caddy-curl-", "cffi"} <= set(words)
+    ids = [row["trial_id"] for row in json.loads(run(capsys, spec, "--json"))["order"]]
+    assert set(ids[:20]) <= set(words)
+
+
 def test_only_the_first_trials_are_listed_unless_all_are_asked_for(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
@@ -122,21 +137,53 @@ def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
             changed(("blocks = 4", "blocks = 7\naa = {blocks = 7}"), ('"100 KB"', '"1 GB"')),
             "Trials of 100KB/plain, 100KB/plain/aa-h2, 100KB/plain/aa-h3 are expected to reach limits.trial",
         ),
-        (
-            changed(("blocks = 4", "blocks = 7")).replace(
-                'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"',
-                'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "caddy", congestion_control = "cubic"}',
-            ),
-            "Arm h3 cannot run:",
-        ),
     ],
 )
 def test_it_warns_of_a_plan_that_would_disappoint(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, text: str, words: str
 ) -> None:
-    """Too few blocks, too slow a path, a program that cannot."""
-    code = ExitCode.SPEC if "cannot run" in words else ExitCode.OK
-    assert f"warning: {words}" in " ".join(run(capsys, written(tmp_path, text), code=code).split())
+    """Too few blocks, too slow a path."""
+    assert f"warning: {words}" in " ".join(run(capsys, written(tmp_path, text)).split())
+
+
+UNABLE = changed(("blocks = 4", "blocks = 7")).replace(
+    'protocol = "h3"\nclient = "curl-cffi"\nserver = "caddy"',
+    'protocol = "h3"\nclient = "curl-cffi"\nserver = {name = "caddy", congestion_control = "cubic"}',
+)
+"""The server Caddy cannot be told another congestion control of HTTP/3."""
+ABSENT = changed(("blocks = 4", "blocks = 7")).replace(
+    'protocol = "h3"\nclient = "curl-cffi"', 'protocol = "h3"\nclient = {argv = ["/no/such/client", "{url}"]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "problem"),
+    [
+        (UNABLE, ExitCode.SPEC, "arm 'h3': caddy's QUIC is New Reno only"),
+        (ABSENT, ExitCode.HOST, "arm 'h3': the client's /no/such/client is not there"),
+        (
+            UNABLE.replace('"curl-cffi"', '["curl-cffi", "curl"]'),
+            ExitCode.SPEC,
+            "arm 'h3-curl': caddy's QUIC is New Reno only",
+        ),
+    ],
+)
+def test_an_arm_that_cannot_run_is_one_error_and_no_warning(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, text: str, code: ExitCode, problem: str
+) -> None:
+    """One error behind the plan has every such arm and what to do, as `quiclab run` ends with its code."""
+    spec = written(tmp_path, text)
+    assert main(["plan", str(spec)]) == code
+    printed = capsys.readouterr()
+    assert "Study small" in printed.out
+    assert "cannot run" not in printed.out
+    first, *problems, hint = printed.err.splitlines()
+    assert first.startswith("quiclab: error: an arm cannot run")
+    assert any(each.strip().startswith(problem) for each in problems)
+    assert hint.strip().startswith("hint: ")
+    document = json.loads(run(capsys, spec, "--json", code=code))
+    assert document["errors"] == [each.strip() for each in problems]
+    assert not set(document["errors"]) & set(document["warnings"])
 
 
 def test_what_few_paths_have_is_listed_below_the_table(
@@ -231,10 +278,11 @@ def test_a_study_may_be_about_any_metric_with_a_better_side(tmp_path: pathlib.Pa
 def test_a_command_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """Before anything runs; one that is there is not."""
     absent = SMALL.replace('server = "caddy"', 'server = {argv = ["/no/such/prog", "{port}"]}', 1)
-    text = " ".join(run(capsys, written(tmp_path, absent), code=ExitCode.HOST).split())
-    assert "the server's /no/such/prog is not there or may not be executed" in text
+    assert main(["plan", str(written(tmp_path, absent))]) == ExitCode.HOST
+    assert "the server's /no/such/prog is not there or may not be executed" in capsys.readouterr().err
     present = absent.replace("/no/such/prog", sys.executable)
-    assert "is not there or may" not in " ".join(run(capsys, written(tmp_path, present)).split())
+    assert main(["plan", str(written(tmp_path, present))]) == ExitCode.OK
+    assert "is not there or may" not in capsys.readouterr().err
 
 
 def test_a_path_that_carries_no_datagram_of_an_arm_is_foreseen(
@@ -291,8 +339,10 @@ def test_what_can_be_foreseen_is_told_by_plan_and_before_a_run(
         "Arm h3: tcp (congestion_control) does nothing over HTTP/3",
     ]
     absent = "Not on this machine: arm 'h2': the client's /no/such/client is not there"
-    warnings = json.loads(run(capsys, spec, "--json", code=ExitCode.HOST))["warnings"]
-    for sentence in (*told, absent):
+    document = json.loads(run(capsys, spec, "--json", code=ExitCode.HOST))
+    warnings = document["warnings"]
+    assert [f"Not on this machine: {each}".startswith(absent) for each in document["errors"]] == [True]
+    for sentence in told:
         (found,) = [each for each in warnings if each.startswith(sentence)]
         assert f"warning: {' '.join(found.split())}" in " ".join(run(capsys, spec, code=ExitCode.HOST).split())
     print_foreseen(plan.load_study(spec))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confirming import DECLARED
 from unit.cli.test_json import fits
-from unit.study.test_progress import Record, record, study, study_dir
+from unit.study.test_progress import SPEC, Record, record, study, study_dir
 
 from quiclab.cli.main import main
 from quiclab.cli.own_name import as_typed
@@ -19,7 +19,9 @@ from quiclab.model.errors import ExitCode
 from quiclab.model.study import Study
 from quiclab.plan.make import grow_plan
 from quiclab.plan.part import Part
+from quiclab.spec.read import read_study
 from quiclab.store.layout import StudyDir
+from quiclab.store.ledger import open_ledger
 from quiclab.study.as_specified import planned_again
 from quiclab.study.selection import keep_part
 from quiclab.study.sequential_run import Goal, keep_growth
@@ -44,6 +46,26 @@ def test_it_says_what_ran_what_went_wrong_and_how_to_go_on(begun: str, capsys: p
     assert "cell arm planned verified failed not run" in told
     assert "1 × failed: no answer (1MB/p" in told
     assert told.endswith(as_typed(f"to go on: quiclab run {begun}"))
+
+
+def test_long_names_are_broken_between_their_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eighty columns hold every number; no name is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = SPEC.replace('name = "p"', 'name = "satellite-evening-bursts-5mbit"')
+    found = StudyDir(tmp_path / "long")
+    found.create()
+    found.spec.write_text(text.replace('name = "h3"', 'name = "h3-openlitespeed-chromium"'))
+    with open_ledger(found) as ledger:
+        ledger.plan(grow_plan(read_study(found.spec), {}))
+    assert main(["status", str(found.root)]) == ExitCode.OK
+    told = capsys.readouterr().out
+    table = told[told.index("cell ") :].partition("to go on")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert {"openlitespeed-", "chromium", "evening-", "bursts-5mbit"} <= {
+        word for line in table for word in line.split()
+    }
 
 
 def test_a_part_that_is_over_goes_on_with_the_rest_of_the_plan(

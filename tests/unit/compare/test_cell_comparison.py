@@ -123,7 +123,8 @@ def test_too_few_pairs_are_undecided_and_not_alike() -> None:
     found = decided(arm("h2", SLOW[:5]), arm("h3", FAST[:5]))
     assert found.outcome is Outcome.UNDECIDED
     assert found.why == (
-        "Too few pairs: with 5, even the clearest difference is not significant at 0.05; 6 are the least."
+        "Too few pairs: with 5, even the clearest difference is not significant at 0.05; 6 are the least for "
+        "one comparison, before any correction for several."
     )
 
 

@@ -33,7 +33,8 @@ def test_cells_without_an_answer_stand_together_by_reason(tmp_path: Path) -> Non
     assert why.startswith("Disturbed (100 ms more RTT, 1 MB): 4 of 9 pairs")
     few = analyse_study(write_study(tmp_path / "few", replace(Shape(), blocks=2, voids=frozenset())))
     assert comparison_words.whys(few) == [
-        "Too few pairs (every cell): with 2, even the clearest difference is not significant at 0.05; 6 are the least."
+        "Too few pairs (every cell): with 2, even the clearest difference is not significant at 0.05; 6 are the least "
+        "for one comparison, before any correction for several."
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ from synthetic_study import Shape, write_study
 
 from quiclab.cli.as_json import as_json
 from quiclab.compare.analyse import analyse_study
+from quiclab.compare.comparison_words import measured_parts
 from quiclab.compare.factor_effects import factor_tables
 from quiclab.compare.model import Conclusion, Outcome, StudyAnalysis
 from quiclab.compare.not_judged import why_not_judged
@@ -21,7 +23,9 @@ from quiclab.compare.rows import differences
 from quiclab.compare.study import read_study
 from quiclab.report.figures import spec
 from quiclab.report.figures.difference_map import DifferenceMap
+from quiclab.report.page.write import write_report
 from quiclab.report.words.answers import answers
+from quiclab.report.words.short_answer import verdict
 from quiclab.report.words.terminal import render
 
 ONE = replace(Shape(), workloads=("1 MB",), paths=("loss",), aa_blocks=0, voids=frozenset(), failures=frozenset())
@@ -138,7 +142,16 @@ def test_every_output_says_so_with_the_numbers(tmp_path: Path) -> None:
     """Answer, terminal, rows, JSON and map, the map in a shade and with a line of its own."""
     analysis = _analysis(tmp_path, replace(ONE, disturbed={"h2": 40.0, "h3": 0.0}))
     (answer,) = answers(analysis)
-    assert answer.sentences == ("h3 against h2: not judged for 1 MB.",)
+    (comparison,) = analysis.comparisons
+    measured = measured_parts(comparison, analysis.metric)
+    size, span, confidence, pairs = measured
+    assert (size.split(" % ")[1], confidence, pairs) == ("less time", "96.1 % confidence", "9 pairs")
+    assert "…" in span
+    (sentence,) = answer.sentences
+    assert sentence.startswith("h3 against h2: not judged for 1 MB (measured: ")
+    for told in (sentence, verdict(comparison, analysis), unescape(write_report(tmp_path).read_text())):
+        assert all(part in told for part in measured)
+        assert "the interval allows for what this machine added" in told
     console = Console(width=120, record=True)
     render(analysis, console)
     printed = console.export_text()

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich.console import Console
 from synthetic_study import Shape, write_study
@@ -14,11 +17,15 @@ from quiclab.compare.analyse import analyse_study
 from quiclab.compare.comparison_words import arms_compared
 from quiclab.compare.factors import axes_of, factor
 from quiclab.compare.model import StudyAnalysis
-from quiclab.compare.program_factors import program_factors, shared_name
+from quiclab.compare.program_factors import pair_titles, program_factors, shared_name
 from quiclab.compare.study import read_study
 from quiclab.model.errors import SpecError
-from quiclab.report.figures import spec
+from quiclab.report import figures
+from quiclab.report.figures import Where, spec
+from quiclab.report.figures.difference_map import DifferenceMap
 from quiclab.report.figures.factor import Factor
+from quiclab.report.page.study_figures import study_figures
+from quiclab.report.page.write import write_report
 from quiclab.report.words.answers import answers
 from quiclab.report.words.terminal import render
 
@@ -73,8 +80,6 @@ def test_one_baseline_may_be_asked_for(directory: Path) -> None:
 
 def test_an_arm_that_has_not_run_yet_has_its_baseline(tmp_path: Path) -> None:
     """The spec names the baseline of an arm that the table of trials does not have."""
-    import polars as pl
-
     study = write_study(tmp_path, SHAPE)
     file = study / "tables" / "trials.parquet"
     pl.read_parquet(file).filter(pl.col("arm") != "h3-caddy").write_parquet(file)
@@ -114,6 +119,44 @@ def test_the_server_is_a_factor(directory: Path, analysis: StudyAnalysis) -> Non
     medians = {(c.workload, arm.arm): arm.median for c in analysis.comparisons for arm in (c.baseline, c.other)}
     shown = {(row["panel"], f"{row['arm']}-{row['x']}"): row["median"] for row in data.iter_rows(named=True)}
     assert shown == medians
+
+
+def test_each_map_of_the_page_has_the_server_in_its_title(tmp_path: Path) -> None:
+    """A map and a title for each comparison; the only map needs none."""
+    page = write_report(write_study(tmp_path / "two", SHAPE)).read_text(encoding="utf-8")
+    section = page.partition('<section id="map">')[2].partition("</section>")[0]
+    assert re.findall("<h3>(.*?)</h3>", section) == [
+        "h3-nginx against h2-nginx (server nginx)", "h3-caddy against h2-caddy (server caddy)",
+    ]  # fmt: skip
+    assert len(re.findall('data-figure="map-[0-9]+"', section)) == 2
+    one = replace(SHAPE, baselines={"h2-nginx": "h2-nginx", "h3-nginx": "h2-nginx"})
+    page = write_report(write_study(tmp_path / "one", one)).read_text(encoding="utf-8")
+    section = page.partition('<section id="map">')[2].partition("</section>")[0]
+    assert "<h3>" not in section
+
+
+def test_a_title_names_both_programs_where_they_differ(directory: Path) -> None:
+    """Servers over one protocol, each against one of them."""
+    titles = pair_titles(read_study(directory), analyse_study(directory, baseline="h2-nginx"))
+    assert titles["h2-caddy"] == "h2-caddy against h2-nginx (server caddy against nginx)"
+    assert titles["h3-nginx"] == "h3-nginx against h2-nginx (server nginx)"
+
+
+def test_a_figure_of_one_arm_is_drawn_for_each(
+    directory: Path, analysis: StudyAnalysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A section of the page has a drawing for each arm, with its title, and the data of all."""
+
+    class PlacedMap(DifferenceMap):
+        """The map as a section of its own."""
+
+        where = Where.STUDY
+
+    monkeypatch.setattr(figures, "FIGURES", (PlacedMap(),))
+    (section,) = study_figures(read_study(directory), analysis)
+    assert [part.title for part in section.parts] == list(pair_titles(read_study(directory), analysis).values())
+    data = pl.read_csv(directory / "report" / "data" / "differences.csv")
+    assert data["other_arm"].unique(maintain_order=True).to_list() == ["h3-nginx", "h3-caddy"]
 
 
 def test_the_figure_has_programs_on_its_axis(directory: Path, analysis: StudyAnalysis) -> None:

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from specs import study_of
 
+from quiclab.compare.comparison_words import least_pairs_words
 from quiclab.model.study import Study
 from quiclab.plan.power import attainable
 
@@ -87,7 +88,18 @@ def test_the_sentence_says_it_for_people(small: Study, blocks: int, words: str) 
     """What is possible, and how many blocks would be enough."""
     sentence = attainable(with_cells(small, 9, blocks)).sentence
     assert words in sentence
-    assert ("9 blocks would let one be significant" in sentence) == (blocks < 9)
+    assert ("9 blocks would let one be significant by itself after that correction" in sentence) == (blocks < 9)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_the_least_of_a_plan_is_that_of_an_answer(small: Study, alpha: float) -> None:
+    """Both have the same number for one comparison; a plan of several says that its own is after their correction."""
+    alone, several = (attainable(with_cells(small, cells, 3, alpha)) for cells in (1, 2))
+    assert least_pairs_words(alpha).startswith(f"{alone.blocks_alone} are the least for one comparison")
+    assert f"{alone.blocks_alone} blocks would let it be" in alone.sentence
+    assert "correction" not in alone.sentence
+    assert several.blocks_alone == alone.blocks_alone + 1
+    assert f"{several.blocks_alone} blocks would let one be significant by itself after that" in several.sentence
 
 
 def test_a_single_arm_makes_no_comparison(small: Study) -> None:

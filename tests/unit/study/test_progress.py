@@ -22,7 +22,7 @@ from quiclab.store.ledger import open_ledger
 from quiclab.study.progress import progress
 from quiclab.study.selection import keep_part
 
-_SPEC = """\
+SPEC = """\
 [study]
 name = "s"
 seed = 1
@@ -57,7 +57,7 @@ Record = Callable[[PlanRow, int, str, str], None]
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    (tmp_path / "spec.toml").write_text(_SPEC)
+    (tmp_path / "spec.toml").write_text(SPEC)
     return read_study(tmp_path / "spec.toml")
 
 

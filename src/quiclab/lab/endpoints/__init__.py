@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from quiclab.lab.endpoints._presence import Presence, label_of, look_for
-    from quiclab.lab.endpoints._registry import ENDPOINTS, find, names_by_role, objections
+    from quiclab.lab.endpoints._registry import ENDPOINTS, find, names_by_role, objections, objections_to
     from quiclab.lab.endpoints._upload import Uploads
 
 __all__ = [
@@ -52,11 +52,12 @@ __all__ = [
     "look_for",
     "names_by_role",
     "objections",
+    "objections_to",
 ]
 
 _HOMES = {
     "_presence": ("Presence", "label_of", "look_for"),
-    "_registry": ("ENDPOINTS", "find", "names_by_role", "objections"),
+    "_registry": ("ENDPOINTS", "find", "names_by_role", "objections", "objections_to"),
     "_upload": ("Uploads",),
 }
 

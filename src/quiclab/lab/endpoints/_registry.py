@@ -41,7 +41,7 @@ from quiclab.lab.endpoints.servers.quinn import (
     QuinnTimeThreshold,
 )
 from quiclab.model.errors import SpecError
-from quiclab.model.study import OCTETS, Arm, Workload
+from quiclab.model.study import OCTETS, Arm, Study, Workload
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Caddy(),
@@ -133,6 +133,11 @@ def objections(arm: Arm, workloads: Collection[Workload] = ()) -> list[str]:
             found.append(why)
     found += _unvisited(arm, client, workloads)
     return found + _unheard(arm) + _uncompressed(arm) + objections_to_change(arm, workloads, client)
+
+
+def objections_to(study: Study) -> tuple[str, ...]:
+    """Return the reasons why arms of a study cannot run its workloads, each with its arm."""
+    return tuple(f"arm {arm.name!r}: {why}" for arm, workloads in study.runs() for why in objections(arm, workloads))
 
 
 def _unfetched(arm: Arm, client: Endpoint, workload: Workload) -> str | None:

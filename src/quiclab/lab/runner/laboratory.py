@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quiclab.lab.endpoints import Presence, look_for, objections
+from quiclab.lab.endpoints import Presence, look_for, objections_to
 from quiclab.lab.endpoints._api import BoundedRun
 from quiclab.lab.runner import films
 from quiclab.lab.runner.confined import confined_run, reached_by
@@ -149,10 +149,7 @@ def _hosts(address: str) -> str:
 
 def check_supported(study: Study) -> None:
     """Ask every endpoint about every arm, before anything runs. Raises SpecError with all objections."""
-    found = tuple(
-        f"arm {arm.name!r}: {objection}" for arm, workloads in study.runs() for objection in objections(arm, workloads)
-    )
-    if found:
+    if found := objections_to(study):
         raise SpecError("an arm asks for what its programs cannot do", "`quiclab doctor` lists what each can", found)
 
 

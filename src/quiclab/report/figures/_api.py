@@ -37,6 +37,8 @@ class Figure(Protocol):
     """Each column that `draw` needs, with its meaning and unit."""
     overlaid: ClassVar[bool] = False
     """True if it can lay the trials of several blocks over each other, told apart by the column `trial`."""
+    of_one_arm: ClassVar[bool] = False
+    """True if it shows one of the arms that are compared, `Asked.other`; a report has one of it for each of them."""
 
     def gather(self, asked: Asked) -> pl.DataFrame:
         """Return the columns that it declares; no row where the study has nothing of the kind. Raises SpecError."""

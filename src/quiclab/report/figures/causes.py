@@ -34,6 +34,7 @@ class Causes(Figure):
     name = "causes"
     question = "Which causes take how much of the difference, and in which cells?"
     where = Where.STUDY
+    of_one_arm = True
     tables = ("resolved.json", "tables/account_totals/*.parquet", "tables/mechanism_facts/*.parquet", "metrics.parquet")
     columns: ClassVar = {
         "cause_title": "cause: a row each",

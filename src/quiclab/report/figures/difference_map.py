@@ -26,6 +26,7 @@ class DifferenceMap(Figure):
     name = "differences"
     question = "Over which network and for which size is which arm faster, and by how much?"
     where = Where.PAGE
+    of_one_arm = True
     tables = ("tables/trials.parquet", "metrics.parquet")
     columns: ClassVar = {
         "path_title": "network, the rows from top to bottom",

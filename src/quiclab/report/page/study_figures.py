@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from quiclab.compare.factors import axes_of, factor_title
 from quiclab.compare.model import StudyAnalysis
+from quiclab.compare.program_factors import pair_titles
 from quiclab.compare.rows import distributions
 from quiclab.compare.study import Study
 from quiclab.compare.study_tables import OpenedStudy
@@ -26,7 +27,7 @@ MOST_PANELS = 12
 
 @dataclass(frozen=True)
 class Part:
-    """One drawing: of the whole study, of one cell, or along one factor."""
+    """One drawing: of the whole study, of one arm or cell, or along one factor."""
 
     name: str
     """Name of its element on the page."""
@@ -78,8 +79,24 @@ Placed = tuple[pl.DataFrame, list[Part]]
 
 
 def _whole(figure: Figure, asked: Asked) -> Placed:
+    arms = list(dict.fromkeys(each.other.arm for each in asked.analysis.comparisons))
+    if figure.of_one_arm and len(arms) > 1:
+        return _by_arm(figure, asked, arms)
     data = figures.gathered(figure, asked)
     return data, [Part(figure.name, "", "", _spec(figure, data))] if figure.is_worth_showing(asked, data) else []
+
+
+def _by_arm(figure: Figure, asked: Asked, arms: Sequence[str]) -> Placed:
+    """Return a drawing for each arm that is compared, with the title that its map of differences has."""
+    titles = pair_titles(asked.files, asked.analysis)
+    parts, tables = [], []
+    for number, arm in enumerate(arms, 1):
+        of_arm = replace(asked, other=arm)
+        data = figures.gathered(figure, of_arm)
+        tables.append(data)
+        if figure.is_worth_showing(of_arm, data):
+            parts.append(Part(f"{figure.name}-{number}", titles.get(arm, arm), "", _spec(figure, data)))
+    return pl.concat(tables), parts
 
 
 def _by_factor(figure: Figure, asked: Asked) -> Placed:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +17,15 @@ from quiclab.compare.factor_effects import factor_tables
 from quiclab.compare.false_alarms import false_alarm_table
 from quiclab.compare.interim_analyses import remember_look
 from quiclab.compare.least_time import least_time_table
-from quiclab.compare.model import Conclusion, StudyAnalysis
+from quiclab.compare.model import StudyAnalysis
 from quiclab.compare.papers.claims_section import PaperSection, paper_section
 from quiclab.compare.path_measured import path_data
+from quiclab.compare.program_factors import pair_titles
 from quiclab.compare.rows import differences, distributions
 from quiclab.compare.sequential import sequential_table
 from quiclab.compare.study import Study, read_study
 from quiclab.compare.system_calls import read_counts, system_call_data
 from quiclab.model import number_text
-from quiclab.model.tables import Row
 from quiclab.model.text_table import TextTable
 from quiclab.report import figures
 from quiclab.report.figures._canvas import Spec
@@ -35,6 +33,7 @@ from quiclab.report.page import pair_selector
 from quiclab.report.page.column_packing import packed
 from quiclab.report.page.explanation import Because, because
 from quiclab.report.page.heading import heading
+from quiclab.report.page.maps import titled_maps
 from quiclab.report.page.median_timeline import MedianTimeline, chosen_cell, median_timeline
 from quiclab.report.page.metric_pages import metrics_of_pages
 from quiclab.report.page.pair_figures import Drawn
@@ -177,7 +176,7 @@ def _page(parts: _Parts) -> str:
         contents=_contents(parts, beside_answer),
         question=study.spec.question,
         figures={figure.name: figure for figure in figures.FIGURES},
-        maps=with_reasons(maps(parts.differences, parts.cells), parts.differences),
+        maps=titled_maps(parts.differences, parts.cells, pair_titles(study, analysis)),
         cells=cell_figures(analysis, parts.trials, [cell["cell_id"] for cell in selector["cells"]] if selector else []),
         shapes=dict(figures.SHAPES),
         selector=selector or {},
@@ -302,80 +301,3 @@ def _spec(figure: figures.Figure, cell: pl.DataFrame, place: int) -> dict[str, o
     for trace in spec["data"]:
         trace["meta"] = {"cell": place}
     return spec
-
-
-# The maps of differences on the page, and what a click on a cell opens.
-def maps(differences: pl.DataFrame, cells: list[Cell]) -> list[dict[str, object]]:
-    """Return a map for each arm that is compared with the baseline.
-
-    Each has the pages of its cells' pairs.
-    """
-    if not differences.height:
-        return []
-    opens = {cell.cell_id: cell.pairs[0].file for cell in cells}
-    drawn = []
-    for _, arm in differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True):
-        spec = packed(figures.spec(figures.DifferenceMap().draw(arm)))
-        rows, columns = (arm[name].unique(maintain_order=True) for name in ("path_title", "workload_title"))
-        places = {(cell["path_title"], cell["workload_title"]): cell for cell in arm.iter_rows(named=True)}
-        grid = [[places.get((row, column), {}) for column in columns] for row in rows]
-        meta = {
-            "opens": [[opens.get(cell.get("cell_id", "")) for cell in row] for row in grid],
-        }
-        for trace in spec["data"]:
-            trace["meta"] = meta
-        drawn.append(spec)
-    return drawn
-
-
-# The reason why a cell of a map has no answer, in the cell itself: the head of the sentence that stands below, or the
-# interval that leaves it open.
-_LINE, _NAME = 10, 17
-"""Characters of a line: in a cell of three on a phone, and before it."""
-
-
-def with_reasons(maps: list[Spec], differences: pl.DataFrame) -> list[Spec]:
-    """Return the maps with a reason below the word of every cell that has one, and with names of rows that leave room
-    for cells on a phone; `maps` are in the order of the arms."""
-    if not maps:
-        return []
-    arms = differences.filter(pl.col("kind") == "main").group_by("other_arm", maintain_order=True)
-    for spec, (_, arm) in zip(maps, arms, strict=True):
-        reasons = {
-            (figures.text(cell["path_title"]), figures.text(cell["workload_title"])): _reason(cell)
-            for cell in arm.iter_rows(named=True)
-        }
-        for trace in spec["data"]:
-            words = trace["text"]
-            trace["text"] = [
-                [_broken_lines(words[y][x], reasons.get((row, column), "")) for x, column in enumerate(trace["x"])]
-                for y, row in enumerate(trace["y"])
-            ]
-            trace["y"] = [_lines(row) for row in trace["y"]]
-        figures.fit_map(spec)
-    return maps
-
-
-def _lines(name: str) -> str:
-    """Name of a row in lines: it is broken after commas alone, so that `1 % loss` stays together."""
-    parts = name.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
-    return "<br>".join(textwrap.wrap(parts, _NAME, break_long_words=False, break_on_hyphens=False)) or name
-
-
-def _broken_lines(word: str | None, reason: str) -> str | None:
-    """Words of a cell in lines that fit a phone, with the reason below them."""
-    word = word and word.replace(", ", ",<br>").replace("median equivalent", "median<br>equivalent")
-    return f"{word}<br><span style='font-size:10px'>{reason}</span>" if word and reason else word
-
-
-def _reason(cell: Row) -> str:
-    """Lines of a few words: `too few<br>pairs` for `Too few pairs: 3 cannot show …`."""
-    if cell["conclusion"] == Conclusion.NOT_JUDGED.value:
-        return ""  # its number stands there, and the word
-    head = re.split(r"[:.;]", cell["why"], maxsplit=1)[0]
-    low, high = cell["interval_low_pct"], cell["interval_high_pct"]
-    if not head and cell["conclusion"] == Conclusion.UNDECIDED.value and None not in (low, high):
-        ends = (number_text.percent(end).replace(" ", "\N{NO-BREAK SPACE}") for end in (low, high))
-        head = "\N{NO-BREAK SPACE}… ".join(ends)
-    lines = textwrap.wrap(head[:1].lower() + head[1:], _LINE, max_lines=3, placeholder=" …")
-    return "<br>".join(map(figures.text, lines))

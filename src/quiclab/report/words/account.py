@@ -3,22 +3,21 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
-from rich import get_console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from quiclab.compare.model import Comparison, StudyAnalysis
 from quiclab.model import number_text
+from quiclab.model.name_lines import name_lines
+from quiclab.report.words.arm_heads import NUMBER_COLUMNS, narrow_heads, natural_width
 from quiclab.why.account import MetricScope
 from quiclab.why.accounts import LEAST_MOVED_PCT, Step, Waterfall
 from quiclab.why.explanation import Explanation
 
-_NARROW_LABEL, _NARROW_NUMBER = 30, 10
-"""Columns of a reason and of a number in a table that has to be narrow."""
+_NARROW_LABEL = 30
+"""Columns of a reason in a table that has to be narrow."""
 
 
 def longer(difference_ms: float) -> str:
@@ -34,7 +33,7 @@ def time_text(value: float) -> str:
 def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) -> Table:
     """Return one row for each reason and one for their sum: means of both arms in ms, difference, interval, p, and the
     tables that decided it; within a width, these stand below the reason where they have no place beside it."""
-    narrow = width is not None and _natural_width(account_table(waterfall, alpha)) > width
+    narrow = width is not None and natural_width(account_table(waterfall, alpha)) > width
     table = _table(waterfall, "why: mean, ms", narrow=narrow)
     if not narrow:
         table.add_column("decided by")
@@ -49,7 +48,7 @@ def account_table(waterfall: Waterfall, alpha: float, width: int | None = None) 
 
 def floor_table(waterfall: Waterfall, alpha: float, width: int | None = None) -> Table:
     """Return one row for each thing that passes the time, those of less than 0.05 ms in both arms left out."""
-    narrow = width is not None and _natural_width(floor_table(waterfall, alpha)) > width
+    narrow = width is not None and natural_width(floor_table(waterfall, alpha)) > width
     table = _table(waterfall, "what: mean, ms", narrow=narrow)
     for step in waterfall.floor:
         if max(step.baseline_ms, step.other_ms) >= 0.05:
@@ -57,27 +56,18 @@ def floor_table(waterfall: Waterfall, alpha: float, width: int | None = None) ->
     return table
 
 
-def _natural_width(table: Table) -> int:
-    """Columns that a table takes where no line of it is broken."""
-    console = get_console()  # measures only, nothing is printed
-    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-
-
 def _table(waterfall: Waterfall, title: str, *, narrow: bool) -> Table:
     base, other = waterfall.comparison.baseline.arm, waterfall.comparison.other.arm
-    table = Table(box=None, padding=(0, 1, 0, 0))
+    table = Table(box=None, padding=(0, 1, 0, 0), title_justify="left")
     table.add_column(title, width=_NARROW_LABEL if narrow else None, no_wrap=not narrow)
-    difference = f"{other} − {base}\n− is faster"
-    for heading in (base, other, difference, "interval", "p"):
-        name = "difference\n− is faster" if narrow and heading == difference else heading
-        folds = narrow and heading == "interval"
-        table.add_column(_folded(name) if narrow else name, justify="right", no_wrap=not folds)
+    arms, difference = (base, other), f"{other} − {base}\n− is faster"
+    if narrow:
+        arms, told = narrow_heads(base, other)
+        table.title = Text(told, style="dim") if told else None
+        difference = f"difference\n{name_lines('− is faster', NUMBER_COLUMNS)}"
+    for heading in (*arms, difference, "interval", "p"):
+        table.add_column(Text(heading), justify="right", no_wrap=not (narrow and heading == "interval"))
     return table
-
-
-def _folded(name: str) -> str:
-    """An arm's name in lines that are no wider than a number."""
-    return "\n".join(line for part in name.split("\n") for line in textwrap.wrap(part, _NARROW_NUMBER))
 
 
 def _cells(step: Step, alpha: float, of: MetricScope) -> list[Text]:

@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quiclab.compare.comparison_words import arms_compared, difference_words, faster, percent_words, slower, span_words
+from quiclab.compare.comparison_words import (
+    ALLOWED_FOR,
+    arms_compared,
+    difference_words,
+    faster,
+    measured_parts,
+    percent_words,
+    slower,
+    span_words,
+)
 from quiclab.compare.model import Comparison, Conclusion, Outcome, StudyAnalysis, TailState
 from quiclab.model.number_text import listed
 
@@ -88,13 +97,21 @@ def _rest(cells: Sequence[Comparison], analysis: StudyAnalysis) -> list[str]:
     ):
         here = [cell for cell in cells if cell.conclusion is conclusion]
         if here:
-            parts.append(f"{words} {listed([_cell_text(cell, analysis) for cell in here])}")
+            told = f"{words} {listed([_cell_text(cell, analysis) for cell in here])}"
+            if conclusion is Conclusion.NOT_JUDGED and any(cell.interval_pct is not None for cell in here):
+                told += f"; {'the' if len(here) == 1 else 'each'} interval {ALLOWED_FOR}"
+            parts.append(told)
     return parts
 
 
 def _cell_text(cell: Comparison, analysis: StudyAnalysis) -> str:
-    """The cell, with the difference that was found in it and what its slow tail is like, where either must be said."""
+    """The cell, with the difference that was found in it and what its slow tail is like, where either must be said: a
+    cell that the machine spoiled has no answer but a measurement, and so has a study's only one that is open."""
     told = []
+    only = cell.conclusion is Conclusion.UNDECIDED and len(analysis.comparisons) == 1
+    if only or cell.conclusion is Conclusion.NOT_JUDGED:
+        measured = measured_parts(cell, analysis.metric)
+        told = [f"measured: {', '.join(measured)}"] if measured else []
     if cell.conclusion is Conclusion.SMALL:
         told = [*filter(None, (difference_words(cell, analysis.metric), span_words(cell, analysis.metric)))]
     if cell.tail is not None and cell.conclusion in (Conclusion.SMALL, Conclusion.MEDIAN_ALIKE):

@@ -15,6 +15,7 @@ from quiclab.compare.builds.gate import Judgement, Verdict, exit_verdict
 from quiclab.compare.builds.two_studies import StudiesCompared
 from quiclab.compare.model import Conclusion, Metric, Outcome
 from quiclab.model import number_text
+from quiclab.model.name_lines import whole_words
 
 HEADINGS = ("OLD", "NEW", "change, + is more", "interval, %", "p", "trials", "")
 _STYLES = {
@@ -61,14 +62,18 @@ _UNPAIRED = (
 )
 
 
+_NAME_COLUMNS = 24
+"""Columns of the names of arms, networks and sizes."""
+
+
 def _table(found: StudiesCompared, metric: Metric, judgements: Sequence[Judgement]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), title=metric.title, title_justify="left", title_style="bold")
-    table.add_column("", max_width=24, overflow="fold")
+    table.add_column("", max_width=_NAME_COLUMNS, overflow="fold")
     for heading in HEADINGS:
         table.add_column(heading.replace(", +", "\n+"), justify="right", no_wrap=True)
     changes = [each for each in found.changes if each.metric == metric]
     for arm, path in dict.fromkeys((each.arm, each.path) for each in changes):
-        table.add_row(Text(f"{arm}, {found.path_titles.get(path, path)}", style="bold"))
+        table.add_row(Text(whole_words(f"{arm}, {found.path_titles.get(path, path)}", _NAME_COLUMNS), style="bold"))
         for each in (c for c in changes if (c.arm, c.path) == (arm, path)):
             words = (found.workload_titles.get(each.workload, each.workload), *numbers(each, judgements))
             table.add_row(Text(f"  {words[0]}"), *(Text(word, style=_STYLES.get(word, "")) for word in words[1:]))

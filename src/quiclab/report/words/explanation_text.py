@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quiclab.compare.comparison_words import least_pairs_words
 from quiclab.compare.model import Conclusion, StudyAnalysis
-from quiclab.compare.statistics import pairs_needed, smallest_p
+from quiclab.compare.statistics import smallest_p
 from quiclab.compare.study import Study
 from quiclab.model import number_text
 from quiclab.report.words import together
@@ -115,7 +116,7 @@ def _whole(explanation: Explanation) -> str:
         return f"{takes}{interval}"
     if smallest_p(pairs) > alpha:
         few, verb = number_text.counted(pairs, "pair"), "is" if pairs == 1 else "are"
-        return f"{takes}, and {few} {verb} too few to show a difference ({pairs_needed(alpha, 1)} are the least)"
+        return f"{takes}, and {few} {verb} too few to show a difference ({least_pairs_words(alpha)})"
     return f"{takes}{interval}, not significant with {number_text.counted(pairs, 'pair')}"
 
 

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rich.table import Table
 from rich.text import Text
 
 from quiclab.model import number_text
+from quiclab.model.name_lines import name_lines
 from quiclab.report.words.account import decimal, longer, time_text
+from quiclab.report.words.arm_heads import NUMBER_COLUMNS, fitting
 from quiclab.why.account.chosen_request import Request
 from quiclab.why.account.levels import Level
 from quiclab.why.account.one_end import OneEnd
@@ -140,13 +143,21 @@ def limits(accounts: Sequence[OneEnd]) -> str:
     return told
 
 
-def parts_table(found: Recordings) -> Table:
-    """Return a row for each part and one for the whole: both times, the difference and what is unsure of it, in ms."""
+def parts_table(found: Recordings, width: int) -> Table:
+    """Return a row for each part and one for the whole: both times, the difference and what is unsure of it, in ms;
+    names of recordings that do not fit into the width are broken between their words."""
+    return fitting(width, _parts_table(found, narrow=False), partial(_parts_table, found, narrow=True))
+
+
+def _parts_table(found: Recordings, *, narrow: bool) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("part: ms")
     first, second = found.names
-    for heading in (first, second, f"{second} − {first}\n− is faster", "unsure"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    heads = [first, second, f"{second} − {first}\n− is faster"]
+    if narrow:
+        heads = [*(name_lines(name, NUMBER_COLUMNS) for name in found.names), "difference\n− is faster"]
+    for heading in (*heads, "unsure"):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
     for step in (*found.steps, found.total):
         strong = "bold" if step.part is None else ""
         difference = step.difference

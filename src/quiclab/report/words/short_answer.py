@@ -42,8 +42,9 @@ def verdict(comparison: Comparison, analysis: StudyAnalysis) -> str:
     # The command that goes on stands below.
     why = comparison.why.replace(TOLERATE_MORE, "").replace(AGAIN, "").removeprefix("Disturbed: ").strip()
     measured = ""
-    if comparison.difference_pct is not None:
-        measured = f" Measured: {other} takes {found}; the interval allows for what this machine added."
+    if comparison_words.measured_parts(comparison, metric):
+        allowed = f"; the interval {comparison_words.ALLOWED_FOR}" if comparison.interval_pct is not None else ""
+        measured = f" Measured: {other} takes {found}{allowed}."
     return f"{kind}: {why or 'no trial has a result.'}{measured}"
 
 
@@ -72,12 +73,8 @@ def because(explanation: Explanation | None) -> str:
 
 def _sure(comparison: Comparison, metric: Metric) -> str:
     """Interval with its level, and the pairs."""
-    interval = comparison.interval_pct
-    pairs = number_text.counted(comparison.pairs, "pair")
-    if interval is None:
-        return pairs
-    span = comparison_words.span_words(comparison, metric)
-    return f"{span}, {number_text.level(interval.confidence)} confidence, {pairs}"
+    _, *sure = comparison_words.measured_parts(comparison, metric) or ("", f"{comparison.pairs} pairs")
+    return ", ".join(sure)
 
 
 def _medians(comparison: Comparison, metric: Metric) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +14,9 @@ from rich.text import Text
 from quiclab.compare import comparison_words
 from quiclab.compare.model import ArmResult, Comparison, Conclusion, Outcome, StudyAnalysis
 from quiclab.model import number_text
+from quiclab.model.name_lines import name_lines, whole_words
 from quiclab.report.words.answers import answers
+from quiclab.report.words.arm_heads import fitting, narrow_heads
 from quiclab.report.words.results import ALONE, alone_rows
 
 _STYLES = {Outcome.OTHER_BETTER: "bold dark_orange3", Outcome.BASELINE_BETTER: "bold blue"}
@@ -27,15 +30,21 @@ _WORDS = {
 """Conclusions whose own words are too long for a column."""
 
 
+_NAME_COLUMNS = 18
+"""Columns of the names of networks and sizes."""
+
+
 def render(analysis: StudyAnalysis, console: Console) -> None:
     """Print what was compared (first line), a table for each arm against the baseline, and what limits the result."""
     console.print(Text(analysis.arms_text))
     for other in dict.fromkeys(c.other.arm for c in analysis.comparisons):
         console.print()
-        console.print(_table(analysis, [c for c in analysis.comparisons if c.other.arm == other]))
+        cells = [c for c in analysis.comparisons if c.other.arm == other]
+        narrow = partial(_table, analysis, cells, narrow=True)
+        console.print(fitting(console.width, _table(analysis, cells, narrow=False), narrow))
     if analysis.alone:
         console.print()
-        console.print(_alone(analysis))
+        console.print(fitting(console.width, _alone(analysis), partial(_alone, analysis, _NAME_COLUMNS)))
         console.print()
     if analysis.comparisons:
         console.print(Text(_legend(analysis), style="dim"))
@@ -46,29 +55,35 @@ def render(analysis: StudyAnalysis, console: Console) -> None:
         console.print(Text(line))
 
 
-def _table(analysis: StudyAnalysis, cells: list[Comparison]) -> Table:
-    baseline, other = cells[0].baseline.arm, cells[0].other.arm
-    table = Table(box=None, padding=(0, 1, 0, 0), title=analysis.metric.title, title_justify="left", title_style="bold")
-    table.add_column("", max_width=18)
+def _table(analysis: StudyAnalysis, cells: list[Comparison], *, narrow: bool) -> Table:
+    arms, told = (cells[0].baseline.arm, cells[0].other.arm), ""
+    if narrow:
+        arms, told = narrow_heads(*arms)
+    title = Text("\n".join(filter(None, (analysis.metric.title, told))))
+    table = Table(box=None, padding=(0, 1, 0, 0), title=title, title_justify="left", title_style="bold")
+    table.add_column("", max_width=_NAME_COLUMNS)
     better = f"{comparison_words.better_sign(analysis.metric)} {comparison_words.faster(analysis.metric)}"
     difference = f"difference\n{better}"  # no wider than its numbers
-    for heading in (baseline, other, difference, "interval, %", "p", "pairs"):
-        table.add_column(heading, justify="right", no_wrap=heading not in (baseline, other), overflow="fold")
+    for heading in (*arms, difference, "interval, %", "p", "pairs"):
+        table.add_column(Text(heading), justify="right", no_wrap=True, overflow="fold")
     table.add_column("")
     for path in analysis.paths:
-        table.add_row(Text(analysis.path_titles[path], style="bold"))
+        table.add_row(Text(whole_words(analysis.path_titles[path], _NAME_COLUMNS), style="bold"))
         for cell in (c for c in cells if c.path == path):
-            table.add_row(Text("  " + analysis.workload_titles[cell.workload]), *_numbers(cell, analysis))
+            size = whole_words(analysis.workload_titles[cell.workload], _NAME_COLUMNS - 2)
+            table.add_row(Text("\n".join(f"  {line}" for line in size.split("\n"))), *_numbers(cell, analysis))
     return table
 
 
-def _alone(analysis: StudyAnalysis) -> Table:
+def _alone(analysis: StudyAnalysis, names: int | None = None) -> Table:
+    """Numbers of a single arm, the names of networks and sizes in lines of at most so many characters."""
     title = f"{analysis.metric.title} of {analysis.alone[0].arm.arm}"
     table = Table(box=None, padding=(0, 1, 0, 0), title=title, title_justify="left", title_style="bold")
     for place, heading in enumerate(ALONE):
         table.add_column(heading, justify="left" if place < 2 else "right", overflow="fold")
     for row in alone_rows(analysis):
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(text if names is None or place > 1 else name_lines(text, names))
+                        for place, text in enumerate(row)))  # fmt: skip
     return table
 
 

@@ -116,7 +116,8 @@ def _shown_suspects(
 ) -> tuple[list[Suspect], list[str]]:
     """The mechanisms that the cell's pairs, or its records by themselves, show to cost the slower arm time. Raises
     SpecError where they show none."""
-    from quiclab.compare.statistics import pairs_needed, smallest_p
+    from quiclab.compare.comparison_words import least_pairs_words
+    from quiclab.compare.statistics import smallest_p
     from quiclab.study.confirm.choice import shown_of_slower
     from quiclab.why.cause_parts import known_of
     from quiclab.why.causes import verdicts_of
@@ -131,7 +132,7 @@ def _shown_suspects(
         whole_ms = [sum(sum(known.ms[pair[arm]].values()) for pair in pairs) / len(pairs) for arm in (0, 1)]
         return shown_of_slower(found, judged, arms, whole_ms[1] - whole_ms[0])
     few = smallest_p(len(pairs)) > alpha
-    told = f"its {len(pairs)} pairs show none" + (f", and {pairs_needed(alpha, 1)} are the least" if few else "")
+    told = f"its {len(pairs)} pairs show none" + (f", and {least_pairs_words(alpha)}" if few else "")
     most = max((each for each in found if each.more_ms > 0), key=lambda each: each.more_ms, default=None)
     named = f"; --cause {most.cause} puts to the test what is largest on average" if most is not None else ""
     raise SpecError(f"no cause of {asked.cell} can be put to the test: {told}", f"run more blocks{named}")

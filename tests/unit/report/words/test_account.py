@@ -58,6 +58,18 @@ def test_a_table_that_has_to_be_narrow_keeps_its_reasons_and_numbers_whole() -> 
     assert max(map(len, narrow.splitlines())) <= 80
 
 
+def test_arms_with_a_long_word_stand_above_a_narrow_table() -> None:
+    """No word of them is broken, and no number either."""
+    found = waterfall(-17294.2, loss_timer=-14278.2)
+    arms = ("h2-openlitespeed-chromium", "h3-openlitespeed-chromium")
+    found = replace(found, comparison=decided(arm(arms[0], SLOW), arm(arms[1], SLOW)))
+    for table in (account.account_table(found, 0.05, 80), account.floor_table(found, 0.05, 80)):
+        lines = _printed(table, 80)
+        assert max(map(len, lines)) <= 80
+        assert [line.strip() for line in lines[:2]] == [f"baseline: {arms[0]}", f"other: {arms[1]}"]
+        assert lines[4].split()[1:5] == ["mean,", "ms", "baseline", "other"]
+
+
 @pytest.mark.parametrize(("low", "high"), [(-inf, -3.0), (2.0, inf), (-inf, inf)])
 def test_an_open_interval_has_no_infinity_in_words(low: float, high: float) -> None:
     """Neither in a table nor in a sentence."""

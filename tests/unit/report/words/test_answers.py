@@ -44,7 +44,8 @@ def test_every_cell_of_each_network_is_told(tmp_path: Path) -> None:
     assert re.search(r"% less time \([\d.]+ to [\d.]+ %\) for 100 KB", found["1 % loss"][0])
     (mixed,) = found["100 ms more RTT"]
     assert re.search(r"slower than h2: 7.9 % more time \([\d.]+ to [\d.]+ %\) for 100 KB", mixed)
-    assert mixed.endswith("; not judged for 1 MB.")
+    spoiled = r"; not judged for 1 MB \(measured: [\d.]+ % less time, .*4 pairs\)(; the interval allows for .*)?\.$"
+    assert re.search(spoiled, mixed)
 
 
 def test_arms_of_which_the_same_holds_share_a_sentence_that_names_them(tmp_path: Path) -> None:
@@ -56,6 +57,15 @@ def test_arms_of_which_the_same_holds_share_a_sentence_that_names_them(tmp_path:
     assert answers(mixed)[0].sentences == (
         "a and c against h2: inconclusive for 1 MB.",
         "b is faster than h2: 12.0 % less time (10.0 to 14.5 %) for 1 MB.",
+    )
+
+
+def test_the_only_cell_has_its_numbers_though_it_is_open(tmp_path: Path) -> None:
+    """The answer to one question has them too; of many cells the map has the intervals."""
+    analysis = analyse_study(write_study(tmp_path, replace(Shape(), workloads=("1 MB",), paths=("loss",))))
+    (row,) = answers(of_arms(analysis, a=Conclusion.UNDECIDED))
+    assert row.sentences == (
+        "a against h2: inconclusive for 1 MB (measured: 12.0 % less time, 10.0 to 14.5 %, 95 % confidence, 9 pairs).",
     )
 
 

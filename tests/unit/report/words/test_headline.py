@@ -62,8 +62,9 @@ def test_too_few_pairs_are_told_as_too_few() -> None:
     found = replace(found, total=replace(found.total, p=0.0625, adjusted_p=0.0625, interval_ms=None))
     told = _headline(found, _verdict("largest_window", 451.0, Status.UNDECIDED))
     assert told == (
-        "h3 takes 385 ms longer on average, and 5 pairs are too few to show a difference (6 are the least); 5 pairs "
-        "show no cause. Largest on average: sender's maximum congestion window (+451 ms)."
+        "h3 takes 385 ms longer on average, and 5 pairs are too few to show a difference (6 are the least for one "
+        "comparison, before any correction for several); 5 pairs show no cause. Largest on average: sender's maximum "
+        "congestion window (+451 ms)."
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +64,38 @@ def test_fits_80_columns_and_tells_failures_and_voids(tmp_path: Path) -> None:
     assert not any("…" in line and not any(c.isdigit() for c in line) for line in lines)
     assert "1 % loss, 5 MB, h2: 2 failed of 9 attempts." in lines
     assert "4 of 202 attempts were disturbed and do not count; most of 100 ms more RTT, 1 MB, " in " ".join(lines)
+
+
+def programs(other: str, baseline: str) -> Shape:
+    """One network and three sizes, of two arms that a list of programs named."""
+    cells = Shape(paths=("loss",), failures=frozenset(), voids=frozenset())
+    return replace(cells, baselines={baseline: baseline, other: baseline})
+
+
+def test_long_names_of_arms_are_broken_between_their_words(tmp_path: Path) -> None:
+    """Each line of a head has whole words in 80 columns, and every number stands in its line."""
+    study = write_study(tmp_path, programs("h3-nginx-quiche", "h2-nginx-nghttp"))
+    lines = rendered(study)
+    assert max(map(len, lines)) <= 80
+    heads = lines[lines.index(analyse_study(study).metric.title) + 1 : lines.index("1 % loss")]
+    words = [word for line in heads for word in line.split()]
+    assert {"h3-nginx-", "quiche", "h2-nginx-", "nghttp"} < set(words)
+    row = next(line for line in lines if line.startswith("  1 MB"))
+    assert len(re.findall(r" \d[\d.]* m?s ", row)) == 2
+    assert row.endswith(" 9 different")
+    wide = rendered(study, 200)
+    assert any("h2-nginx-nghttp h3-nginx-quiche" in line for line in wide)
+
+
+def test_a_word_that_is_wider_than_numbers_stands_above_the_table(tmp_path: Path) -> None:
+    """The heads then say which arm is the baseline."""
+    study = write_study(tmp_path, programs("h3-openlitespeed-chromium", "h2-openlitespeed-chromium"))
+    lines = rendered(study)
+    assert max(map(len, lines)) <= 80
+    title = lines.index(analyse_study(study).metric.title)
+    roles = ["baseline: h2-openlitespeed-chromium", "other: h3-openlitespeed-chromium"]
+    assert lines[title + 1 : title + 3] == roles
+    assert lines[title + 4].split()[:2] == ["baseline", "other"]
 
 
 def test_a_void_control_is_told(tmp_path: Path) -> None:

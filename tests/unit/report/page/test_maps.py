@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from quiclab.report.page.write import with_reasons
+from quiclab.report.page.maps import with_reasons
 
 CELL: dict[str, Any] = {
     "kind": "main", "other_arm": "h3", "path_title": "a & b", "workload_title": "1 MB", "why": "",
@@ -22,7 +22,7 @@ def _map(name: str, text: str) -> dict[str, Any]:
 
 
 def text_of(**changes: Any) -> str:
-    """What stands in the one cell of a map."""
+    """Text in the one cell of a map."""
     cell = CELL | changes
     spec = _map("a &amp; b", cell["cell_text"])
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
@@ -38,7 +38,7 @@ def text_of(**changes: Any) -> str:
     ],
 )
 def test_a_cell_without_an_answer_says_why(changes: dict[str, Any], reason: str) -> None:
-    """In lines that fit a cell on a phone."""
+    """Lines fit a cell on a phone."""
     found = text_of(**changes)
     assert found.startswith("inconclusive<br><span")
     assert reason in found
@@ -59,7 +59,7 @@ def test_other_cells_stay_as_they_are(changes: dict[str, Any]) -> None:
 
 
 def test_long_names_of_rows_take_several_lines() -> None:
-    """On a phone the cells need the width."""
+    """Cells need the width on a phone."""
     cell = CELL | {"path_title": "10 Mbit/s, 20 ms, 1 % loss"}
     spec = _map(cell["path_title"], "inconclusive")
     ((spec,)) = with_reasons([spec], pl.DataFrame([cell]))
