@@ -51,8 +51,8 @@ LOOKS = """
 ## A number of pairs that follows from looks
 
 Per cent of studies of one cell without a difference in which some look finds one. Looks of `--until`: at {looks} pairs,
-decided by the confidence sequence, at most 5. By hand: the test of a fixed number of pairs at {added} pairs, and at
-each number from 7 to 40. This is what `looks.jsonl` is kept for ([write a study](../how-to/write-a-study.md)).
+decided by the sequential signed-rank test, at most 5. By hand: the test of a fixed number of pairs at {added} pairs,
+and at each number from 7 to 40. This is what `looks.jsonl` is kept for ([write a study](../how-to/write-a-study.md)).
 
 | times | `--until` | by hand, {count} looks | by hand, each pair |
 |---|---|---|---|

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests and intervals of values that are known only to lie between two ends.
 
-Every estimate here grows with each of the values, and so do both ends of its interval: the Hodges–Lehmann estimate,
-its interval and the one-sided p of its test follow from sorted averages of values. So whatever the values are between their ends, the interval of these values lies between the
-lower end of the interval of all lower ends and the upper one of all upper ends, and their p is at most the p of the
-ends that speak against the difference. Of the sequential test this holds but for what ranks do to each other: a value
-that grows may take a rank from a later one. Of samples drawn between the ends a few have up to twice the p that is told
-(`tests/unit/compare/test_between_ends.py`).
+Every estimate here grows with each of the values, and so do both ends of its interval: the Hodges–Lehmann estimate, its
+interval and the one-sided p of its test follow from sorted averages of values. So whatever the values are between their
+ends, the interval of these values lies between the lower end of the interval of all lower ends and the upper one of all
+upper ends, and their p is at most the p of the ends that speak against the difference. Of the sequential test this
+holds but for what ranks do to each other: a value that grows may take a rank from a later one. Of samples drawn between
+the ends a few have up to twice the p that is told (`tests/unit/compare/test_between_ends.py`).
 """
 
 from __future__ import annotations

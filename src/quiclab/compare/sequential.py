@@ -84,11 +84,12 @@ def sequential_note(study: Study, alpha: float, comparisons: int) -> tuple[str, 
     rule = rule_of(study)
     if rule is None:
         return ()
+    level = f"{alpha:g}" if comparisons == 1 else f"{alpha:g} / {comparisons} comparisons (Bonferroni)"
     return (
         f"This study was sequential: it was to end when decided (different, or equivalent to within "
         f"{rule.effect_pct:g} %), with at most {rule.at_most} pairs a cell; looked at "
-        f"{number_text.counted(rule.looks, 'time')}. Its p and intervals hold however often one looks (confidence "
-        f"sequence, {alpha:g} / {comparisons} comparisons by Bonferroni). "
+        f"{number_text.counted(rule.looks, 'time')}. Its p and intervals hold however often one looks "
+        f"(sequential signed-rank test at {level}). "
         "Intervals of causes, factors and other metrics suppose a fixed number of pairs: after an early stop they are "
         "too narrow.",
     )

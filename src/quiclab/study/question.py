@@ -27,6 +27,8 @@ LEAST_PAIRS = 6
 have one sign)."""
 MOST_PAIRS = 400
 """Pairs at which a question ends, whatever its time."""
+SHARE_FOR_TRIALS = 5 / 6
+"""Share of a question's minutes in which trials run: report and looks take about the rest."""
 _SEED = 1
 _DISTURBANCE = "3 %"
 """Share of its time that the machine may add to a trial of a question. Servers of QUIC with many threads wait for one
@@ -113,7 +115,7 @@ def refuse_too_long(study: Study, minutes: float) -> None:
         raise SpecError(
             "no trial of this question can end in time", "ask for less, or give a higher --rate", tuple(told)
         )
-    expected = plan_size(study).expected(study, senders_of(study)).s / 60
+    expected = plan_size(study).expected(study, senders_of(study)).s / 60 / SHARE_FOR_TRIALS
     if expected > minutes:
         raise SpecError(
             f"--minutes {minutes:g} is too few: {study.blocks} pairs are the least that decide anything, and take "

@@ -53,7 +53,7 @@ def test_what_seven_pairs_decide_elsewhere_stays_open(tmp_path: Path) -> None:
 def test_a_disturbance_that_could_make_the_difference_leaves_a_cell_open(
     tmp_path: Path, most_pct: float, expected: str
 ) -> None:
-    """Its interval excludes zero by some 20 %: what the machine may have added to the slower arm reaches as far, or
+    """The interval excludes zero by some 20 %: what the machine may have added to the slower arm reaches as far, or
     does not."""
     folder = _study(tmp_path, blocks=30, disturbed={"h2": most_pct, "h3": 0.0})
     found = analyse_study(folder).comparisons[1]

@@ -235,7 +235,7 @@ def _beyond(value: float, limit: float, bound: Bound) -> bool:
 
 
 def _too_few(found: Change, error: float) -> str:
-    """Reason why no outcome could have failed the cell, and the fewest trials of which one could."""
+    """Reason why no outcome could have failed the cell, and the fewest trials that could make one."""
     told = f"Too few: with {trials_of(found)}, a change in this cell alone could not fail the gate"
     if found.pairs is not None:
         return f"{told}; {_pairs_needed(found, error)} pairs are the fewest that can."

@@ -31,7 +31,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_false_alarms_with_a_look_after_every_pair(shape: str) -> None:
-    """Of studies without a difference, at most the nominal share is ever called different, at any of 150 looks."""
+    """At most the nominal share of studies without a difference is ever called different, at any of 150 looks."""
     differences = SHAPES[shape](np.random.default_rng(7), (STUDIES, PAIRS))
     needed = np.array([needed_above(n, ALPHA) or n + 1 for n in range(1, PAIRS + 1)])
     above, below = (np.cumsum(side, axis=1) for side in (differences > 0, differences < 0))
@@ -66,7 +66,7 @@ def test_evidence_is_the_integral() -> None:
 
 
 def test_eight_pairs_of_one_sign_are_the_fewest() -> None:
-    """Of a fixed number of pairs six would do: that is the price of looking at any time."""
+    """A fixed number of pairs would need six: that is the price of looking at any time."""
     assert [needed_above(n, ALPHA) for n in (6, 7, 8, 9)] == [None, None, 8, 9]
     assert median_sequence(np.ones(7), ALPHA) is None
     assert median_sequence(np.ones(8), ALPHA) is not None

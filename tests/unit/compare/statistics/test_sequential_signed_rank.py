@@ -37,8 +37,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_false_alarms_with_a_look_after_every_pair(shape: str) -> None:
-    """Of studies without a difference at most the nominal share, by chance half as many more, is ever called
-    different."""
+    """At most the nominal share of studies without a difference, by chance half as many more, is called different."""
     rng = np.random.default_rng(7)
     alarms = 0
     for _ in range(STUDIES):
@@ -58,7 +57,7 @@ def _by_definition(differences: FloatArray, bound: float, strengths: FloatArray)
 
 
 def test_p_is_two_by_the_likelihood_ratio() -> None:
-    """Without ties, of either sign."""
+    """The same holds for either sign, and no ties."""
     strengths = np.geomspace(0.25, 32, 15)
     rng = np.random.default_rng(3)
     for pairs in range(1, 40):
@@ -79,7 +78,7 @@ def test_the_interval_is_what_no_bound_excludes() -> None:
 
 
 def test_six_pairs_of_one_sign_are_the_fewest() -> None:
-    """As many as of a fixed number of pairs."""
+    """The test of a fixed number of pairs needs as many."""
     assert anytime_p(np.ones(6)) <= ALPHA < anytime_p(np.ones(5))
     assert anytime_shift(np.ones(5), ALPHA).interval is None
     assert anytime_p(np.array([])) == 1
