@@ -205,7 +205,7 @@ def _recording(files: Sequence[Path], keys: Sequence[Path], transport: Transport
     try:
         account = account_of_tables(tables, transport, request)
     except Unknown as unknown:
-        raise DecodeError(f"{_named(file, tables)}: {unknown}") from unknown
+        raise DecodeError(f"{_name_and_state(file, tables)}: {unknown}") from unknown
     if is_cut_short(tables) and not account.end_is_shown:
         told = f"{file} is cut short, and without keys nothing shows if the answer had ended before"
         raise DecodeError(told, "give the keys, or record it again")
@@ -222,10 +222,10 @@ def _request(file: str, tables: Tables, wanted: Wanted, transport: Transport | N
     try:
         return chosen_request(tables, wanted, transport)
     except Unknown as unknown:
-        raise DecodeError(f"{_named(file, tables)}: {unknown}") from unknown
+        raise DecodeError(f"{_name_and_state(file, tables)}: {unknown}") from unknown
 
 
-def _named(file: str, tables: Tables) -> str:
+def _name_and_state(file: str, tables: Tables) -> str:
     """Name of a recording in front of the reason why it carries no account."""
     from quiclab.why.account.recorded import is_cut_short
 

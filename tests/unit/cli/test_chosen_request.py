@@ -163,7 +163,7 @@ def test_a_cut_recording_says_how_many_requests_lack_their_end(
 def test_a_recording_that_stops_between_two_packets_is_not_cut_but_lacks_ends(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its file is whole: what shows is that answers lack their ends."""
+    """The file is whole, and its answers lack their ends."""
     words = _cut(tmp_path, name, 1)
     file = Path(words[0])
     content, at, ends = file.read_bytes(), 0, []

@@ -206,6 +206,7 @@ def test_keys_of_a_program_make_variants_too(tmp_path: pathlib.Path) -> None:
     both = study_of(tmp_path, spec(arm("h3a", windows), arm("h3b", windows)))
     assert baselines(both)["h3b-32"] == "h3a-32"
 
+
 _KNOWN = {"client": ("curl", "wget"), "server": ("nginx", "caddy"), "proxy": ("haproxy",)}
 
 

@@ -15,7 +15,7 @@ from quiclab.why.account.edges import PROMPT_NS
 from quiclab.why.account.recorded import Tables, Transport
 
 _ENDED = ("connection", "send_start_ns", "last_byte_ns")
-"""What a recording shows of a request that it has to its end."""
+"""Columns of a request that a recording has to its end."""
 _RECORD_ON = "record until the connection closes"
 _LISTED = 6
 """Most requests whose addresses an error lists."""
@@ -73,7 +73,7 @@ class Request:
 def chosen_request(tables: Tables, wanted: Wanted, transport: Transport | None = None) -> Request | None:
     """The request that is wanted, over a transport if one is given; None where nothing is asked for and there is but
     one. Raises Unknown where no request that ends is the one, or none shows."""
-    shown = _shown(tables)
+    shown = _requests_of(tables)
     if transport is not None:
         shown = shown.filter(transport=transport)
     rows = shown.drop_nulls(_ENDED)
@@ -107,7 +107,7 @@ def _unended(shown: pl.DataFrame) -> pl.DataFrame:
     return shown.filter(lacking, ~pl.col("from_cache").fill_null(value=False))
 
 
-def _shown(tables: Tables) -> pl.DataFrame:
+def _requests_of(tables: Tables) -> pl.DataFrame:
     """Requests as `http_requests` has them; without it, as in many a qlog, those that streams of QUIC show, which have
     no address. What a server logged is told by its own account."""
     rows = tables["http_requests"].filter(pl.col("vantage").is_null() | (pl.col("vantage") != "server"))

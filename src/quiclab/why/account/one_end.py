@@ -133,7 +133,7 @@ class OneEnd:
     parts: Mapping[Part, Span]
     """Parts that add up to the total."""
     undivided: Mapping[Part, Span]
-    """The same without `CLIENT`, whose time is in the parts around it as where a recording does not show it."""
+    """Parts without `CLIENT`, whose time is in the parts around it as where a recording does not show it."""
     answer: Span
     """All after the request: what `parts` has as `ANSWER`, or divides."""
     rate_bit_per_s: float | None
