@@ -175,7 +175,7 @@ def test_a_recording_that_stops_between_two_packets_is_not_cut_but_lacks_ends(
     assert not recording["is_cut_short"]
     assert recording["unended_requests"] > 0
     assert main(["explain", *words]) == ExitCode.OK
-    assert f"{name}-cut.pcapng ends before the answer" in " ".join(capsys.readouterr().out.split())
+    assert f"{name}-cut.pcapng stops before the answer" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("name", ["h2", "h3"])

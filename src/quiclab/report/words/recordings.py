@@ -61,13 +61,13 @@ def ending_told(recording: Recording) -> str:
     request, unended = recording.account.seen.request, recording.unended
     if request is None or not unended:
         return f"{recording.file} is cut short, after this answer had ended." if recording.is_cut_short else ""
-    ends = "is cut short" if recording.is_cut_short else "ends"
+    stops = "is cut short" if recording.is_cut_short else "stops"
     lacking = f"{unended} of its {request.others + 1 + unended} requests"
     if unended == 1:
-        told = f"the answer to {lacking} does: how long that takes is unknown, and it may be the longest"
+        told = f"the answer to {lacking} ends: how long that takes is unknown, and it may be the longest"
     else:
-        told = f"the answers to {lacking} do: how long these take is unknown, and one of them may be the longest"
-    return f"{recording.file} {ends} before {told}."
+        told = f"the answers to {lacking} end: how long these take is unknown, and one of them may be the longest"
+    return f"{recording.file} {stops} before {told}."
 
 
 def _ends(step: RecordedStep) -> tuple[float, float]:
